@@ -1,0 +1,39 @@
+const common = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2024' },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  modulePathIgnorePatterns: ['/dist/', '/\\.data/'],
+};
+
+// Unit tests need nothing but Node; the others get a real PostgreSQL and a real Redis from the global set-up.
+export default {
+  testTimeout: 60_000,
+  maxWorkers: 2,
+  projects: [
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/local/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],
+    },
+    {
+      ...common,
+      displayName: 'integration',
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.integration.test.ts'],
+    },
+    {
+      ...common,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/tests/**/*.test.ts'],
+    },
+  ],
+};

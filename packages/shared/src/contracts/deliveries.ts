@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { eventTypeSchema } from './event-types.ts';
+import { pageQueryShape } from './pagination.ts';
+import { instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+
+/** `pending` waits for an attempt, the first or the next; the others are final. */
+export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+const deliveryStatusSchema = z.enum(deliveryStatuses);
+
+/** Why an attempt did not succeed, as the outside sees it. */
+export const attemptErrors = [
+  'timeout',
+  'dns_failed',
+  'connection_refused',
+  'connection_reset',
+  'tls_failed',
+  'destination_blocked',
+  'redirect',
+  'http_error',
+  'response_invalid',
+  'secret_unavailable',
+] as const;
+export type AttemptError = (typeof attemptErrors)[number];
+const attemptErrorSchema = z.enum(attemptErrors);
+
+/** What made an attempt happen: the retry schedule, or a person asking for it (test, retry, replay). */
+export const attemptTriggers = ['scheduled', 'manual'] as const;
+export type AttemptTrigger = (typeof attemptTriggers)[number];
+
+/** A filter that may be given once or several times in a query string. */
+function repeatable<Item extends z.ZodType>(item: Item) {
+  return z
+    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).min(1).max(20))
+    .optional();
+}
+
+export const listDeliveriesQuerySchema = z.strictObject({
+  ...pageQueryShape,
+  webhook_id: publicIdSchema('whk').optional(),
+  event_id: publicIdSchema('evt').optional(),
+  event_type: repeatable(eventTypeSchema),
+  status: repeatable(deliveryStatusSchema),
+  since: instantSchema.optional(),
+  until: instantSchema.optional(),
+});
+export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuerySchema>;
+
+export const deliverySchema = z.strictObject({
+  id: publicIdSchema('dlv'),
+  object: z.literal('delivery'),
+  webhook_id: publicIdSchema('whk'),
+  event_id: publicIdSchema('evt'),
+  event_type: eventTypeSchema,
+  status: deliveryStatusSchema,
+  attempt_count: z.number().int(),
+  max_attempts: z.number().int(),
+  next_attempt_at: timestampSchema.nullable(),
+  last_status_code: z.number().int().nullable(),
+  last_error: attemptErrorSchema.nullable(),
+  last_duration_ms: z.number().int().nullable(),
+  created_at: timestampSchema,
+  completed_at: timestampSchema.nullable(),
+});
+export type Delivery = z.infer<typeof deliverySchema>;
+
+const millisecondsSchema = z.number().nullable();
+
+export const attemptSchema = z.strictObject({
+  id: publicIdSchema('att'),
+  number: z.number().int(),
+  superseded: z.boolean(),
+  trigger: z.enum(attemptTriggers),
+  started_at: timestampSchema,
+  duration_ms: z.number().int(),
+  status_code: z.number().int().nullable(),
+  error: attemptErrorSchema.nullable(),
+  error_message: z.string().nullable(),
+  response_body: z.string().nullable(),
+  url: z.string(),
+  timings: z.strictObject({
+    dns_ms: millisecondsSchema,
+    connect_ms: millisecondsSchema,
+    tls_ms: millisecondsSchema,
+    first_byte_ms: millisecondsSchema,
+  }),
+});
+export type Attempt = z.infer<typeof attemptSchema>;
+
+/** A delivery with its attempts (newest first) and the request as it is sent, without the signature headers. */
+export const deliveryDetailSchema = deliverySchema.extend({
+  attempts: z.array(attemptSchema),
+  request: z.strictObject({ headers: z.record(z.string(), z.string()), body: z.string().nullable() }),
+});
+export type DeliveryDetail = z.infer<typeof deliveryDetailSchema>;

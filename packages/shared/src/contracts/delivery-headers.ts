@@ -1,0 +1,33 @@
+/** What the headers of one attempt are made from. */
+export type DeliveryHeadersInput = {
+  /** The version of the product (`version` of the runtime room). */
+  productVersion: string;
+  eventId: string;
+  eventType: string;
+  deliveryId: string;
+  /** The number of the attempt, 1…n. */
+  attempt: number;
+  /** Bytes of the body. */
+  contentLength: number;
+  /** When the attempt was signed, in whole seconds since 1970; null where no attempt was made yet. */
+  timestampSeconds: number | null;
+};
+
+/**
+ * The headers of a delivery without its signatures: what the worker sends beside them and what the API shows as
+ * `request.headers`. One function, so that the two cannot differ.
+ */
+export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'Content-Length': String(input.contentLength),
+    'User-Agent': `enterprise-api-webhooks/${input.productVersion}`,
+    'X-Service-Event': input.eventType,
+    'X-Service-Event-Id': input.eventId,
+    'X-Service-Delivery-Id': input.deliveryId,
+    'X-Service-Attempt': String(input.attempt),
+    'webhook-id': input.eventId,
+  };
+  if (input.timestampSeconds !== null) headers['webhook-timestamp'] = String(input.timestampSeconds);
+  return headers;
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+
+/** The kind of an error, by who can do something about it. */
+export type ErrorType =
+  | 'authentication_error'
+  | 'permission_error'
+  | 'invalid_request_error'
+  | 'rate_limit_error'
+  | 'api_error';
+
+/** THE catalogue of error codes: status, type, and the public message used when a call site has nothing more precise. */
+export const errorCatalogue = {
+  unauthorized: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The API key is missing, malformed, unknown, revoked or expired.',
+  },
+  ip_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This API key may not be used from this address.',
+  },
+  plan_no_api_access: {
+    status: 403,
+    type: 'permission_error',
+    message: "The organization's plan has no API access.",
+  },
+  forbidden_scope: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This API key lacks the scope that the endpoint requires.',
+  },
+  rate_limited: { status: 429, type: 'rate_limit_error', message: 'Too many requests. Try again later.' },
+  invalid_json: { status: 400, type: 'invalid_request_error', message: 'The body is not valid JSON.' },
+  validation_failed: { status: 400, type: 'invalid_request_error', message: 'The request is not valid.' },
+  invalid_cursor: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The cursor is not one of this list with these filters.',
+  },
+  url_not_allowed: { status: 400, type: 'invalid_request_error', message: 'This URL cannot receive deliveries.' },
+  not_found: { status: 404, type: 'invalid_request_error', message: 'There is no such resource.' },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    message: 'This path does not support this method.',
+  },
+  conflict: { status: 409, type: 'invalid_request_error', message: 'The resource is not in a state that allows this.' },
+  limit_reached: { status: 409, type: 'invalid_request_error', message: 'The organization has reached a limit.' },
+  precondition_failed: {
+    status: 412,
+    type: 'invalid_request_error',
+    message: 'The resource has changed since it was read.',
+  },
+  payload_too_large: { status: 413, type: 'invalid_request_error', message: 'The body is too large.' },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    message: 'Send an uncompressed body with Content-Type: application/json in UTF-8.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    type: 'invalid_request_error',
+    message: 'This Idempotency-Key was used with another request.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    type: 'invalid_request_error',
+    message: 'A request with this Idempotency-Key is still running.',
+  },
+  internal_error: { status: 500, type: 'api_error', message: 'Something went wrong on our side.' },
+  service_unavailable: {
+    status: 503,
+    type: 'api_error',
+    message: 'The service cannot answer right now. Try again shortly.',
+  },
+} as const satisfies Record<string, { status: number; type: ErrorType; message: string }>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One problem of a request: where it is, and what is wrong. */
+export const errorDetailSchema = z.strictObject({
+  location: z.enum(['body', 'query', 'path', 'header']),
+  path: z.string(),
+  code: z.string(),
+  message: z.string(),
+});
+export type ErrorDetail = z.infer<typeof errorDetailSchema>;
+
+/** The body of every error answer. */
+export const errorBodySchema = z.strictObject({
+  error: z.strictObject({
+    type: z.enum([
+      'authentication_error',
+      'permission_error',
+      'invalid_request_error',
+      'rate_limit_error',
+      'api_error',
+    ]),
+    code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    request_id: z.string(),
+    param: z.string().optional(),
+    details: z.array(errorDetailSchema).optional(),
+    required_scope: z.string().optional(),
+    retry_after: z.number().int().optional(),
+  }),
+});
+export type ErrorBody = z.infer<typeof errorBodySchema>;

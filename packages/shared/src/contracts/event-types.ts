@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+const identifier = z.string().min(1).max(200);
+
+const consultationData = z.looseObject({ consultation_id: identifier });
+const batchData = z.looseObject({ batch_id: identifier });
+
+/** What the catalogue says of one event type. `example` always satisfies `data`; a test holds it to that. */
+export interface EventTypeDefinition {
+  readonly description: string;
+  /** Whether webhooks may subscribe to it and internal producers may emit it. */
+  readonly subscribable: boolean;
+  /** Required fields of `data`; every other field passes through untouched. */
+  readonly data: z.ZodType<Record<string, unknown>>;
+  readonly example: Record<string, unknown>;
+}
+
+/**
+ * THE catalogue of event types (specification, section 6). Filters, validation, subscriptions, documentation and
+ * tests derive from it: adding an event type is adding an entry here and the code that emits it.
+ */
+export const eventTypes = {
+  'consultation.completed': {
+    description: 'A consultation finished successfully.',
+    subscribable: true,
+    data: consultationData,
+    example: { consultation_id: 'con_8f14e45f', status: 'completed', response_count: 12 },
+  },
+  'consultation.failed': {
+    description: 'A consultation failed.',
+    subscribable: true,
+    data: consultationData,
+    example: { consultation_id: 'con_8f14e45f', status: 'failed', reason: 'panel_unavailable' },
+  },
+  'batch.completed': {
+    description: 'All items in a batch completed.',
+    subscribable: true,
+    data: batchData,
+    example: { batch_id: 'bat_c9f0f895', status: 'completed', total: 40, completed: 40, failed: 0 },
+  },
+  'batch.failed': {
+    description: 'A batch failed entirely.',
+    subscribable: true,
+    data: batchData,
+    example: { batch_id: 'bat_c9f0f895', status: 'failed', total: 40, completed: 0, failed: 40 },
+  },
+  'batch.partial_failure': {
+    description: 'A batch completed with some failed items.',
+    subscribable: true,
+    data: batchData,
+    example: { batch_id: 'bat_c9f0f895', status: 'partial_failure', total: 40, completed: 37, failed: 3 },
+  },
+  'webhook.test': {
+    description: 'Sent by the test endpoint to one webhook alone; nobody subscribes to it.',
+    subscribable: false,
+    data: z.looseObject({ webhook_id: identifier }),
+    example: { webhook_id: 'whk_01jd6kz5r8e2v9qxm3c7t4b0na', message: 'This is a test event.' },
+  },
+} as const satisfies Record<string, EventTypeDefinition>;
+
+/** Every event type, `webhook.test` included. */
+export type EventType = keyof typeof eventTypes;
+
+export const eventTypeNames = Object.keys(eventTypes) as EventType[];
+
+/** The types that webhooks subscribe to and producers emit. */
+export const subscribableEventTypeNames = eventTypeNames.filter((name) => eventTypes[name].subscribable);
+
+/** Any event type, for filters of the history. */
+export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType[]]);
+
+/** An event type that can be emitted by an internal producer. */
+export const emittableEventTypeSchema = z.enum(subscribableEventTypeNames as [EventType, ...EventType[]]);
+
+const familyWildcards = [...new Set(subscribableEventTypeNames.map((name) => `${familyOf(name)}.*`))];
+
+/** What a webhook's `events` may name: a subscribable type, a family (`batch.*`), or `*` for all of them. */
+export const eventPatterns = [...subscribableEventTypeNames, ...familyWildcards, '*'];
+
+export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]]);
+
+/**
+ * The patterns that match a type, as the take statement compares them with a webhook's `event_patterns`.
+ * A type that nobody may subscribe to has none, so that not even `*` reaches it.
+ */
+export function patternsMatching(type: EventType): string[] {
+  return eventTypes[type].subscribable ? [type, `${familyOf(type)}.*`, '*'] : [];
+}
+
+function familyOf(type: string): string {
+  return type.slice(0, type.indexOf('.'));
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { emittableEventTypeSchema, eventTypeSchema, eventTypes } from './event-types.ts';
+import { findUnstorable, instantSchema, publicIdSchema } from './primitives.ts';
+
+/** `data` of an event is at most this many bytes as JSON; the queue-only producer takes less. */
+export const maxEventDataBytes = 256 * 1024;
+export const maxEventsPerRequest = 1_000;
+
+/**
+ * One event as an internal producer hands it in. `id` is the caller's own idempotency key: the same one again, for
+ * the same organization, is the same event whatever its body.
+ */
+export const emitEventSchema = z
+  .strictObject({
+    organization_id: publicIdSchema('org'),
+    type: emittableEventTypeSchema,
+    data: z.record(z.string(), z.unknown()),
+    id: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
+      .optional(),
+    occurred_at: instantSchema.optional(),
+  })
+  .superRefine((event, context) => {
+    const unstorable = findUnstorable(event.data);
+    if (unstorable) {
+      context.addIssue({ code: 'custom', path: ['data', ...unstorable.path], message: unstorable.reason });
+      return;
+    }
+    const required = eventTypes[event.type].data.safeParse(event.data);
+    for (const issue of required.error?.issues ?? []) {
+      context.addIssue({ code: 'custom', path: ['data', ...issue.path], message: issue.message });
+    }
+    if (Buffer.byteLength(JSON.stringify(event.data)) > maxEventDataBytes) {
+      context.addIssue({
+        code: 'custom',
+        path: ['data'],
+        message: `must be at most ${maxEventDataBytes} bytes as JSON`,
+      });
+    }
+  });
+/** An event to emit, as a producer writes it (instants as text). */
+export type EmitEventInput = z.input<typeof emitEventSchema>;
+/** An event to emit, parsed. */
+export type EmitEvent = z.output<typeof emitEventSchema>;
+
+/** POST /internal/v1/events: one event, or up to {@link maxEventsPerRequest} of them, all or nothing. */
+export const emitBatchSchema = z.strictObject({ events: z.array(emitEventSchema).min(1).max(maxEventsPerRequest) });
+
+export const emittedEventSchema = z.strictObject({
+  id: publicIdSchema('evt'),
+  type: eventTypeSchema,
+  organization_id: publicIdSchema('org'),
+  duplicate: z.boolean(),
+});
+export type EmittedEvent = z.infer<typeof emittedEventSchema>;
+
+export const emittedEventsSchema = z.strictObject({ data: z.array(emittedEventSchema) });

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+export const defaultPageSize = 20;
+export const maxPageSize = 100;
+
+/** `limit` and `cursor`, as every list takes them from the query string. */
+export const pageQueryShape = {
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().int().min(1).max(maxPageSize))
+    .default(defaultPageSize),
+  cursor: z.string().max(1_000).optional(),
+};
+
+/** The answer of every list: newest first. */
+export function listSchema<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
+    object: z.literal('list'),
+    data: z.array(item),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+  });
+}
+
+/** One page of a list as services return it. */
+export interface Page<Item> {
+  object: 'list';
+  data: Item[];
+  has_more: boolean;
+  next_cursor: string | null;
+}

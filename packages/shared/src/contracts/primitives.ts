@@ -1,0 +1,56 @@
+import { z } from 'zod';
+
+/** Every public id is its prefix, `_`, and 26 characters of lowercase Crockford base32 (TypeID layout). */
+export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'req'] as const;
+export type IdPrefix = (typeof idPrefixes)[number];
+
+/** The shape of a public id of one kind. The first character is at most 7, because a UUID has 128 bits, not 130. */
+export function publicIdSchema(prefix: IdPrefix) {
+  return z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), 'must be an id of this kind');
+}
+
+/** An instant in an answer: RFC 3339, UTC, milliseconds. */
+export const timestampSchema = z.iso.datetime({ precision: 3 });
+
+/** An instant in a request: RFC 3339 with `Z` or an offset, any precision, years 1970 to 9999. */
+export const instantSchema = z.iso
+  .datetime({ offset: true, error: 'must be an RFC 3339 date and time' })
+  .transform((text) => new Date(text))
+  .refine((date) => date.getTime() >= 0 && date.getTime() < 253_402_300_800_000, 'must be between 1970 and 9999');
+
+/** Text that PostgreSQL and JSON both can hold: no NUL, no lone surrogates. */
+export const textSchema = z
+  .string()
+  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must not contain NUL or lone surrogates');
+
+/** Kinds of forbidden content that {@link findUnstorable} knows. */
+export type Unstorable = { path: (string | number)[]; reason: string };
+
+/** JSON nested deeper than this is refused everywhere. */
+export const maxJsonDepth = 20;
+
+/**
+ * Finds the first place in parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, or a string or key
+ * with NUL or a lone surrogate. Walks with its own stack, so that depth cannot exhaust the call stack.
+ */
+export function findUnstorable(root: unknown): Unstorable | null {
+  const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, depth, path } = next;
+    if (typeof value === 'string') {
+      if (!isStorable(value)) return { path, reason: 'must not contain NUL or lone surrogates' };
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };
+      for (const [key, child] of Object.entries(value)) {
+        const place = Array.isArray(value) ? Number(key) : key;
+        if (!isStorable(key)) return { path, reason: 'must not have keys with NUL or lone surrogates' };
+        pending.push({ value: child, depth: depth + 1, path: [...path, place] });
+      }
+    }
+  }
+  return null;
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}

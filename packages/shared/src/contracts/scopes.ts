@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** THE catalogue of scopes (specification, section 5) with what each grants. */
+export const scopeDescriptions = {
+  'me:read': 'Read /v1/me',
+  'consultations:read': 'List and read consultations and responses',
+  'consultations:write': 'Create and cancel consultations',
+  'batches:read': 'List and read batches and results',
+  'batches:write': 'Create and cancel batches',
+  'panels:read': 'List panels',
+  'usage:read': 'Read usage and billing data',
+  'webhooks:read': 'List webhook configs and deliveries',
+  'webhooks:write': 'Create, update and delete webhook configs',
+  'automations:read': 'List and read automations and runs',
+  'automations:write': 'Create, update and delete automations',
+  'automations:trigger': 'Trigger automations',
+  'chat.completions': 'Call /v1/chat/completions',
+  'scim:read': 'Read SCIM users and groups',
+  'scim:write': 'Provision SCIM users and groups',
+  '*': 'Full access',
+} as const;
+
+/** A permission string that a key may carry, `*` included. */
+export type Scope = keyof typeof scopeDescriptions;
+
+/** A scope that a route may require: any but `*`. */
+export type RequiredScope = Exclude<Scope, '*'>;
+
+export const scopeNames = Object.keys(scopeDescriptions) as Scope[];
+
+export const scopeSchema = z.enum(scopeNames as [Scope, ...Scope[]]);

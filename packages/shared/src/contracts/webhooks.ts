@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { eventPatternSchema } from './event-types.ts';
+import { pageQueryShape } from './pagination.ts';
+import { publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+
+export const maxWebhooksPerOrganization = 100;
+
+/** Why a webhook is disabled: by its owner, after days of failures, or because its endpoint answered 410. */
+export const disabledReasons = ['manual', 'failing', 'gone'] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
+
+const eventsSchema = z
+  .array(eventPatternSchema)
+  .min(1)
+  .max(50)
+  .refine((events) => new Set(events).size === events.length, 'must not name an event twice');
+const descriptionSchema = textSchema.max(500).nullable();
+/** Only the type is checked here; `checkOutboundUrl` decides, with a code of its own (`url_not_allowed`). */
+const urlSchema = z.string();
+
+export const createWebhookSchema = z.strictObject({
+  url: urlSchema,
+  events: eventsSchema,
+  description: descriptionSchema.optional(),
+  enabled: z.boolean().optional(),
+});
+export type CreateWebhook = z.infer<typeof createWebhookSchema>;
+
+export const updateWebhookSchema = z
+  .strictObject({
+    url: urlSchema.optional(),
+    events: eventsSchema.optional(),
+    description: descriptionSchema.optional(),
+    enabled: z.boolean().optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'must change at least one field');
+export type UpdateWebhook = z.infer<typeof updateWebhookSchema>;
+
+export const listWebhooksQuerySchema = z.strictObject({
+  ...pageQueryShape,
+  enabled: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
+});
+export type ListWebhooksQuery = z.infer<typeof listWebhooksQuerySchema>;
+
+export const webhookSchema = z.strictObject({
+  id: publicIdSchema('whk'),
+  object: z.literal('webhook'),
+  url: z.string(),
+  events: z.array(z.string()),
+  description: z.string().nullable(),
+  enabled: z.boolean(),
+  disabled_reason: z.enum(disabledReasons).nullable(),
+  failing_since: timestampSchema.nullable(),
+  disable_at: timestampSchema.nullable(),
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+});
+export type Webhook = z.infer<typeof webhookSchema>;
+
+/** A webhook with its secret: the answer to creating it and to rotating its secret, and nowhere else. */
+export const webhookWithSecretSchema = webhookSchema.extend({ secret: z.string() });
+export type WebhookWithSecret = z.infer<typeof webhookWithSecretSchema>;

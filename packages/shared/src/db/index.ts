@@ -1,0 +1,5 @@
+export * from './clock.ts';
+export * from './database.ts';
+export * from './migrate.ts';
+export * from './partitions.ts';
+export type * from './schema.ts';

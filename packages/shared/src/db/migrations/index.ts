@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely/migration';
+import * as ledger from './0001-ledger.ts';
+
+/** Every migration in order. Names are forever: a database remembers them. */
+export const migrations: Record<string, Migration> = {
+  '0001-ledger': ledger,
+};

@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+
+const partitionedTables = ['events', 'deliveries', 'attempts'] as const;
+
+/** Months that exist ahead of the current one; a month without its partition would refuse every event. */
+const monthsAhead = 2;
+
+/**
+ * Creates the monthly partitions of the hot tables: this month's, last month's (events whose id is a little old) and
+ * {@link monthsAhead} more. Months, not days: with 91 daily partitions dispatch took 15 times as long.
+ *
+ * @param now the database's clock
+ */
+export async function ensurePartitions(db: Database, now: Date): Promise<void> {
+  for (let offset = -1; offset <= monthsAhead; offset++) {
+    const from = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1);
+    const to = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset + 1, 1);
+    for (const table of partitionedTables) await createPartition(db, table, from, to);
+  }
+}
+
+/** The smallest UUID whose time bits say this instant: the bound of a partition, and of a range of ids. */
+export function uuidAtTime(unixMs: number): string {
+  const hex = Math.max(0, unixMs).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
+}
+
+async function createPartition(db: Database, table: string, from: number, to: number): Promise<void> {
+  const name = `${table}_${new Date(from).toISOString().slice(0, 7).replace('-', '_')}`;
+  const exists = await sql<{ found: boolean }>`select to_regclass(${name}) is not null as found`.execute(db);
+  if (exists.rows[0]?.found) return;
+  // Several processes may start at once: the advisory lock makes the loser find the partition there.
+  await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
+    await sql`create table if not exists ${sql.table(name)} partition of ${sql.table(table)}
+      for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);
+  });
+}

@@ -1,0 +1,144 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/** A column that the database fills at insert and that is never written by us afterwards. */
+type CreatedAt = ColumnType<Date, Date | undefined, never>;
+
+export interface OrganizationsTable {
+  id: string;
+  name: string;
+  plan: 'starter' | 'pro' | 'business' | 'enterprise';
+  created_at: CreatedAt;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  organization_id: string;
+  name: string;
+  /** The 8 characters after `nwk_`; what people see of the key after its creation. */
+  public_id: string;
+  /** SHA-256 of the whole key. */
+  hash: Buffer;
+  scopes: string[];
+  ip_allowlist: string[] | null;
+  created_at: CreatedAt;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+}
+
+export interface WebhooksTable {
+  id: string;
+  organization_id: string;
+  url: string;
+  event_patterns: string[];
+  description: string | null;
+  state: 'enabled' | 'disabled' | 'deleted';
+  disabled_reason: 'manual' | 'failing' | 'gone' | null;
+  /** Raised by every change; a worker's cached copy is good for a lease that came with the same or an older one. */
+  version: Generated<number>;
+  secret_sealed: string;
+  /** The secret before the last rotation, until {@link WebhooksTable.previous_secret_expires_at}. */
+  previous_secret_sealed: string | null;
+  previous_secret_expires_at: Date | null;
+  created_at: CreatedAt;
+  updated_at: Generated<Date>;
+}
+
+/** The URLs a webhook has had: an attempt's URL is the one of the greatest version up to the attempt's. */
+export interface WebhookUrlsTable {
+  webhook_id: string;
+  version: number;
+  url: string;
+}
+
+export interface WebhookHealthTable {
+  webhook_id: string;
+  /** Failures of the kinds that open the breaker, since the last success. */
+  consecutive_failures: Generated<number>;
+  /** Failed attempts of any kind since the last success. */
+  failed_attempts: Generated<number>;
+  first_failure_at: Date | null;
+  open_until: Date | null;
+  openings: Generated<number>;
+}
+
+export interface EventsTable {
+  id: string;
+  organization_id: string;
+  type: string;
+  /** Exactly the bytes that are sent, on every attempt. */
+  body: string;
+  occurred_at: Date | null;
+  created_at: CreatedAt;
+}
+
+export interface EventKeysTable {
+  organization_id: string;
+  key: string;
+  event_id: string;
+  event_type: string;
+  created_at: CreatedAt;
+}
+
+export interface OutboxTable {
+  event_id: string;
+  organization_id: string;
+  created_at: CreatedAt;
+}
+
+export interface DeliveriesTable {
+  id: string;
+  organization_id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: string;
+  status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+  attempt_count: Generated<number>;
+  max_attempts: number;
+  next_attempt_at: Date | null;
+  /** Leases given since the last recorded attempt. */
+  claims: Generated<number>;
+  /** Raised by a manual retry and by replay; an outcome of an older round changes nothing. */
+  round: Generated<number>;
+  /** Whether a person asked for the next attempt (test, retry, replay). */
+  manual: Generated<boolean>;
+  last_status_code: number | null;
+  last_error: string | null;
+  last_duration_ms: number | null;
+  created_at: CreatedAt;
+  completed_at: Date | null;
+}
+
+export interface AttemptsTable {
+  delivery_id: string;
+  id: string;
+  number: number;
+  round: number;
+  superseded: boolean;
+  manual: boolean;
+  started_at: Date;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+  error_message: string | null;
+  webhook_version: number;
+  excerpt: string | null;
+  dns_ms: number | null;
+  connect_ms: number | null;
+  tls_ms: number | null;
+  first_byte_ms: number | null;
+}
+
+/** Every table of the ledger. Who writes which is in docs/architecture.md. */
+export interface Schema {
+  organizations: OrganizationsTable;
+  api_keys: ApiKeysTable;
+  webhooks: WebhooksTable;
+  webhook_urls: WebhookUrlsTable;
+  webhook_health: WebhookHealthTable;
+  events: EventsTable;
+  event_keys: EventKeysTable;
+  outbox: OutboxTable;
+  deliveries: DeliveriesTable;
+  attempts: AttemptsTable;
+}

@@ -1,0 +1,95 @@
+import type { JobProducer } from '../queue/enqueue.ts';
+import { maxEventsPerJob } from '../queue/jobs.ts';
+import type { Clock } from '../runtime/clock.ts';
+
+/** Tells workers which events have been committed. A promise of nothing: the relay finds what was not announced. */
+export interface Announcer {
+  /** Adds the ids to the job of this turn of the event loop. Resolves when the job is added, refused, or too slow. */
+  announce(eventIds: readonly string[]): Promise<void>;
+}
+
+/** What became of announcements, for a metric. */
+export type AnnouncementOutcome = 'added' | 'failed' | 'timeout' | 'queue_full';
+
+export interface AnnouncerOptions {
+  producer: Pick<JobProducer<'takeEvents'>, 'add' | 'waitingCount'>;
+  clock: Clock;
+  onOutcome: (outcome: AnnouncementOutcome, events: number) => void;
+}
+
+/** A caller waits for the queue no longer than this; its event is committed already. */
+const addWithinMs = 200;
+/** With so many jobs waiting, another one wakes nobody: the backlog is the outbox, and Redis stays small. */
+const fullAtJobs = 5_000;
+const countEveryMs = 1_000;
+
+export function createAnnouncer({ producer, clock, onOutcome }: AnnouncerOptions): Announcer {
+  const isFull = createFullnessCheck(producer, clock);
+  let turn: { ids: string[]; done: Promise<void> } | undefined;
+
+  const add = async (eventIds: string[]): Promise<void> => {
+    const outcome = isFull()
+      ? 'queue_full'
+      : await withinTime(producer.add({ version: 1, event_ids: eventIds }), addWithinMs);
+    onOutcome(outcome, eventIds.length);
+  };
+  const flush = async (ids: string[]): Promise<void> => {
+    for (let start = 0; start < ids.length; start += maxEventsPerJob) {
+      await add(ids.slice(start, start + maxEventsPerJob));
+    }
+  };
+  return {
+    announce: (eventIds) => {
+      if (eventIds.length === 0) return Promise.resolve();
+      if (turn === undefined) {
+        const ids: string[] = [];
+        const done = new Promise<void>((resolve) => {
+          setImmediate(() => {
+            turn = undefined;
+            resolve(flush(ids));
+          });
+        });
+        turn = { ids, done };
+      }
+      turn.ids.push(...eventIds);
+      return turn.done;
+    },
+  };
+}
+
+/** Looks at the queue's length at most once a second, beside the work, and answers from the last look. */
+function createFullnessCheck(producer: AnnouncerOptions['producer'], clock: Clock): () => boolean {
+  let full = false;
+  let countedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (clock.monotonic() - countedAt >= countEveryMs) {
+      countedAt = clock.monotonic();
+      producer.waitingCount().then(
+        (count) => {
+          full = count >= fullAtJobs;
+        },
+        () => {
+          // Unknown is not full: adding will fail by itself if the queue is away.
+          full = false;
+        },
+      );
+    }
+    return full;
+  };
+}
+
+async function withinTime(adding: Promise<void>, ms: number): Promise<AnnouncementOutcome> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'timeout'>((resolve) => {
+    timer = setTimeout(resolve, ms, 'timeout');
+  });
+  const outcome = await Promise.race([
+    adding.then(
+      () => 'added' as const,
+      () => 'failed' as const,
+    ),
+    late,
+  ]);
+  clearTimeout(timer);
+  return outcome;
+}

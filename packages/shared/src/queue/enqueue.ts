@@ -1,0 +1,49 @@
+import { type JobsOptions, Queue } from 'bullmq';
+import type { z } from 'zod';
+import { producerBinding, type QueueBackend } from './backend.ts';
+import { type JobInput, type JobName, jobs } from './jobs.ts';
+
+/** One queue as its producers see it. */
+export interface JobProducer<Name extends JobName> {
+  /** Adds a job. Rejects when the backend does not answer; the caller decides what that means. */
+  add(data: JobInput<Name>): Promise<void>;
+  /** Jobs that wait for a worker. */
+  waitingCount(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The name of our backoff: BullMQ's own exponential one has no upper end. Workers bring the function. */
+export const cappedBackoff = 'capped';
+
+/** The last jobs that failed stay to be looked at; finished ones leave at once. */
+const keptFailedJobs = 1_000;
+
+const optionsOf: Record<JobName, JobsOptions> = {
+  takeEvents: { removeOnComplete: true, removeOnFail: { count: keptFailedJobs } },
+  // Until the worker has written the rows, this job is the event: it is tried for ever.
+  writeEvent: {
+    attempts: Number.MAX_SAFE_INTEGER,
+    backoff: { type: cappedBackoff, delay: 1_000 },
+    removeOnComplete: true,
+    removeOnFail: { count: keptFailedJobs },
+  },
+};
+
+export function createJobProducer<Name extends JobName>(
+  backend: QueueBackend,
+  name: Name,
+  onError: (error: Error) => void,
+): JobProducer<Name> {
+  const job = jobs[name];
+  const { options, factory } = producerBinding(backend, job.queue);
+  // BullMQ notes every state change of every job in a stream that nobody reads here: keep it short.
+  const queue = new Queue(job.queue, { ...options, streams: { events: { maxLen: 100 } } }, factory);
+  queue.on('error', onError);
+  return {
+    add: async (data) => {
+      await queue.add(job.name, data satisfies z.input<typeof job.data>, optionsOf[name]);
+    },
+    waitingCount: () => queue.getWaitingCount(),
+    close: () => queue.close(),
+  };
+}

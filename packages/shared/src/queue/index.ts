@@ -1,0 +1,3 @@
+export * from './backend.ts';
+export * from './enqueue.ts';
+export * from './jobs.ts';

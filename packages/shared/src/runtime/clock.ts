@@ -1,0 +1,12 @@
+/** Time as an argument, so that tests can turn it. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970: for what people read. */
+  now(): number;
+  /** Monotonic clock, milliseconds: for every duration and deadline. */
+  monotonic(): number;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+};

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** Names that only this product uses: one of them that nobody reads is most likely a typo. */
+const ownPrefixes = ['WEBHOOK_', 'API_', 'INTERNAL_', 'WORKER_'];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ParsedEnvironment<Settings> =
+  | { ok: true; settings: Settings; warnings: string[] }
+  | { ok: false; problems: string[] };
+
+export interface EnvironmentRules {
+  /** Settings whose value may also come as `NAME_FILE`, the path of a file that holds it. */
+  secrets: readonly string[];
+  /** Names of the other processes: ignored here, and no reason for a warning. */
+  known: readonly string[];
+}
+
+/**
+ * Reads settings from environment variables, once, at start. All problems come back together, each naming its
+ * variable; a secret's value is never part of a message. An empty variable counts as unset.
+ *
+ * @param shape one zod schema per variable, from its text (or undefined) to its value
+ * @param crossCheck problems between settings that are fine by themselves
+ */
+export function parseEnvironment<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  environment: Environment,
+  rules: EnvironmentRules,
+  crossCheck: (settings: z.output<z.ZodObject<Shape>>) => string[] = () => [],
+): ParsedEnvironment<z.output<z.ZodObject<Shape>>> {
+  const problems: string[] = [];
+  const values: Record<string, string | undefined> = {};
+  for (const name of Object.keys(shape)) {
+    values[name] = rules.secrets.includes(name)
+      ? readSecret(name, environment, problems)
+      : emptyAsUnset(environment[name]);
+  }
+  const parsed = z.object(shape).safeParse(values);
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = String(issue.path[0]);
+    if (!problems.some((problem) => problem.startsWith(`${name}:`) || problem.startsWith(`${name}_FILE:`))) {
+      problems.push(`${name}: ${values[name] === undefined ? 'is required' : issue.message}`);
+    }
+  }
+  if (parsed.success) problems.push(...crossCheck(parsed.data));
+  if (!parsed.success || problems.length > 0) return { ok: false, problems };
+  return { ok: true, settings: parsed.data, warnings: unknownNames(Object.keys(shape), environment, rules) };
+}
+
+function readSecret(name: string, environment: Environment, problems: string[]): string | undefined {
+  const direct = emptyAsUnset(environment[name]);
+  const file = emptyAsUnset(environment[`${name}_FILE`]);
+  if (file === undefined) return direct;
+  if (direct !== undefined) {
+    problems.push(`${name}: is set together with ${name}_FILE; set one of them`);
+    return direct;
+  }
+  try {
+    return emptyAsUnset(readFileSync(file, 'utf8').trim());
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    problems.push(`${name}_FILE: cannot be read (${code})`);
+    return undefined;
+  }
+}
+
+function emptyAsUnset(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+/** Kubernetes puts a variable for each service of the namespace into every container: hence warnings, not errors. */
+function unknownNames(own: string[], environment: Environment, rules: EnvironmentRules): string[] {
+  const known = new Set([...own, ...rules.known]);
+  for (const name of [...known]) known.add(`${name}_FILE`);
+  return Object.keys(environment)
+    .filter((name) => ownPrefixes.some((prefix) => name.startsWith(prefix)) && !known.has(name))
+    .sort();
+}

@@ -1,0 +1,86 @@
+import type { Logger } from './logger.ts';
+
+/** Exit codes of sysexits(3) that supervisors understand. */
+export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as const;
+
+type Closer = { name: string; close: () => Promise<unknown> | unknown };
+
+/** What must be closed when the process ends, in the reverse order of its making. */
+export interface Closers {
+  /** Registers a closer as the thing is built. */
+  add(name: string, close: () => Promise<unknown> | unknown): void;
+  /** Runs all closers once, last built first; one that fails is logged and does not stop the others. */
+  closeAll(): Promise<void>;
+}
+
+export function createClosers(log: Logger): Closers {
+  const closers: Closer[] = [];
+  return {
+    add: (name, close) => {
+      closers.push({ name, close });
+    },
+    closeAll: async () => {
+      for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
+        try {
+          await closer.close();
+        } catch (error) {
+          log.error({ err: error, closer: closer.name }, 'close failed');
+        }
+      }
+    },
+  };
+}
+
+export interface RunningService {
+  /** Stops taking work, finishes what runs, closes. */
+  stop: () => Promise<void>;
+}
+
+/**
+ * Runs a service until SIGTERM or SIGINT, then stops it within a deadline.
+ *
+ * Exit 0 after a clean stop, 1 when the start failed or the deadline passed. A second signal does not cut the stop
+ * short: whoever is in a hurry has SIGKILL, and nothing is lost by it. An exception that nobody caught ends the
+ * process too: its state is unknown, and the ledger knows what is left to do.
+ */
+export async function runService(
+  log: Logger,
+  stopWithinMs: number,
+  start: (fail: (error: unknown) => void) => Promise<RunningService>,
+): Promise<void> {
+  const crash = (error: unknown) => {
+    log.fatal({ err: error }, 'crashed');
+    process.exit(exitCodes.software);
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+  let stopRequested: (signal: string) => void = () => undefined;
+  const stopSignal = new Promise<string>((resolve) => {
+    stopRequested = resolve;
+  });
+  process.on('SIGTERM', stopRequested);
+  process.on('SIGINT', stopRequested);
+  try {
+    const service = await start(crash);
+    const signal = await stopSignal;
+    log.info({ signal }, 'stopping');
+    const deadline = setTimeout(() => {
+      log.fatal({ stop_within_ms: stopWithinMs }, 'did not stop in time');
+      process.exit(exitCodes.failure);
+    }, stopWithinMs);
+    await service.stop();
+    clearTimeout(deadline);
+    log.info('stopped');
+    process.exit(exitCodes.ok);
+  } catch (error) {
+    log.fatal({ err: error }, 'could not start');
+    process.exit(exitCodes.failure);
+  }
+}
+
+/** Reports all problems of the settings and ends the process with EX_CONFIG. */
+export function exitWithBadSettings(service: string, problems: readonly string[]): never {
+  const lines = problems.map((problem) => `  ${problem}`).join('\n');
+  process.stderr.write(`${service}: the settings are not usable:\n${lines}\n`);
+  process.exit(exitCodes.config);
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** `250ms`, `5s`, `30m`, `24h` → milliseconds. */
+export const durationSchema = z
+  .string()
+  .regex(/^\d{1,9}(ms|s|m|h)$/, 'must be a duration such as 250ms, 5s, 30m or 24h')
+  .transform((text) => {
+    const unit = /[a-z]+$/.exec(text)?.[0] as keyof typeof unitMs;
+    return Number.parseInt(text, 10) * unitMs[unit];
+  });
+
+/** A whole number in a range, from text. */
+export function integerSchema(min: number, max: number) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+}
+
+/** A TCP port; 0 lets the system choose one (tests do). */
+export const portSchema = integerSchema(0, 65_535);
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+function urlWithScheme(schemes: readonly string[]) {
+  const message = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
+  return z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), message);
+}
+
+/** Settings that every process of the product reads. */
+export const commonSettings = {
+  DATABASE_URL: urlWithScheme(['postgres:', 'postgresql:']),
+  REDIS_URL: urlWithScheme(['redis:', 'rediss:']).optional(),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+};
+
+/** Those of {@link commonSettings} that may come as `NAME_FILE`. */
+export const commonSecrets = ['DATABASE_URL', 'REDIS_URL', 'SECRETS_ENCRYPTION_KEYS'];
+
+/** A comma list, trimmed, without empty entries. */
+export function commaList(text: string): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
+
+/** Every variable of the product, so that a process does not warn about the other one's names. */
+export const settingNames = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'SECRETS_ENCRYPTION_KEYS',
+  'LOG_LEVEL',
+  'API_HOST',
+  'API_PORT',
+  'INTERNAL_HOST',
+  'INTERNAL_PORT',
+  'INTERNAL_API_SECRET',
+  'API_TRUSTED_PROXIES',
+  'API_RATE_LIMITS',
+  'API_AUTH_FAILURES',
+  'WORKER_HOST',
+  'WORKER_PORT',
+  'WORKER_CONCURRENCY',
+  'WORKER_START_WITHIN',
+  'WORKER_LEASE_MARGIN',
+  'WEBHOOK_TIMEOUT_MS',
+  'WEBHOOK_RETRY_SCHEDULE',
+  'WEBHOOK_RETRY_JITTER',
+  'WEBHOOK_ENDPOINT_CONCURRENCY',
+  'WEBHOOK_ALLOWED_PRIVATE_CIDRS',
+  'WEBHOOK_CA_FILE',
+] as const;
