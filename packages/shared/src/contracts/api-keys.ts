@@ -19,6 +19,8 @@ export const createApiKeySchema = z.strictObject({
   expires_at: instantSchema.nullable().optional(),
 });
 
+export type CreateApiKey = z.output<typeof createApiKeySchema>;
+
 export const updateApiKeySchema = z
   .strictObject({
     name: nameSchema.optional(),
@@ -27,6 +29,7 @@ export const updateApiKeySchema = z
     expires_at: instantSchema.nullable().optional(),
   })
   .refine((body) => Object.keys(body).length > 0, 'must change at least one field');
+export type UpdateApiKey = z.output<typeof updateApiKeySchema>;
 
 const keyShape = {
   id: publicIdSchema('key'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const identifier = z.string().min(1).max(200);
+const identifierRule = 'must be a string of 1 to 200 characters';
+const identifier = z.string(identifierRule).min(1, identifierRule).max(200, identifierRule);
 
 const consultationData = z.looseObject({ consultation_id: identifier });
 const batchData = z.looseObject({ batch_id: identifier });

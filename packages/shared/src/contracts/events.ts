@@ -47,6 +47,14 @@ export type EmitEvent = z.output<typeof emitEventSchema>;
 /** POST /internal/v1/events: one event, or up to {@link maxEventsPerRequest} of them, all or nothing. */
 export const emitBatchSchema = z.strictObject({ events: z.array(emitEventSchema).min(1).max(maxEventsPerRequest) });
 
+/** The body of POST /internal/v1/events. */
+export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]);
+
+/** Which of the two a body is meant to be, so that what is said of it speaks of that one alone. */
+export function narrowEmitRequest(body: unknown): typeof emitBatchSchema | typeof emitEventSchema {
+  return typeof body === 'object' && body !== null && 'events' in body ? emitBatchSchema : emitEventSchema;
+}
+
 export const emittedEventSchema = z.strictObject({
   id: publicIdSchema('evt'),
   type: eventTypeSchema,

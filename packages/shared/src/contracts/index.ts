@@ -1,5 +1,6 @@
 export * from './api-keys.ts';
 export * from './deliveries.ts';
+export * from './delivery-headers.ts';
 export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';

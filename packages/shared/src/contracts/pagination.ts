@@ -7,12 +7,15 @@ export const maxPageSize = 100;
 export const pageQueryShape = {
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, 'must be a whole number')
+    .regex(/^\d{1,9}$/, `must be a whole number from 1 to ${maxPageSize}`)
     .transform(Number)
-    .pipe(z.number().int().min(1).max(maxPageSize))
+    .refine((limit) => limit >= 1 && limit <= maxPageSize, `must be a whole number from 1 to ${maxPageSize}`)
     .default(defaultPageSize),
-  cursor: z.string().max(1_000).optional(),
+  cursor: z.string().optional(),
 };
+
+/** The query of a list without filters. */
+export const pageQuerySchema = z.strictObject(pageQueryShape);
 
 /** The answer of every list: newest first. */
 export function listSchema<Item extends z.ZodType>(item: Item) {

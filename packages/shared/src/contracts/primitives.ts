@@ -30,8 +30,9 @@ export type Unstorable = { path: (string | number)[]; reason: string };
 export const maxJsonDepth = 20;
 
 /**
- * Finds the first place in parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, or a string or key
- * with NUL or a lone surrogate. Walks with its own stack, so that depth cannot exhaust the call stack.
+ * Finds the first place in parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, a string or key with
+ * NUL or a lone surrogate, or a number beyond a double's range. Walks with its own stack, so that depth cannot exhaust
+ * the call stack.
  */
 export function findUnstorable(root: unknown): Unstorable | null {
   const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];
@@ -39,6 +40,9 @@ export function findUnstorable(root: unknown): Unstorable | null {
     const { value, depth, path } = next;
     if (typeof value === 'string') {
       if (!isStorable(value)) return { path, reason: 'must not contain NUL or lone surrogates' };
+    } else if (typeof value === 'number') {
+      // JSON.parse makes Infinity of 1e999, and JSON.stringify makes null of that: not what the producer said.
+      if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can carry' };
     } else if (typeof value === 'object' && value !== null) {
       if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };
       for (const [key, child] of Object.entries(value)) {

@@ -63,3 +63,8 @@ export type Webhook = z.infer<typeof webhookSchema>;
 /** A webhook with its secret: the answer to creating it and to rotating its secret, and nowhere else. */
 export const webhookWithSecretSchema = webhookSchema.extend({ secret: z.string() });
 export type WebhookWithSecret = z.infer<typeof webhookWithSecretSchema>;
+
+/** What a sealed webhook secret belongs to: its ciphertext opens for this webhook of this organization only (UUIDs). */
+export function webhookSecretContext(organizationId: string, webhookId: string): string {
+  return `webhook-secret:${organizationId}:${webhookId}`;
+}

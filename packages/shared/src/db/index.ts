@@ -1,5 +1,6 @@
 export * from './clock.ts';
 export * from './database.ts';
+export * from './ledger-figures.ts';
 export * from './migrate.ts';
 export * from './partitions.ts';
 export type * from './schema.ts';

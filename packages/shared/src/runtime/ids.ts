@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-const valueOf = new Map([...alphabet].map((character, value) => [character, BigInt(value)]));
+const digits = new Map([...alphabet].map((character, value) => [character, BigInt(value)]));
 const suffixLength = 26;
 
 /** A new time-ordered id (UUIDv7) in the form the ledger keeps. */
@@ -39,7 +39,7 @@ export function fromPublicId(prefix: string, id: string): string | null {
   if (id.length !== prefix.length + 1 + suffixLength || !id.startsWith(`${prefix}_`)) return null;
   let value = 0n;
   for (const character of id.slice(prefix.length + 1)) {
-    const digit = valueOf.get(character);
+    const digit = digits.get(character);
     if (digit === undefined) return null;
     value = (value << 5n) | digit;
   }

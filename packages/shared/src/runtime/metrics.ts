@@ -1,6 +1,7 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-export { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+export { Counter, Histogram, type Registry } from 'prom-client';
+export { Gauge };
 
 /** A registry of its own (nothing global), with the process's own metrics in it. */
 export function createMetrics(service: string): Registry {
@@ -8,4 +9,43 @@ export function createMetrics(service: string): Registry {
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** Name and help of each gauge, by the name of its figure. */
+export type GaugeDefinitions<Figures> = { readonly [Figure in keyof Figures]: { name: string; help: string } };
+
+/** However often somebody scrapes, figures that cost something are read at most this often. */
+const refreshAfterMs = 10_000;
+
+/**
+ * Gauges over figures that are read together, when somebody looks. While reading fails, as when the database is away,
+ * the last figures stand: a scrape must not fail for it.
+ */
+export function registerFigures<Figures extends Record<keyof Figures, number>>(
+  registry: Registry,
+  definitions: GaugeDefinitions<Figures>,
+  read: () => Promise<Figures>,
+): void {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  const names = Object.keys(definitions) as (keyof Figures)[];
+  const refresh = async () => {
+    const figures = await read();
+    readAt = performance.now();
+    for (const name of names) gauges.get(name)?.set(figures[name]);
+  };
+  const refreshed = (): Promise<void> => {
+    if (performance.now() - readAt < refreshAfterMs) return Promise.resolve();
+    reading ??= refresh()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
+  const gauges = new Map(
+    names.map(
+      (name) => [name, new Gauge({ ...definitions[name], registers: [registry], collect: refreshed })] as const,
+    ),
+  );
 }

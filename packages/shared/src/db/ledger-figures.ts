@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+
+/** What an operator watches: is work waiting, and is the ledger consistent. */
+export interface LedgerFigures {
+  /** Events not fanned out yet, counted up to {@link countLimit}. */
+  outboxEvents: number;
+  /** Age of the oldest of them, in seconds. */
+  outboxOldestSeconds: number;
+  /** Deliveries due for longer than a minute, counted up to {@link countLimit}. */
+  overdueDeliveries: number;
+  /** Rows that break the ledger's invariant. Anything but 0 is a bug. */
+  invariantViolations: number;
+}
+
+/** How these figures appear in `/metrics`, on both services. */
+export const ledgerGauges = {
+  outboxEvents: { name: 'ledger_outbox_events', help: 'Events not fanned out yet.' },
+  outboxOldestSeconds: { name: 'ledger_outbox_oldest_seconds', help: 'Age of the oldest event not fanned out yet.' },
+  overdueDeliveries: { name: 'ledger_overdue_deliveries', help: 'Deliveries due for longer than a minute.' },
+  invariantViolations: {
+    name: 'ledger_invariant_violations',
+    help: 'Rows among the newest deliveries that contradict each other. Must be 0.',
+  },
+} as const;
+
+/** Counting stops here: a figure for an alarm need not be exact, and must not read a million rows. */
+export const countLimit = 100_000;
+/** The invariant is checked on this many of the newest deliveries. */
+const checkedDeliveries = 2_000;
+
+export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
+  const { rows } = await sql<Omit<LedgerFigures, 'invariantViolations'>>`
+    select (select count(*) from (select from outbox limit ${countLimit}) o) as "outboxEvents",
+      coalesce((select extract(epoch from clock_timestamp() - min(created_at))::float8 from outbox), 0) as "outboxOldestSeconds",
+      (select count(*) from (
+        select from deliveries where status = 'pending' and next_attempt_at < now() - interval '1 minute' limit ${countLimit}
+      ) d) as "overdueDeliveries"`.execute(db);
+  const [figures] = rows;
+  return {
+    outboxEvents: figures?.outboxEvents ?? 0,
+    outboxOldestSeconds: Number(figures?.outboxOldestSeconds ?? 0),
+    overdueDeliveries: figures?.overdueDeliveries ?? 0,
+    invariantViolations: await countInvariantViolations(db, checkedDeliveries),
+  };
+}
+
+/**
+ * Counts deliveries among the newest `limit` that break the invariant: a pending one has a due time and no other has;
+ * it is `succeeded` if and only if the last non-superseded attempt of its round is a 2xx; the numbers of its
+ * non-superseded attempts run from 1 to `attempt_count` without a gap.
+ */
+export async function countInvariantViolations(db: Database, limit: number): Promise<number> {
+  const { rows } = await sql<{ violations: number }>`
+    with newest as (
+      select id, status, attempt_count, round, next_attempt_at from deliveries order by id desc limit ${limit}
+    ), checked as (
+      select d.*, a.numbered, a.greatest, a.distinct_numbers, l.status_code
+      from newest d
+      cross join lateral (
+        select count(*) as numbered, coalesce(max(number), 0) as greatest, count(distinct number) as distinct_numbers
+        from attempts where delivery_id = d.id and not superseded) a
+      left join lateral (
+        select status_code from attempts
+        where delivery_id = d.id and not superseded and round = d.round order by number desc limit 1) l on true
+    )
+    select count(*) as violations from checked
+    where (status = 'pending') <> (next_attempt_at is not null)
+      or (status = 'succeeded') <> (coalesce(status_code, 0) between 200 and 299)
+      or numbered <> attempt_count or greatest <> attempt_count or distinct_numbers <> attempt_count`.execute(db);
+  return rows[0]?.violations ?? 0;
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import {
+  commaList,
+  commonSecrets,
+  commonSettings,
+  durationSchema,
+  type Environment,
+  integerSchema,
+  parseEnvironment,
+  portSchema,
+  settingNames,
+} from '@enterprise-api/shared/runtime';
+import { createAddressPolicy, parseKeyRing } from '@enterprise-api/shared/security';
+import { z } from 'zod';
+
+/** A stop may take this much longer than the longest attempt. */
+const stopMarginMs = 5_000;
+
+const keyRing = z.string().transform((text, context) => {
+  const parsed = parseKeyRing(text);
+  if (parsed.ok) return parsed.keys;
+  context.addIssue({ code: 'custom', message: parsed.problems.join('; ') });
+  return z.NEVER;
+});
+
+const schedule = z.string().transform((text, context) => {
+  const delays = commaList(text).map((entry) => durationSchema.safeParse(entry));
+  const parsed = delays.flatMap((delay) => (delay.success ? [delay.data] : []));
+  if (parsed.length > 0 && parsed.length === delays.length && parsed.length <= 100) return parsed;
+  context.addIssue({ code: 'custom', message: 'must be 1 to 100 durations such as 5s,1m,2h' });
+  return z.NEVER;
+});
+
+const addressPolicy = z.string().transform((text, context) => {
+  try {
+    return createAddressPolicy({ allowedPrivateCidrs: commaList(text) });
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be a comma list of CIDRs such as 10.0.0.0/8,fd00::/8' });
+    return z.NEVER;
+  }
+});
+
+const certificateFile = z.string().transform((path, context) => {
+  try {
+    const pem = readFileSync(path, 'utf8');
+    if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+    context.addIssue({ code: 'custom', message: 'is not a PEM file with certificates' });
+  } catch {
+    context.addIssue({ code: 'custom', message: 'cannot be read' });
+  }
+  return z.NEVER;
+});
+
+const jitter = z
+  .string()
+  .regex(/^\d{1,3}(\.\d{1,6})?$/, 'must be a number from 0 to 10')
+  .transform(Number)
+  .refine((value) => value <= 10, 'must be a number from 0 to 10');
+
+const settings = {
+  ...commonSettings,
+  SECRETS_ENCRYPTION_KEYS: keyRing,
+  WORKER_HOST: z.string().default('127.0.0.1'),
+  WORKER_PORT: portSchema.prefault('3002'),
+  WORKER_CONCURRENCY: integerSchema(1, 10_000).prefault('100'),
+  WORKER_START_WITHIN: durationSchema.prefault('10s'),
+  WORKER_LEASE_MARGIN: durationSchema.prefault('30s'),
+  WEBHOOK_TIMEOUT_MS: integerSchema(100, 600_000).prefault('15000'),
+  WEBHOOK_RETRY_SCHEDULE: schedule.prefault('5s,1m,5m,30m,2h,5h,10h,20h,24h'),
+  WEBHOOK_RETRY_JITTER: jitter.prefault('0.2'),
+  WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressPolicy.prefault(''),
+  WEBHOOK_CA_FILE: certificateFile.optional(),
+};
+
+/** Parses the worker's settings; see the table in the README. */
+export function parseConfig(environment: Environment) {
+  return parseEnvironment(settings, environment, { secrets: commonSecrets, known: settingNames }, (parsed) => {
+    if (parsed.WORKER_START_WITHIN < leaseMs(parsed)) return [];
+    return [
+      'WORKER_START_WITHIN: must be shorter than the lease (WEBHOOK_TIMEOUT_MS + WORKER_LEASE_MARGIN), or deliveries start that another worker may already be sending',
+    ];
+  });
+}
+
+export type Config = z.output<z.ZodObject<typeof settings>>;
+
+/** How long a delivery belongs to the worker that leased it. */
+export function leaseMs(config: Pick<Config, 'WEBHOOK_TIMEOUT_MS' | 'WORKER_LEASE_MARGIN'>): number {
+  return config.WEBHOOK_TIMEOUT_MS + config.WORKER_LEASE_MARGIN;
+}
+
+/** SIGTERM to exit: the longest attempt, and a little to write it down. */
+export function stopWithinMs(config: Pick<Config, 'WEBHOOK_TIMEOUT_MS'>): number {
+  return config.WEBHOOK_TIMEOUT_MS + stopMarginMs;
+}

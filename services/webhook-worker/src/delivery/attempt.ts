@@ -1,0 +1,168 @@
+import { type Clock, type Logger, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import type { Lease } from '../lanes/lease.ts';
+import type { Outcome } from '../outcomes/outcome.ts';
+import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
+import { buildRequest } from './build-request.ts';
+import { classify, secretUnavailable } from './classify.ts';
+import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
+import type { Sender, SendFailure, SendResponse, Verdict } from './types.ts';
+
+/** How an attempt ended for the process; its outcome is on its way to the ledger. */
+export interface AttemptEnd {
+  timedOut: boolean;
+}
+
+export interface AttemptOptions {
+  clock: Clock;
+  log: Logger;
+  random: () => number;
+  productVersion: string;
+  policy: RetryPolicy;
+  /** A lease older than this starts nothing, nor writes its first byte. */
+  startWithinMs: number;
+  webhook: (webhookId: string, atLeastVersion: number) => WebhookConfig | Promise<WebhookConfig | null>;
+  send: Sender['send'];
+  record: (outcome: Outcome) => void;
+  handBack: (leases: Lease[]) => void;
+  /** The delivery's webhook is not enabled any more. */
+  cancel: (lease: Lease) => void;
+  onAttempt: (outcome: Outcome) => void;
+}
+
+const notAttempted: AttemptEnd = { timedOut: false };
+
+/**
+ * Makes the attempt that a lease is for: look up → build and sign → send → classify → record. Never rejects: whatever
+ * keeps it from sending leaves the lease to run out, and the delivery comes again.
+ */
+export function createAttempt(options: AttemptOptions): (lease: Lease, answered: () => void) => Promise<AttemptEnd> {
+  const { clock, log, handBack, cancel } = options;
+  const mayStart = (lease: Lease) => clock.monotonic() - lease.leasedAt <= options.startWithinMs;
+  const attempt = async (lease: Lease, answered: () => void): Promise<AttemptEnd> => {
+    const found = options.webhook(lease.webhookId, lease.webhookVersion);
+    const webhook = found instanceof Promise ? await found : found;
+    if (webhook === null || !maySend(webhook, lease)) {
+      cancel(lease);
+      return notAttempted;
+    }
+    const startedAt = new Date(clock.now());
+    if (webhook.keys === null) {
+      finish(options, lease, webhook, startedAt, secretUnavailable, unreadableSecret);
+      return notAttempted;
+    }
+    const request = buildRequest({ ...requestParts(options, lease, webhook), keys: webhook.keys }, clock.now());
+    const result = await options.send(request, { mayStart: () => mayStart(lease), onAnswer: answered });
+    if (result.kind === 'not_started') {
+      handBack([lease]);
+      return notAttempted;
+    }
+    finish(options, lease, webhook, startedAt, classify(result, clock.now()), result);
+    return { timedOut: result.kind === 'error' && result.code === 'timeout' };
+  };
+  return async (lease, answered) => {
+    try {
+      return await attempt(lease, answered);
+    } catch (error) {
+      log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
+      handBack([lease]);
+      return notAttempted;
+    }
+  };
+}
+
+/** A test reaches a disabled webhook as well; nothing reaches a deleted one. */
+function maySend(webhook: WebhookConfig, lease: Lease): boolean {
+  return webhook.state === 'enabled' || (webhook.state === 'disabled' && lease.eventType === 'webhook.test');
+}
+
+function requestParts(options: AttemptOptions, lease: Lease, webhook: WebhookConfig) {
+  return {
+    productVersion: options.productVersion,
+    url: webhook.url,
+    eventId: toPublicId('evt', lease.eventId),
+    eventType: lease.eventType,
+    deliveryId: toPublicId('dlv', lease.deliveryId),
+    attempt: lease.number,
+    body: Buffer.from(lease.body),
+  };
+}
+
+/** The result of an attempt that never reached the network. Its error is the verdict's (`secret_unavailable`). */
+const unreadableSecret: SendFailure = {
+  kind: 'error',
+  code: 'response_invalid',
+  message: 'The signing secret of this webhook could not be read. Nothing was sent.',
+  durationMs: 0,
+  timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
+};
+
+function finish(
+  options: AttemptOptions,
+  lease: Lease,
+  webhook: WebhookConfig,
+  startedAt: Date,
+  verdict: Verdict,
+  result: SendResponse | SendFailure,
+): void {
+  const outcome: Outcome = {
+    ...judge(options, lease, verdict),
+    deliveryId: lease.deliveryId,
+    webhookId: lease.webhookId,
+    round: lease.round,
+    attemptId: newUuid(),
+    number: lease.number,
+    manual: lease.manual,
+    startedAt,
+    durationMs: Math.round(result.durationMs),
+    statusCode: result.kind === 'response' ? result.statusCode : null,
+    errorMessage: result.kind === 'error' ? result.message : null,
+    excerpt: result.kind === 'response' ? result.excerpt : null,
+    webhookVersion: webhook.version,
+    timings: result.timings,
+  };
+  options.record(outcome);
+  options.onAttempt(outcome);
+  logAttempt(options.log, lease, outcome);
+}
+
+/** What the verdict means for this delivery. A test has no effect on its webhook's health, and a 410 does not end it. */
+function judge({ policy, random }: AttemptOptions, lease: Lease, verdict: Verdict) {
+  const isTest = lease.eventType === 'webhook.test';
+  const base = { delayMs: 0, holdMs: null, countsForHealth: !isTest, countsForBreaker: false };
+  switch (verdict.kind) {
+    case 'delivered':
+      return { ...base, result: 'delivered', error: null } as const;
+    case 'stop':
+      return { ...base, result: isTest ? 'retry' : 'stop', error: 'http_error' } as const;
+    case 'retry': {
+      const { number, maxAttempts } = lease;
+      const { retryAfterMs } = verdict;
+      return {
+        result: 'retry',
+        error: verdict.reason,
+        delayMs: nextDelayMs(policy, { number, maxAttempts, retryAfterMs }, random()) ?? 0,
+        holdMs: isTest ? null : retryAfterMs,
+        countsForHealth: !isTest && verdict.countsForHealth,
+        countsForBreaker: !isTest && verdict.countsForBreaker,
+      } as const;
+    }
+  }
+}
+
+/** The one line per attempt. Never the URL's query, a body or a secret. */
+function logAttempt(log: Logger, lease: Lease, outcome: Outcome): void {
+  log.info(
+    {
+      delivery_id: toPublicId('dlv', lease.deliveryId),
+      event_id: toPublicId('evt', lease.eventId),
+      webhook_id: toPublicId('whk', lease.webhookId),
+      event_type: lease.eventType,
+      attempt: outcome.number,
+      result: outcome.result,
+      status_code: outcome.statusCode,
+      error: outcome.error,
+      duration_ms: outcome.durationMs,
+    },
+    'attempt',
+  );
+}

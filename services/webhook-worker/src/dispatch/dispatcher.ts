@@ -1,0 +1,79 @@
+import type { Database } from '@enterprise-api/shared/db';
+import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Lanes } from '../lanes/lanes.ts';
+import type { Intake } from '../take/intake.ts';
+import { createLoop, type Loop } from '../upkeep/loop.ts';
+import { type Dispatched, firstCursor, leaseDueDeliveries } from './queries.ts';
+
+const busyEveryMs = 250;
+const idleEveryMs = 1_000;
+/** Webhooks visited per run: measured, about 20 ms of database time for a thousand. */
+const visitedPerRun = 1_000;
+
+export interface DispatcherOptions {
+  db: Database;
+  clock: Clock;
+  lanes: Pick<Lanes, 'rooms' | 'noteDueRows'>;
+  intake: Pick<Intake, 'accept'>;
+  leaseMs: number;
+  mayTake: () => boolean;
+  /** Webhooks that are not enabled and have pending rows. */
+  onStopped: (webhookIds: string[]) => void;
+  onDispatched: (deliveries: number) => void;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Leases what is due and puts it into the lanes, round robin over the webhooks. Woken by lanes that have room again;
+ * else every 250 ms, or every second while there is nothing to do.
+ */
+export function createDispatcher(options: DispatcherOptions): Loop {
+  const { db, clock, lanes, intake } = options;
+  let cursor = firstCursor;
+  return createLoop({
+    onError: options.onError,
+    delayAfterErrorMs: idleEveryMs,
+    run: async () => {
+      if (!options.mayTake()) return busyEveryMs;
+      const rooms = lanes.rooms('due');
+      if (rooms.inAll === 0) return busyEveryMs;
+      const leasedAt = clock.monotonic();
+      const page = { cursor, visit: visitedPerRun };
+      const dispatched = await leaseDueDeliveries(db, page, rooms, options.leaseMs);
+      cursor = dispatched.cursor ?? firstCursor;
+      options.onDispatched(dispatched.leases.length);
+      if (dispatched.stopped.length > 0) options.onStopped(dispatched.stopped);
+      noteBacklogs(lanes, rooms, dispatched);
+      await intake.accept(dispatched.leases, leasedAt);
+      return delayAfter(page.cursor, dispatched);
+    },
+  });
+}
+
+function delayAfter(from: string, { cursor, leases }: Dispatched): number {
+  if (cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
+  // A walk that began in the middle has not seen the webhooks before its start.
+  if (from !== firstCursor) return 0;
+  return leases.length > 0 ? busyEveryMs : idleEveryMs;
+}
+
+/** A webhook that was given all the room it had may have more rows due; one that was given less has none. */
+function noteBacklogs(
+  lanes: DispatcherOptions['lanes'],
+  rooms: ReturnType<Lanes['rooms']>,
+  { leases, cursor }: Dispatched,
+): void {
+  const given = new Map<string, number>();
+  for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
+  const roomOf = new Map(rooms.webhookIds.map((id, index) => [id, rooms.free[index] ?? 0]));
+  const full = [...given].filter(([id, count]) => count >= (roomOf.get(id) ?? rooms.ofNewLane)).map(([id]) => id);
+  const fullSet = new Set(full);
+  lanes.noteDueRows(full, true);
+  // Only a run that saw every webhook can say of one that nothing of it is due.
+  const cutShort = cursor !== null || leases.length >= rooms.inAll;
+  if (cutShort) return;
+  lanes.noteDueRows(
+    rooms.webhookIds.filter((id, index) => !fullSet.has(id) && (rooms.free[index] ?? 0) > 0),
+    false,
+  );
+}

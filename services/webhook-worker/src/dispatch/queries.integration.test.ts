@@ -1,0 +1,137 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { insertEvents, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { LeaseRow } from '../lanes/lease.ts';
+import { takeEvents } from '../take/queries.ts';
+import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
+import { findBodies, firstCursor, handBack, leaseDueDeliveries } from './queries.ts';
+
+const leaseMs = 45_000;
+const page = { cursor: firstCursor, visit: 1_000 };
+
+let db: Database;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+beforeEach(() => sql`truncate deliveries, outbox`.execute(db));
+
+const makeDue = (ids: string[]) =>
+  sql`update deliveries set next_attempt_at = now() - interval '1 s' where id = any(${ids}::uuid[])`.execute(db);
+const idsOf = (leases: LeaseRow[]) => leases.map((lease) => lease.id).sort();
+
+describe('dispatch', () => {
+  it('leases what is due, and nothing else', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 5);
+    const due = idsOf(leases.slice(0, 2));
+    await makeDue(due);
+    const dispatched = await leaseDueDeliveries(db, page, plenty, leaseMs);
+    expect(idsOf(dispatched.leases)).toEqual(due);
+    expect(dispatched.leases[0]).toMatchObject({ webhook_id: webhookId, attempt_count: 0, webhook_version: 1 });
+    expect(dispatched).toMatchObject({ cursor: null, stopped: [] });
+    expect((await leaseDueDeliveries(db, page, plenty, leaseMs)).leases).toEqual([]);
+  });
+
+  it('makes each further lease without an attempt rarer, an hour at most', async () => {
+    const { leases } = await takeDeliveries(db, 1);
+    const [{ id }] = leases as [LeaseRow];
+    const delays: number[] = [];
+    for (let claim = 0; claim < 12; claim++) {
+      await makeDue([id]);
+      await leaseDueDeliveries(db, page, plenty, leaseMs);
+      delays.push((Number((await findDelivery(db, id)).next_attempt_at) - Date.now()) / 1_000);
+    }
+    // The first lease was take's: 45 s + 30 s × (2 − 1) × [1, 2] after it, and doubling.
+    expect(delays[0]).toBeGreaterThan(70);
+    expect(delays[0]).toBeLessThan(106);
+    expect(delays[3]).toBeGreaterThan(45 + 30 * 15 - 5);
+    expect(delays[11]).toBeGreaterThan(45 + 3_590);
+    expect(delays[11]).toBeLessThanOrEqual(45 + 3_600);
+  });
+
+  it('gives each webhook no more than its room and shares a limit by going on behind it', async () => {
+    const sets = [await takeDeliveries(db, 4), await takeDeliveries(db, 4), await takeDeliveries(db, 4)];
+    await makeDue(sets.flatMap((set) => idsOf(set.leases)));
+    const webhooks = sets.map((set) => set.webhookId).sort();
+    const rooms = { ...plenty, webhookIds: webhooks, free: [1, 2, 3], busy: [0, 0, 0], inAll: 3 };
+    const first = await leaseDueDeliveries(db, page, rooms, leaseMs);
+    expect(first.leases.map((lease) => lease.webhook_id).sort()).toEqual([webhooks[0], webhooks[1], webhooks[1]]);
+    expect(first.cursor).toBe(webhooks[1]);
+    const second = await leaseDueDeliveries(db, { ...page, cursor: first.cursor ?? '' }, rooms, leaseMs);
+    expect(new Set(second.leases.map((lease) => lease.webhook_id))).toEqual(new Set([webhooks[2]]));
+  });
+
+  it('reports its cursor when it has visited as many webhooks as it may, also with nothing leased', async () => {
+    const sets = [await takeDeliveries(db, 1), await takeDeliveries(db, 1)];
+    const [first] = sets.map((set) => set.webhookId).sort();
+    const walk = await leaseDueDeliveries(db, { cursor: firstCursor, visit: 1 }, plenty, leaseMs);
+    expect(walk).toMatchObject({ leases: [], cursor: first });
+  });
+
+  it('sends one at a time while the breaker is open', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 3);
+    await makeDue(idsOf(leases));
+    await sql`insert into webhook_health (webhook_id, open_until) values (${webhookId}, now() + interval '1 h')`.execute(
+      db,
+    );
+    const lane = { ...plenty, webhookIds: [webhookId], free: [100] };
+    expect((await leaseDueDeliveries(db, page, { ...lane, busy: [0] }, leaseMs)).leases).toHaveLength(1);
+    expect((await leaseDueDeliveries(db, page, { ...lane, busy: [1] }, leaseMs)).leases).toHaveLength(0);
+  });
+
+  it('leases nothing of a webhook that is not enabled, and names it; a test of a disabled one goes out', async () => {
+    const { leases, webhookId, organizationId } = await takeDeliveries(db, 2);
+    await makeDue(idsOf(leases));
+    await sql`update webhooks set state = 'disabled', disabled_reason = 'manual' where id = ${webhookId}`.execute(db);
+    const dispatched = await leaseDueDeliveries(db, page, plenty, leaseMs);
+    expect(dispatched).toMatchObject({ leases: [], stopped: [webhookId] });
+
+    const [test] = leases as [LeaseRow];
+    await sql`update deliveries set event_type = 'webhook.test' where id = ${test.id}`.execute(db);
+    expect(idsOf((await leaseDueDeliveries(db, page, plenty, leaseMs)).leases)).toEqual([test.id]);
+    expect(organizationId).toBe(test.organization_id);
+  });
+
+  it('gives a delivery to one of two that ask at once', async () => {
+    const { leases } = await takeDeliveries(db, 30);
+    await makeDue(idsOf(leases));
+    const answers = await Promise.all([1, 2].map(() => leaseDueDeliveries(db, page, plenty, leaseMs)));
+    expect(idsOf(answers.flatMap((answer) => answer.leases))).toEqual(idsOf(leases));
+  });
+});
+
+describe('hand-back', () => {
+  it('makes the delivery due now and takes the claim back', async () => {
+    const { leases } = await takeDeliveries(db, 1);
+    const [lease] = leases as [LeaseRow];
+    expect(await handBack(db, [lease.id], [lease.lease])).toBe(1);
+    const row = await findDelivery(db, lease.id);
+    expect(row.claims).toBe(0);
+    expect(Number(row.next_attempt_at)).toBeLessThanOrEqual(Date.now() + 1_000);
+  });
+
+  it('does not touch a row that somebody else holds by now', async () => {
+    const { leases } = await takeDeliveries(db, 1);
+    const [lease] = leases as [LeaseRow];
+    await makeDue([lease.id]);
+    await leaseDueDeliveries(db, page, plenty, leaseMs);
+    const before = await findDelivery(db, lease.id);
+    expect(await handBack(db, [lease.id], [lease.lease])).toBe(0);
+    expect(await findDelivery(db, lease.id)).toEqual(before);
+  });
+});
+
+describe('bodies', () => {
+  it('are the very text that was written', async () => {
+    const { organizationId } = await takeDeliveries(db, 1);
+    await insertWebhook(db, { organizationId });
+    const data = { consultation_id: 'con_1', text: 'ünïcödé   "quoted" \\ 🎉' };
+    const [event] = await insertEvents(db, [testEvent(organizationId, { data })]);
+    await takeEvents(db, [event?.id ?? ''], plenty, { leaseMs, maxAttempts: 3 });
+    const body = (await findBodies(db, [event?.id ?? ''])).get(event?.id ?? '');
+    expect(JSON.parse(body ?? '').data).toEqual(data);
+  });
+});

@@ -1,0 +1,127 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { sql } from 'kysely';
+import { type LeaseRow, leaseColumns } from '../lanes/lease.ts';
+import type { Rooms } from '../take/queries.ts';
+
+export interface DispatchPage {
+  /** Webhooks are visited in the order of their ids, from behind this one. */
+  cursor: string;
+  /** Webhooks visited at most. */
+  visit: number;
+}
+
+export interface Dispatched {
+  leases: LeaseRow[];
+  /** Where the next run goes on; null when this one came to the end. */
+  cursor: string | null;
+  /** Webhooks visited that are not enabled and have pending rows: these are to be canceled. */
+  stopped: string[];
+}
+
+/** Added to a lease that was given before without a recorded attempt: 30 s × (2^claims − 1), an hour at most. */
+const reclaimStepSeconds = 30;
+const reclaimLimitSeconds = 3_600;
+
+/** Before every UUID. */
+export const firstCursor = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Leases due rows, at most each webhook's room: first tries left over, retries, hand-backs, manual retries and the rows
+ * of dead processes are all the same to it. While a webhook's breaker is open its rows go one at a time.
+ *
+ * Walks the webhooks that have pending rows by a loose index scan: a webhook costs one probe of `deliveries_due`,
+ * however many rows wait behind it. Bodies are not joined here: with them the planner read all of `events`.
+ */
+export async function leaseDueDeliveries(
+  db: Database,
+  page: DispatchPage,
+  rooms: Rooms & { busy: number[] },
+  leaseMs: number,
+): Promise<Dispatched> {
+  const { rows } = await sql<LeaseRow & { cursor: string | null; visited: number; stopped: string[] | null }>`
+    with recursive seen as (
+      (select d.webhook_id, 1 as n from deliveries d
+        where d.status = 'pending' and d.webhook_id > ${page.cursor}::uuid order by d.webhook_id limit 1)
+      union all
+      select x.webhook_id, s.n + 1 from seen s cross join lateral (
+        select d.webhook_id from deliveries d
+        where d.status = 'pending' and d.webhook_id > s.webhook_id order by d.webhook_id limit 1) x
+      where s.n < ${page.visit}
+    ), rooms as materialized (
+      select w.id as webhook_id, w.version, w.state,
+             case when h.open_until > now() and coalesce(l.busy, 0) > 0 then 0
+                  when h.open_until > now() then least(1, coalesce(l.room, ${rooms.ofNewLane}))
+                  else coalesce(l.room, ${rooms.ofNewLane}) end as room
+      from seen s join webhooks w on w.id = s.webhook_id
+      left join webhook_health h on h.webhook_id = w.id
+      left join unnest(${rooms.webhookIds}::uuid[], ${rooms.free}::int[], ${rooms.busy}::int[]) as l(id, room, busy)
+        on l.id = w.id
+    ), picked as materialized (
+      select d.id, r.version from rooms r cross join lateral (
+        select d.id from deliveries d
+        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now()
+          and (r.state = 'enabled' or (r.state = 'disabled' and d.event_type = 'webhook.test'))
+        order by d.next_attempt_at limit r.room for update skip locked) d
+      where r.room > 0 limit ${rooms.inAll}
+    ), leased as (
+      update deliveries d set claims = least(d.claims + 1, 32000),
+        next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} +
+          least(${reclaimStepSeconds} * (power(2, least(d.claims, 7)) - 1) * (1 + random()), ${reclaimLimitSeconds}))
+      where d.id = any (array(select id from picked))
+      returning d.*
+    ), walk as (
+      select count(*) as visited, max(webhook_id::text)::uuid as cursor,
+             (select array_agg(webhook_id) from rooms where state <> 'enabled') as stopped
+      from seen
+    )
+    select v.visited, v.cursor, v.stopped, ${leaseColumns('l')}, p.version as webhook_version
+    from walk v left join (leased l join picked p on p.id = l.id) on true`.execute(db);
+  const walk = rows[0];
+  const leases = rows.filter((row) => row.id !== null);
+  return { leases, cursor: nextCursor(page, walk, leases, rooms.inAll), stopped: walk?.stopped ?? [] };
+}
+
+/** Where the walk stopped: behind the last webhook served when the limit ended it, else behind the last visited. */
+function nextCursor(
+  page: DispatchPage,
+  walk: { visited: number; cursor: string | null } | undefined,
+  leases: LeaseRow[],
+  inAll: number,
+): string | null {
+  if (leases.length >= inAll) {
+    return (
+      leases
+        .map((lease) => lease.webhook_id)
+        .sort()
+        .at(-1) ?? firstCursor
+    );
+  }
+  return walk && walk.visited >= page.visit ? walk.cursor : null;
+}
+
+/** The bodies of events, by id. */
+export async function findBodies(db: Database, eventIds: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await sql<{ id: string; body: string }>`
+    select id, body from events where id = any(${eventIds}::uuid[])`.execute(db);
+  return new Map(rows.map((row) => [row.id, row.body]));
+}
+
+/**
+ * Gives leases back: due now, for anybody. Only rows that still carry the very lease: one that ran out and was given
+ * again is not ours to touch.
+ */
+export async function handBack(
+  db: Database,
+  deliveryIds: readonly string[],
+  marks: readonly string[],
+): Promise<number> {
+  const { rows } = await sql<{ id: string }>`
+    with mine as materialized (
+      select d.id from unnest(${deliveryIds}::uuid[], ${marks}::timestamptz[]) as x(id, mark)
+      join deliveries d on d.id = x.id
+      where d.status = 'pending' and d.next_attempt_at = x.mark order by d.id for update of d
+    )
+    update deliveries d set next_attempt_at = now(), claims = greatest(d.claims - 1, 0)
+    where d.id = any (array(select id from mine)) returning d.id`.execute(db);
+  return rows.length;
+}

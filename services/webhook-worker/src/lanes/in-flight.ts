@@ -1,0 +1,66 @@
+/** One attempt under way, from its first byte to the answer. */
+export interface Running {
+  readonly webhookId: string;
+  readonly startedAt: number;
+}
+
+/** An attempt that has waited this long for its answer no longer counts against the process's slots. */
+const oldAfterMs = 1_000;
+/** When no slot is free, this is long enough. */
+const unfreshAfterMs = 100;
+
+/**
+ * Attempts by age. They start in the order of time, so each set is in the order of age, and ageing means moving the
+ * head of one set to the next: no timers, no scan over a thousand hanging requests.
+ */
+export class InFlight {
+  private readonly fresh = new Set<Running>();
+  private readonly young = new Set<Running>();
+  private readonly old = new Set<Running>();
+  private readonly onOld: (running: Running) => void;
+
+  /** @param onOld told of each attempt once, when it has become old */
+  constructor(onOld: (running: Running) => void) {
+    this.onOld = onOld;
+  }
+
+  start(running: Running): void {
+    this.fresh.add(running);
+  }
+
+  /** @returns whether it was old when it ended */
+  end(running: Running): boolean {
+    this.fresh.delete(running);
+    this.young.delete(running);
+    return this.old.delete(running);
+  }
+
+  /** Whether one more may start: fewer than `slots` are younger than 1 s, or, when none is free, than 100 ms. */
+  hasFreeSlot(slots: number, now: number): boolean {
+    this.age(now);
+    return this.fresh.size + this.young.size < slots || this.fresh.size < slots;
+  }
+
+  /** Moves attempts that have aged to where they belong. */
+  age(now: number): void {
+    for (const running of this.fresh) {
+      if (now - running.startedAt < unfreshAfterMs) break;
+      this.fresh.delete(running);
+      this.young.add(running);
+    }
+    for (const running of this.young) {
+      if (now - running.startedAt < oldAfterMs) break;
+      this.young.delete(running);
+      this.old.add(running);
+      this.onOld(running);
+    }
+  }
+
+  get oldCount(): number {
+    return this.old.size;
+  }
+
+  get size(): number {
+    return this.fresh.size + this.young.size + this.old.size;
+  }
+}

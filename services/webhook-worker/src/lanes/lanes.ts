@@ -1,0 +1,228 @@
+import type { Clock } from '@enterprise-api/shared/runtime';
+import { InFlight, type Running } from './in-flight.ts';
+import { capacity, createLane, freeRoom, type Lane, type LaneLimits, roomForNew } from './lane.ts';
+import type { Lease } from './lease.ts';
+
+/** What happened to a lease that a lane let go. */
+export interface LaneEvents {
+  /** Starts the attempt. `answered` frees the slot, once; the promise settles when all is done. */
+  run(lease: Lease, answered: () => void): Promise<{ timedOut: boolean }>;
+  /** Leases that were not started and are to be given back. */
+  handBack(leases: Lease[]): void;
+  /** A lane with due rows in the ledger has room again. */
+  needsRefill(): void;
+}
+
+export interface LanesOptions {
+  clock: Clock;
+  /** Attempts younger than 1 s in the whole process. */
+  slots: number;
+  limits: LaneLimits;
+  /** A lease older than this is given back instead of started. */
+  startWithinMs: number;
+  events: LaneEvents;
+}
+
+/** With so many old attempts, only webhooks with a clean record start. */
+const maxOldAttempts = 1_000;
+const cleanAfterMs = 5 * 60_000;
+const tickMs = 50;
+
+/** Decides which leased delivery starts when, so that no endpoint can take the process away from the others. */
+export class Lanes {
+  private readonly lanes = new Map<string, Lane>();
+  /** Lanes with something waiting, in the order in which they are served: one start each, round and round. */
+  private readonly ready = new Set<Lane>();
+  private readonly inFlight: InFlight;
+  private readonly options: LanesOptions;
+  private ticker: NodeJS.Timeout | undefined;
+  private waitingInAll = 0;
+  private stopped = false;
+
+  constructor(options: LanesOptions) {
+    this.options = options;
+    this.inFlight = new InFlight((running) => {
+      const lane = this.lanes.get(running.webhookId);
+      if (lane) lane.old += 1;
+    });
+  }
+
+  /** Puts leases into their lanes and starts what may start. */
+  accept(leases: readonly Lease[]): void {
+    if (this.stopped) return this.options.events.handBack([...leases]);
+    for (const lease of leases) {
+      const lane = this.laneOf(lease.webhookId);
+      lane.waiting.push(lease);
+      this.waitingInAll += 1;
+      this.ready.add(lane);
+    }
+    this.startWhatMay();
+  }
+
+  /** Rows of these webhooks are due in the ledger (or, with `due` false, no more than were leased). */
+  noteDueRows(webhookIds: Iterable<string>, due: boolean): void {
+    for (const id of webhookIds) {
+      const lane = due ? this.laneOf(id) : this.lanes.get(id);
+      if (lane) lane.hasDueRows = due;
+      if (lane && !due) this.dropIfIdle(lane);
+    }
+  }
+
+  /** The breaker of a webhook is open: what waits here goes back to the ledger. */
+  hold(webhookId: string, forMs: number): void {
+    const lane = this.laneOf(webhookId);
+    lane.heldUntil = this.options.clock.monotonic() + forMs;
+    if (lane.waiting.length > 0) this.options.events.handBack(this.emptyLane(lane));
+  }
+
+  /** Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). */
+  rooms(kind: 'new' | 'due'): {
+    webhookIds: string[];
+    free: number[];
+    busy: number[];
+    ofNewLane: number;
+    inAll: number;
+  } {
+    const { limits, slots, clock } = this.options;
+    const now = clock.monotonic();
+    this.inFlight.age(now);
+    const webhookIds: string[] = [];
+    const free: number[] = [];
+    const busy: number[] = [];
+    for (const lane of this.lanes.values()) {
+      this.dropIfIdle(lane);
+      webhookIds.push(lane.webhookId);
+      free.push(kind === 'new' ? roomForNew(lane, limits, now) : freeRoom(lane, limits));
+      busy.push(lane.running + lane.waiting.length);
+    }
+    const inAll = this.stopped ? 0 : Math.max(0, 2 * slots - this.waitingInAll);
+    return { webhookIds, free, busy, ofNewLane: this.stopped ? 0 : limits.concurrency + limits.waiting, inAll };
+  }
+
+  /** Starts nothing more; what waits is handed back. Attempts under way go on. */
+  stop(): void {
+    this.stopped = true;
+    clearInterval(this.ticker);
+    this.ticker = undefined;
+    const left = [...this.ready].flatMap((lane) => this.emptyLane(lane));
+    if (left.length > 0) this.options.events.handBack(left);
+  }
+
+  /** Figures for the metrics. */
+  get figures(): { lanes: number; running: number; old: number; waiting: number } {
+    return {
+      lanes: this.lanes.size,
+      running: this.inFlight.size,
+      old: this.inFlight.oldCount,
+      waiting: this.waitingInAll,
+    };
+  }
+
+  private startWhatMay(): void {
+    const now = this.options.clock.monotonic();
+    this.inFlight.age(now);
+    for (const lane of this.ready) {
+      if (!this.inFlight.hasFreeSlot(this.options.slots, now)) break;
+      this.handBackStale(lane, now);
+      if (
+        lane.waiting.length === 0 ||
+        lane.running >= capacity(lane, this.options.limits) ||
+        !this.mayStart(lane, now)
+      ) {
+        if (lane.waiting.length === 0) this.ready.delete(lane);
+        continue;
+      }
+      const lease = lane.waiting.shift();
+      if (!lease) continue;
+      this.waitingInAll -= 1;
+      this.start(lane, lease, now);
+      // To the end of the line: each lane gets one start per round.
+      this.ready.delete(lane);
+      if (lane.waiting.length > 0) this.ready.add(lane);
+    }
+    this.tickWhileWaiting();
+  }
+
+  private start(lane: Lane, lease: Lease, now: number): void {
+    const running: Running = { webhookId: lane.webhookId, startedAt: now };
+    this.inFlight.start(running);
+    lane.running += 1;
+    let answered = false;
+    const free = () => {
+      if (answered) return;
+      answered = true;
+      lane.running -= 1;
+      if (this.inFlight.end(running)) lane.old -= 1;
+      this.afterFree(lane);
+    };
+    void this.options.events.run(lease, free).then(({ timedOut }) => {
+      if (timedOut) lane.lastTimeoutAt = this.options.clock.monotonic();
+      free();
+    });
+  }
+
+  private afterFree(lane: Lane): void {
+    if (!this.stopped && this.ready.size > 0) this.startWhatMay();
+    if (lane.hasDueRows && freeRoom(lane, this.options.limits) * 2 >= this.options.limits.waiting) {
+      this.options.events.needsRefill();
+    }
+    this.dropIfIdle(lane);
+  }
+
+  private mayStart(lane: Lane, now: number): boolean {
+    if (this.inFlight.oldCount < maxOldAttempts) return true;
+    return lane.old === 0 && now - lane.lastTimeoutAt > cleanAfterMs;
+  }
+
+  private handBackStale(lane: Lane, now: number): void {
+    const { startWithinMs } = this.options;
+    // Leases come in the order of time, so the first tells whether there is anything to do.
+    const first = lane.waiting[0];
+    if (first === undefined || now - first.leasedAt <= startWithinMs) return;
+    const stale = lane.waiting.filter((lease) => now - lease.leasedAt > startWithinMs);
+    lane.waiting = lane.waiting.filter((lease) => now - lease.leasedAt <= startWithinMs);
+    this.waitingInAll -= stale.length;
+    lane.hasDueRows = true;
+    this.options.events.handBack(stale);
+  }
+
+  /** Ageing frees slots and leases grow stale without any other event: look again while anything waits. */
+  private tickWhileWaiting(): void {
+    if (this.ready.size > 0 && !this.stopped) {
+      this.ticker ??= setInterval(() => this.tick(), tickMs);
+    } else {
+      clearInterval(this.ticker);
+      this.ticker = undefined;
+    }
+  }
+
+  private tick(): void {
+    const now = this.options.clock.monotonic();
+    for (const lane of this.ready) this.handBackStale(lane, now);
+    this.startWhatMay();
+  }
+
+  private emptyLane(lane: Lane): Lease[] {
+    const leases = lane.waiting;
+    lane.waiting = [];
+    this.waitingInAll -= leases.length;
+    this.ready.delete(lane);
+    return leases;
+  }
+
+  private laneOf(webhookId: string): Lane {
+    let lane = this.lanes.get(webhookId);
+    if (!lane) {
+      lane = createLane(webhookId);
+      this.lanes.set(webhookId, lane);
+    }
+    return lane;
+  }
+
+  /** A lane that remembers nothing of interest is forgotten. */
+  private dropIfIdle(lane: Lane): void {
+    const now = this.options.clock.monotonic();
+    const remembers = lane.hasDueRows || lane.heldUntil > now || now - lane.lastTimeoutAt < cleanAfterMs;
+    if (lane.running === 0 && lane.waiting.length === 0 && !remembers) this.lanes.delete(lane.webhookId);
+  }
+}

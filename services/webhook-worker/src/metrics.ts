@@ -1,0 +1,82 @@
+import { Counter, createMetrics, Gauge, Histogram } from '@enterprise-api/shared/runtime';
+
+/** Everything the worker counts. Names follow the Prometheus conventions: base units, `_total` for counters. */
+export function createWorkerMetrics() {
+  const registry = createMetrics('webhook-worker');
+  const registers = [registry];
+  return {
+    registry,
+    attempts: new Counter({
+      name: 'webhook_attempts_total',
+      help: 'Attempts by result (delivered, retry, stop) and error.',
+      labelNames: ['result', 'error'],
+      registers,
+    }),
+    attemptSeconds: new Histogram({
+      name: 'webhook_attempt_duration_seconds',
+      help: 'From the start of an attempt to the complete headers of its answer, or to its failure.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
+      registers,
+    }),
+    eventsTaken: new Counter({
+      name: 'webhook_events_taken_total',
+      help: 'Events turned into deliveries, by what brought them (job, relay).',
+      labelNames: ['by'],
+      registers,
+    }),
+    deliveriesCreated: new Counter({
+      name: 'webhook_deliveries_created_total',
+      help: 'Delivery rows written by takes of this process.',
+      registers,
+    }),
+    deliveriesDispatched: new Counter({
+      name: 'webhook_deliveries_dispatched_total',
+      help: 'Deliveries leased from the ledger because they were due.',
+      registers,
+    }),
+    leasesHandedBack: new Counter({
+      name: 'webhook_leases_handed_back_total',
+      help: 'Leases given back without an attempt.',
+      registers,
+    }),
+    outcomesLost: new Counter({
+      name: 'webhook_outcomes_lost_total',
+      help: 'Outcomes that could not be written; their deliveries are sent again.',
+      registers,
+    }),
+    jobsFailed: new Counter({
+      name: 'webhook_jobs_failed_total',
+      help: 'Jobs that were malformed, of an unknown version, or could not be done.',
+      labelNames: ['queue'],
+      registers,
+    }),
+    queueErrors: new Counter({
+      name: 'webhook_queue_errors_total',
+      help: 'Errors of the connection to the queue.',
+      registers,
+    }),
+    webhooksDisabled: new Counter({
+      name: 'webhook_disabled_total',
+      help: 'Webhooks disabled by this process, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    unreadableSecrets: new Counter({
+      name: 'webhook_unreadable_secrets_total',
+      help: 'Times that a webhook secret could not be opened with the key ring.',
+      registers,
+    }),
+    /** Gauges that are read when somebody looks. */
+    gauge: (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
+  };
+}
+
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;

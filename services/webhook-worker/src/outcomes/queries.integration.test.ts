@@ -1,0 +1,262 @@
+import { countInvariantViolations, type Database } from '@enterprise-api/shared/db';
+import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import type { LeaseRow } from '../lanes/lease.ts';
+import { findAttempts, findDelivery, findHealth, outcomeOf, takeDeliveries } from '../testing/ledger.ts';
+import type { Outcome } from './outcome.ts';
+import { recordOutcomes } from './queries.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+
+async function takeOne(maxAttempts = 3): Promise<LeaseRow> {
+  const { leases } = await takeDeliveries(db, 1, maxAttempts);
+  return leases[0] as LeaseRow;
+}
+
+describe('an outcome', () => {
+  it('completes a delivered delivery', async () => {
+    const lease = await takeOne();
+    await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
+    expect(await findDelivery(db, lease.id)).toMatchObject({
+      status: 'succeeded',
+      attempt_count: 1,
+      next_attempt_at: null,
+      last_status_code: 200,
+      last_error: null,
+      last_duration_ms: 12,
+      completed_at: expect.any(Date),
+    });
+    expect(await findAttempts(db, lease.id)).toMatchObject([{ number: 1, superseded: false, status_code: 200 }]);
+  });
+
+  it('schedules the next attempt from the database clock and forgets the claims', async () => {
+    const lease = await takeOne();
+    await recordOutcomes(db, [outcomeOf(lease, { delayMs: 60_000 })]);
+    const row = await findDelivery(db, lease.id);
+    expect(row).toMatchObject({ status: 'pending', attempt_count: 1, claims: 0, last_error: 'http_error' });
+    expect(Number(row.next_attempt_at) - Date.now()).toBeGreaterThan(58_000);
+    expect(Number(row.next_attempt_at) - Date.now()).toBeLessThan(61_000);
+  });
+
+  it('fails the delivery with its last attempt, and at once on a stop', async () => {
+    const last = await takeOne(1);
+    const gone = await takeOne();
+    await recordOutcomes(db, [outcomeOf(last), outcomeOf(gone, { result: 'stop', statusCode: 410 })]);
+    expect(await findDelivery(db, last.id)).toMatchObject({ status: 'failed', next_attempt_at: null });
+    expect(await findDelivery(db, gone.id)).toMatchObject({ status: 'failed', attempt_count: 1 });
+  });
+
+  it.each(['disabled', 'deleted'] as const)(
+    'of a webhook that is %s cancels, unless it is a success',
+    async (state) => {
+      const { leases, webhookId } = await takeDeliveries(db, 2);
+      await db
+        .updateTable('webhooks')
+        .set({ state, disabled_reason: state === 'disabled' ? 'manual' : null })
+        .where('id', '=', webhookId)
+        .execute();
+      const [failed, delivered] = leases as [LeaseRow, LeaseRow];
+      await recordOutcomes(db, [outcomeOf(failed), outcomeOf(delivered, { result: 'delivered' })]);
+      expect((await findDelivery(db, failed.id)).status).toBe('canceled');
+      expect((await findDelivery(db, delivered.id)).status).toBe('succeeded');
+    },
+  );
+
+  it('of an older attempt changes nothing and is kept as superseded', async () => {
+    const lease = await takeOne();
+    await recordOutcomes(db, [outcomeOf(lease)]);
+    const before = await findDelivery(db, lease.id);
+    await recordOutcomes(db, [outcomeOf(lease, { error: 'timeout', statusCode: null })]);
+    expect(await findDelivery(db, lease.id)).toEqual(before);
+    expect((await findAttempts(db, lease.id)).map((attempt) => attempt.superseded).sort()).toEqual([false, true]);
+  });
+
+  it('that is a late success counts, also after the delivery has failed', async () => {
+    const lease = await takeOne(1);
+    await recordOutcomes(db, [outcomeOf(lease)]);
+    await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
+    expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'succeeded', attempt_count: 2 });
+    expect((await findAttempts(db, lease.id)).map((attempt) => attempt.number)).toEqual([1, 2]);
+  });
+
+  it('of an older round changes nothing', async () => {
+    const lease = await takeOne();
+    await db.updateTable('deliveries').set({ round: 1 }).where('id', '=', lease.id).execute();
+    await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
+    expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'pending', attempt_count: 0 });
+  });
+
+  it('written twice, as when the answer to a commit is lost, changes nothing more', async () => {
+    const lease = await takeOne();
+    const outcome = outcomeOf(lease);
+    await recordOutcomes(db, [outcome]);
+    const row = await findDelivery(db, lease.id);
+    const health = await findHealth(db, lease.webhook_id);
+    await recordOutcomes(db, [outcome]);
+    expect(await findDelivery(db, lease.id)).toEqual(row);
+    expect(await findAttempts(db, lease.id)).toHaveLength(1);
+    expect(await findHealth(db, lease.webhook_id)).toEqual(health);
+  });
+});
+
+describe('any order of outcomes', () => {
+  it('ends in one state: succeeded if one succeeded, and consistent rows in every case', async () => {
+    const attempts = fc.array(
+      fc.record({ number: fc.integer({ min: 1, max: 3 }), delivered: fc.boolean(), together: fc.boolean() }),
+      { minLength: 1, maxLength: 6 },
+    );
+    await fc.assert(
+      fc.asyncProperty(attempts, async (plan) => {
+        const lease = await takeOne();
+        const outcomes = plan.map(({ number, delivered }) =>
+          outcomeOf(lease, { number, result: delivered ? 'delivered' : 'retry' }),
+        );
+        for (const batch of batches(outcomes, plan)) await recordOutcomes(db, batch);
+        const row = await findDelivery(db, lease.id);
+        expect(row.status === 'succeeded').toBe(plan.some((attempt) => attempt.delivered));
+        expect(await findAttempts(db, lease.id)).toHaveLength(plan.length);
+        expect(await countInvariantViolations(db, 10)).toBe(0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('does not deadlock when many processes write the same deliveries', async () => {
+    const { leases } = await takeDeliveries(db, 50);
+    const writers = Array.from({ length: 8 }, (_, writer) =>
+      recordOutcomes(
+        db,
+        [...leases]
+          .sort(() => (writer % 2 === 0 ? 1 : -1))
+          .map((lease) => outcomeOf(lease, { result: writer === 7 ? 'delivered' : 'retry' })),
+      ),
+    );
+    await Promise.all(writers);
+    const statuses = await db
+      .selectFrom('deliveries')
+      .select('status')
+      .where(
+        'id',
+        'in',
+        leases.map((lease) => lease.id),
+      )
+      .execute();
+    expect(new Set(statuses.map((row) => row.status))).toEqual(new Set(['succeeded']));
+    expect(await countInvariantViolations(db, 100)).toBe(0);
+  });
+});
+
+describe('health', () => {
+  it('is not written for a webhook that only succeeds', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 3);
+    await recordOutcomes(
+      db,
+      leases.map((lease) => outcomeOf(lease, { result: 'delivered' })),
+    );
+    expect(await findHealth(db, webhookId)).toBeUndefined();
+  });
+
+  it('opens the breaker after 5 failures in a row, longer each time, and a success closes it', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 16);
+    const fail = async (from: number, to: number) =>
+      recordOutcomes(
+        db,
+        leases.slice(from, to).map((lease) => outcomeOf(lease)),
+      );
+    expect((await fail(0, 4)).held).toEqual([]);
+    const [opened] = (await fail(4, 5)).held;
+    expect(opened?.webhookId).toBe(webhookId);
+    expect(opened?.forMs).toBeGreaterThan(8_000);
+    expect(opened?.forMs).toBeLessThanOrEqual(10_000);
+
+    // Failures while it is open do not lengthen it.
+    await fail(5, 7);
+    expect(await findHealth(db, webhookId)).toMatchObject({ consecutive_failures: 7, openings: 1 });
+
+    await sql`update webhook_health set open_until = now() - interval '1 s' where webhook_id = ${webhookId}`.execute(
+      db,
+    );
+    const [reopened] = (await fail(7, 8)).held;
+    expect(reopened?.forMs).toBeGreaterThan(18_000);
+    expect(reopened?.forMs).toBeLessThanOrEqual(20_000);
+
+    await recordOutcomes(db, [outcomeOf(leases[8] as LeaseRow, { result: 'delivered' })]);
+    expect(await findHealth(db, webhookId)).toMatchObject({
+      consecutive_failures: 0,
+      failed_attempts: 0,
+      first_failure_at: null,
+      open_until: null,
+      openings: 0,
+    });
+  });
+
+  it('opens the breaker when the first batch of a webhook alone has 5 failures', async () => {
+    const { leases } = await takeDeliveries(db, 5);
+    const { held } = await recordOutcomes(
+      db,
+      leases.map((lease) => outcomeOf(lease)),
+    );
+    expect(held).toHaveLength(1);
+  });
+
+  it('counts failures that say nothing about the endpoint towards disabling, not towards the breaker', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 6);
+    const notFound: Partial<Outcome> = { statusCode: 404, countsForBreaker: false };
+    const { held } = await recordOutcomes(
+      db,
+      leases.map((lease) => outcomeOf(lease, notFound)),
+    );
+    expect(held).toEqual([]);
+    expect(await findHealth(db, webhookId)).toMatchObject({ consecutive_failures: 0, failed_attempts: 6 });
+  });
+
+  it('holds the webhook as long as Retry-After says, ten minutes at most', async () => {
+    const { leases } = await takeDeliveries(db, 1);
+    const { held } = await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { holdMs: 3_600_000 })]);
+    expect(held[0]?.forMs).toBeGreaterThan(590_000);
+    expect(held[0]?.forMs).toBeLessThanOrEqual(600_000);
+  });
+
+  it('reports a webhook as failing after 20 failed attempts over 5 days without a success', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 25);
+    const fail = (from: number, to: number) =>
+      recordOutcomes(
+        db,
+        leases.slice(from, to).map((lease) => outcomeOf(lease)),
+      );
+    await fail(0, 18);
+    const longAgo = sql`update webhook_health set first_failure_at = now() - interval '5 days 1 minute'
+      where webhook_id = ${webhookId}`;
+    await longAgo.execute(db);
+    expect((await fail(18, 19)).failing).toEqual([]);
+    expect((await fail(19, 20)).failing).toEqual([webhookId]);
+    await sql`update webhook_health set first_failure_at = now() - interval '4 days' where webhook_id = ${webhookId}`.execute(
+      db,
+    );
+    expect((await fail(20, 21)).failing).toEqual([]);
+  });
+
+  it('is left alone by outcomes that do not count, such as those of tests', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 1);
+    await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { countsForHealth: false, countsForBreaker: false })]);
+    expect(await findHealth(db, webhookId)).toBeUndefined();
+  });
+});
+
+function batches(outcomes: Outcome[], plan: { together: boolean }[]): Outcome[][] {
+  const result: Outcome[][] = [];
+  outcomes.forEach((outcome, index) => {
+    const last = result.at(-1);
+    if (plan[index]?.together && last) last.push(outcome);
+    else result.push([outcome]);
+  });
+  return result;
+}

@@ -1,0 +1,172 @@
+import type { ChangeFeed } from '@enterprise-api/shared/changes';
+import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/db';
+import { systemClock as clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
+import { createSecretBox } from '@enterprise-api/shared/security';
+import { type Config, leaseMs } from './config.ts';
+import { createAttempt } from './delivery/attempt.ts';
+import { createSender } from './delivery/send.ts';
+import { createDispatcher } from './dispatch/dispatcher.ts';
+import { Lanes } from './lanes/lanes.ts';
+import type { Lease } from './lanes/lease.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { createBatcher } from './outcomes/batcher.ts';
+import type { Outcome, Recorded } from './outcomes/outcome.ts';
+import { recordOutcomes } from './outcomes/queries.ts';
+import { createIntake } from './take/intake.ts';
+import { createTaker, type Taker } from './take/taker.ts';
+import { createDisabler } from './webhooks/disabler.ts';
+import { cancelLeased, findWebhooks } from './webhooks/queries.ts';
+import { createWebhookCache, type WebhookCache } from './webhooks/webhook-cache.ts';
+
+/** Everything between a lease and its recorded outcome. */
+export interface Pipeline {
+  taker: Taker;
+  webhooks: WebhookCache;
+  /** A webhook has changed: its pending deliveries may have to be canceled. */
+  onWebhookChange(webhookId: string): void;
+  /** False while outcomes wait too long to be written: this process then takes on nothing more. */
+  mayTake(): boolean;
+  start(): void;
+  /** Leases nothing more, hands back what waits, lets attempts end, writes their outcomes. */
+  stop(): Promise<void>;
+}
+
+export interface PipelineOptions {
+  config: Config;
+  db: Database;
+  log: Logger;
+  metrics: WorkerMetrics;
+  publish: ChangeFeed['publish'];
+}
+
+/** Attempts may be waiting for their slot in lanes for this many times the process's slots. */
+const waitingPerSlot = 2;
+
+export function createPipeline({ config, db, log, metrics, publish }: PipelineOptions): Pipeline {
+  const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
+  const startWithinMs = config.WORKER_START_WITHIN;
+  const webhooks = createWebhookCache({
+    clock,
+    find: (ids) => findWebhooks(db, ids),
+    open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
+    onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
+  });
+  const disabler = createDisabler({ db, log, publish });
+  const batcher = createBatcher({
+    clock,
+    log,
+    record: (outcomes) => recordOutcomes(db, outcomes),
+    onRecorded: (recorded, outcomes) => afterRecording(recorded, outcomes),
+    onLost: (outcomes) => metrics.outcomesLost.inc(outcomes),
+  });
+  const sender = createSender({
+    policy: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+    ca: config.WEBHOOK_CA_FILE,
+  });
+  const running = new Set<Promise<unknown>>();
+  const attempt = createAttempt({
+    clock,
+    log,
+    random: Math.random,
+    productVersion: version,
+    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
+    startWithinMs,
+    webhook: webhooks.get,
+    send: sender.send,
+    record: batcher.add,
+    handBack: (leases) => handBack(leases),
+    cancel: (lease) => cancel(lease),
+    onAttempt: (outcome) => {
+      metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
+      metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
+    },
+  });
+  const lanes = new Lanes({
+    clock,
+    slots: config.WORKER_CONCURRENCY,
+    limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: waitingPerSlot * config.WORKER_CONCURRENCY },
+    startWithinMs,
+    events: {
+      run: (lease, answered) => {
+        const work = attempt(lease, answered).finally(() => running.delete(work));
+        running.add(work);
+        return work;
+      },
+      handBack: (leases) => handBack(leases),
+      needsRefill: () => dispatcher.wake(),
+    },
+  });
+  const intake = createIntake({ db, clock, log, lanes, leaseMs: leaseMs(config) });
+  const taker = createTaker({
+    db,
+    clock,
+    lanes,
+    intake,
+    settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
+    onTaken: (by, taken) => {
+      metrics.eventsTaken.inc({ by }, taken.events);
+      metrics.deliveriesCreated.inc(taken.deliveries);
+    },
+  });
+  const mayTake = () => !batcher.isBehind();
+  const dispatcher = createDispatcher({
+    db,
+    clock,
+    lanes,
+    intake,
+    leaseMs: leaseMs(config),
+    mayTake,
+    onStopped: disabler.cancelPending,
+    onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
+    onError: createLimitedWarning(log, 'dispatch failed'),
+  });
+  registerGauges(metrics, lanes, batcher);
+
+  function handBack(leases: Lease[]): void {
+    metrics.leasesHandedBack.inc(leases.length);
+    void intake.handBack(leases);
+  }
+  function cancel(lease: Lease): void {
+    cancelLeased(db, [lease.deliveryId], [lease.mark]).catch(createLimitedWarning(log, 'delivery not canceled yet'));
+  }
+  function afterRecording(recorded: Recorded, outcomes: Outcome[]): void {
+    for (const { webhookId, forMs } of recorded.held) lanes.hold(webhookId, forMs);
+    const gone = new Set(outcomes.filter((outcome) => outcome.result === 'stop').map((outcome) => outcome.webhookId));
+    for (const webhookId of gone) void disable(webhookId, 'gone');
+    for (const webhookId of recorded.failing) void disable(webhookId, 'failing');
+  }
+  function disable(webhookId: string, reason: 'gone' | 'failing'): Promise<void> {
+    metrics.webhooksDisabled.inc({ reason });
+    return disabler.disable(webhookId, reason);
+  }
+  return {
+    taker,
+    webhooks,
+    mayTake,
+    onWebhookChange: (webhookId) => {
+      webhooks.forget(webhookId);
+      disabler.cancelPending([webhookId]);
+      dispatcher.wake();
+    },
+    start: () => dispatcher.start(),
+    stop: async () => {
+      await dispatcher.stop();
+      lanes.stop();
+      while (running.size > 0) await Promise.allSettled(running);
+      await batcher.flush();
+      await disabler.settled();
+      await intake.settled();
+      await sender.close();
+    },
+  };
+}
+
+function registerGauges(metrics: WorkerMetrics, lanes: Lanes, batcher: { readonly waiting: number }): void {
+  metrics.gauge('webhook_attempts_in_flight', 'Attempts under way.', () => lanes.figures.running);
+  metrics.gauge('webhook_attempts_in_flight_old', 'Attempts under way for more than 1 s.', () => lanes.figures.old);
+  metrics.gauge('webhook_deliveries_waiting', 'Leased deliveries that wait in lanes.', () => lanes.figures.waiting);
+  metrics.gauge('webhook_lanes', 'Webhooks with a lane in this process.', () => lanes.figures.lanes);
+  metrics.gauge('webhook_outcomes_waiting', 'Outcomes not written yet.', () => batcher.waiting);
+}

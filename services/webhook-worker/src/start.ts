@@ -1,0 +1,152 @@
+import { createChangeFeed } from '@enterprise-api/shared/changes';
+import {
+  connectionSettings,
+  createDatabase,
+  type Database,
+  ledgerFigures,
+  ledgerGauges,
+  pendingMigrations,
+} from '@enterprise-api/shared/db';
+import { createDatabaseClock } from '@enterprise-api/shared/emit';
+import { type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
+import {
+  type Closers,
+  createClosers,
+  createLimitedWarning,
+  type Logger,
+  type RunningService,
+  registerFigures,
+  systemClock,
+} from '@enterprise-api/shared/runtime';
+import type { Config } from './config.ts';
+import { createWorkerMetrics } from './metrics.ts';
+import { createPipeline, type Pipeline } from './pipeline.ts';
+import { createReadiness } from './probes/readiness.ts';
+import { startProbeServer } from './probes/server.ts';
+import { createRelay } from './take/relay.ts';
+import { writeQueuedEvent } from './take/write-event.ts';
+import { createPartitionKeeper } from './upkeep/partition-keeper.ts';
+import { createWorkers, type JobHandlers } from './workers.ts';
+
+/** Connections to the ledger: statements are few and large, and hold one for milliseconds. */
+const poolSize = 10;
+const applicationName = 'enterprise-api-webhook-worker';
+
+/**
+ * Builds the worker from its parts and sets it going.
+ *
+ * @throws when the database is not there or not migrated, or the port is taken; what was built is closed again
+ */
+export async function start(config: Config, log: Logger): Promise<RunningService & { port: number }> {
+  const closers = createClosers(log);
+  try {
+    return await build(config, log, closers);
+  } catch (error) {
+    await closers.closeAll();
+    throw error;
+  }
+}
+
+async function build(config: Config, log: Logger, closers: Closers): Promise<RunningService & { port: number }> {
+  const url = config.DATABASE_URL;
+  const db = createDatabase({
+    url,
+    applicationName,
+    poolSize,
+    onError: createLimitedWarning(log, 'database connection'),
+  });
+  closers.add('database', () => db.destroy());
+  await checkMigrations(db);
+  const metrics = createWorkerMetrics();
+  const changes = createChangeFeed({
+    redisUrl: config.REDIS_URL,
+    postgres: connectionSettings({ url, applicationName }),
+    onError: createLimitedWarning(log, 'change feed'),
+  });
+  closers.add('change feed', changes.close);
+  const readiness = createReadiness(db);
+  registerFigures(metrics.registry, ledgerGauges, () => ledgerFigures(db));
+  const probes = await startProbeServer({
+    host: config.WORKER_HOST,
+    port: config.WORKER_PORT,
+    unreadyReason: readiness.unreadyReason,
+    registry: metrics.registry,
+  });
+  // Closed after the pipeline: a supervisor that gets no answer would take a slow stop for a death.
+  closers.add('probes', probes.close);
+  const pipeline = createPipeline({ config, db, log, metrics, publish: changes.publish });
+  closers.add('pipeline', pipeline.stop);
+  await changes.subscribe(
+    (change) => {
+      if (change.kind === 'webhook') pipeline.onWebhookChange(change.id);
+    },
+    () => pipeline.webhooks.forgetAll(),
+  );
+  startIntake({ config, db, log, closers, pipeline, metrics });
+  readiness.started();
+  log.info({ host: probes.host, port: probes.port, queue: config.REDIS_URL ? 'redis' : 'postgres' }, 'listening');
+  return {
+    port: probes.port,
+    stop: async () => {
+      readiness.stopping();
+      await closers.closeAll();
+    },
+  };
+}
+
+/** What brings work in: the queue, the relay, dispatch. Closed first, being built last. */
+function startIntake(parts: {
+  config: Config;
+  db: Database;
+  log: Logger;
+  closers: Closers;
+  pipeline: Pipeline;
+  metrics: ReturnType<typeof createWorkerMetrics>;
+}): void {
+  const { config, db, log, closers, pipeline, metrics } = parts;
+  const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
+  closers.add('partition keeper', keeper.stop);
+  keeper.start();
+  pipeline.start();
+  const relay = createRelay({
+    taker: pipeline.taker,
+    mayTake: pipeline.mayTake,
+    onError: createLimitedWarning(log, 'relay failed'),
+  });
+  closers.add('relay', relay.stop);
+  relay.start();
+  const backend: QueueBackend = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: config.DATABASE_URL });
+  const queueWarning = createLimitedWarning(log, 'queue');
+  const workers = createWorkers({
+    backend,
+    log,
+    handlers: createHandlers(db, pipeline, createLimitedWarning(log, 'take failed; the relay will do it')),
+    onJobFailed: (queue) => metrics.jobsFailed.inc({ queue }),
+    onQueueError: (error) => {
+      metrics.queueErrors.inc();
+      queueWarning(error);
+    },
+  });
+  closers.add('queue workers', workers.close);
+}
+
+function createHandlers(db: Database, pipeline: Pipeline, onTakeError: (error: unknown) => void): JobHandlers {
+  const databaseClock = createDatabaseClock(systemClock);
+  return {
+    takeEvents: async ({ event_ids }) => {
+      // The job owns nothing: what it could not take is still in the outbox, and the relay comes by every second.
+      if (pipeline.mayTake()) await pipeline.taker.takeEvents(event_ids).catch(onTakeError);
+    },
+    writeEvent: async (job) => {
+      const eventId = await writeQueuedEvent(db, databaseClock, job);
+      await pipeline.taker.takeEvents([eventId]).catch(onTakeError);
+    },
+  };
+}
+
+async function checkMigrations(db: Database): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0) {
+    throw new Error(`The database lacks migrations (${pending.join(', ')}). Run \`npm run migrate\` first.`);
+  }
+}

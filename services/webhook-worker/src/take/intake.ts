@@ -1,0 +1,62 @@
+import type { Database } from '@enterprise-api/shared/db';
+import type { Clock, Logger } from '@enterprise-api/shared/runtime';
+import { findBodies, handBack } from '../dispatch/queries.ts';
+import type { Lanes } from '../lanes/lanes.ts';
+import { type Lease, type LeaseRow, toLease } from '../lanes/lease.ts';
+
+/** The way of leases into the lanes and back to the ledger. */
+export interface Intake {
+  /** Fetches the bodies, once per event, and puts the leases into their lanes. */
+  accept(rows: LeaseRow[], leasedAt: number): Promise<void>;
+  /** Gives leases back to the ledger: due now, for anybody. Never throws; a lease not given back runs out. */
+  handBack(leases: readonly Lease[]): Promise<void>;
+  /** Resolves when every hand-back begun so far is done. */
+  settled(): Promise<void>;
+}
+
+export interface IntakeOptions {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  lanes: Pick<Lanes, 'accept'>;
+  /** After this age a lease has run out: the row belongs to somebody else, or soon will. */
+  leaseMs: number;
+}
+
+export function createIntake({ db, clock, log, lanes, leaseMs }: IntakeOptions): Intake {
+  const pending = new Set<Promise<void>>();
+  const giveBack = async (leases: readonly Lease[]): Promise<void> => {
+    const current = leases.filter((lease) => clock.monotonic() - lease.leasedAt < leaseMs);
+    if (current.length === 0) return;
+    try {
+      await handBack(
+        db,
+        current.map((lease) => lease.deliveryId),
+        current.map((lease) => lease.mark),
+      );
+    } catch (error) {
+      log.warn({ err: error, deliveries: current.length }, 'hand-back failed; the leases will run out');
+    }
+  };
+  return {
+    accept: async (rows, leasedAt) => {
+      if (rows.length === 0) return;
+      const bodies = await findBodies(db, [...new Set(rows.map((row) => row.event_id))]);
+      const leases: Lease[] = [];
+      for (const row of rows) {
+        const body = bodies.get(row.event_id);
+        if (body === undefined) log.error({ delivery_id: row.id, event_id: row.event_id }, 'event has no body');
+        else leases.push(toLease(row, leasedAt, body));
+      }
+      lanes.accept(leases);
+    },
+    handBack: (leases) => {
+      const work = giveBack(leases).finally(() => pending.delete(work));
+      pending.add(work);
+      return work;
+    },
+    settled: async () => {
+      await Promise.all(pending);
+    },
+  };
+}

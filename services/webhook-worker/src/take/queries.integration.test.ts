@@ -1,0 +1,137 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { deriveDeliveryId } from '@enterprise-api/shared/runtime';
+import {
+  insertEvents,
+  insertOrganization,
+  insertWebhook,
+  openTestDatabase,
+  testEvent,
+} from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { type Rooms, takeEvents, takeOverdueEvents } from './queries.ts';
+
+const settings = { leaseMs: 45_000, maxAttempts: 10 };
+const plenty: Rooms = { webhookIds: [], free: [], ofNewLane: 100, inAll: 1_000 };
+
+let db: Database;
+let close: () => Promise<void>;
+let organizationId: string;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+beforeEach(async () => {
+  organizationId = await insertOrganization(db);
+});
+
+async function emit(count = 1, values: Parameters<typeof testEvent>[1] = {}): Promise<string[]> {
+  const written = await insertEvents(
+    db,
+    Array.from({ length: count }, () => testEvent(organizationId, values)),
+  );
+  return written.map((event) => event.id);
+}
+
+const deliveries = () =>
+  db.selectFrom('deliveries').selectAll().where('organization_id', '=', organizationId).execute();
+const outboxSize = async () =>
+  (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', organizationId).execute()).length;
+
+describe('take', () => {
+  it('writes one delivery per subscribed webhook, leases it, and empties the outbox', async () => {
+    const all = await insertWebhook(db, { organizationId, events: ['*'] });
+    const family = await insertWebhook(db, { organizationId, events: ['consultation.*'] });
+    const exact = await insertWebhook(db, { organizationId, events: ['consultation.completed'] });
+    await insertWebhook(db, { organizationId, events: ['batch.*', 'consultation.failed'] });
+    const [eventId = ''] = await emit();
+
+    const taken = await takeEvents(db, [eventId], plenty, settings);
+
+    expect(taken).toMatchObject({ events: 1, deliveries: 3, leftDue: [] });
+    expect(taken.leases.map((lease) => lease.webhook_id).sort()).toEqual([all, family, exact].sort());
+    expect(taken.leases.map((lease) => lease.id).sort()).toEqual(
+      [all, family, exact].map((webhook) => deriveDeliveryId(eventId, webhook)).sort(),
+    );
+    expect(await outboxSize()).toBe(0);
+    for (const row of await deliveries()) {
+      expect(row).toMatchObject({ status: 'pending', claims: 1, attempt_count: 0, max_attempts: 10, round: 0 });
+      expect(Number(row.next_attempt_at) - Date.now()).toBeGreaterThan(40_000);
+    }
+  });
+
+  it('leaves what has no room here due now, for anybody', async () => {
+    const webhook = await insertWebhook(db, { organizationId });
+    const ids = await emit(5);
+    const taken = await takeEvents(db, ids, { ...plenty, webhookIds: [webhook], free: [2] }, settings);
+    expect(taken.leases).toHaveLength(2);
+    expect(taken.leftDue).toEqual([webhook]);
+    const due = (await deliveries()).filter((row) => row.next_attempt_at !== null && row.next_attempt_at <= new Date());
+    expect(due).toHaveLength(3);
+    expect(due.every((row) => row.claims === 0)).toBe(true);
+  });
+
+  it('leases no more than the process has room for over all webhooks', async () => {
+    for (let index = 0; index < 3; index++) await insertWebhook(db, { organizationId });
+    const taken = await takeEvents(db, await emit(4), { ...plenty, inAll: 5 }, settings);
+    expect(taken.leases).toHaveLength(5);
+    expect(taken.deliveries).toBe(12);
+  });
+
+  it('makes new deliveries of a webhook with an open breaker due when it closes', async () => {
+    const webhook = await insertWebhook(db, { organizationId });
+    await sql`insert into webhook_health (webhook_id, open_until) values (${webhook}, now() + interval '1 hour')`.execute(
+      db,
+    );
+    const taken = await takeEvents(db, await emit(), plenty, settings);
+    expect(taken.leases).toEqual([]);
+    const [row] = await deliveries();
+    expect(row?.claims).toBe(0);
+    expect(Number(row?.next_attempt_at) - Date.now()).toBeGreaterThan(3_500_000);
+  });
+
+  it('matches a webhook that was enabled when the event came, and none that was made later, disabled or deleted', async () => {
+    await insertWebhook(db, { organizationId, state: 'disabled' });
+    await insertWebhook(db, { organizationId, state: 'deleted' });
+    await insertWebhook(db, { organizationId: await insertOrganization(db) });
+    const ids = await emit();
+    await insertWebhook(db, { organizationId });
+    const taken = await takeEvents(db, ids, plenty, settings);
+    expect(taken).toMatchObject({ events: 1, deliveries: 0, leases: [] });
+    expect(await outboxSize()).toBe(0);
+  });
+
+  it('changes nothing when an event is taken twice', async () => {
+    await insertWebhook(db, { organizationId });
+    const [eventId = ''] = await emit();
+    await takeEvents(db, [eventId], plenty, settings);
+    const before = await deliveries();
+    // The row comes back, as after a restore of the outbox: the derived id keeps the delivery single.
+    await db.insertInto('outbox').values({ event_id: eventId, organization_id: organizationId }).execute();
+    const again = await takeEvents(db, [eventId], plenty, settings);
+    expect(again).toMatchObject({ events: 1, deliveries: 0, leases: [] });
+    expect(await deliveries()).toEqual(before);
+  });
+
+  it('gives each event to one of two that take at once', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit(20);
+    const results = await Promise.all([takeEvents(db, ids, plenty, settings), takeEvents(db, ids, plenty, settings)]);
+    expect(results.reduce((sum, taken) => sum + taken.leases.length, 0)).toBe(20);
+    expect(await deliveries()).toHaveLength(20);
+  });
+
+  it('relays only events whose job is late', async () => {
+    await insertWebhook(db, { organizationId });
+    await emit(2);
+    expect((await takeOverdueEvents(db, plenty, settings)).events).toBe(0);
+    // Both the events and the webhook grow older: a webhook made after an event does not get it.
+    await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'
+      where organization_id = ${organizationId}`.execute(db);
+    await sql`update webhooks set created_at = clock_timestamp() - interval '1 hour'
+      where organization_id = ${organizationId}`.execute(db);
+    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 2, deliveries: 2 });
+    expect(await outboxSize()).toBe(0);
+  });
+});

@@ -1,0 +1,70 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { newUuid } from '@enterprise-api/shared/runtime';
+import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/shared/testing';
+import type { LeaseRow } from '../lanes/lease.ts';
+import type { Outcome } from '../outcomes/outcome.ts';
+import { type Rooms, takeEvents } from '../take/queries.ts';
+
+/** Room for everything. */
+export const plenty: Rooms & { busy: number[] } = {
+  webhookIds: [],
+  free: [],
+  busy: [],
+  ofNewLane: 1_000,
+  inAll: 10_000,
+};
+
+export interface TakenDeliveries {
+  organizationId: string;
+  webhookId: string;
+  leases: LeaseRow[];
+}
+
+/** One webhook of one organization with so many deliveries, all leased. */
+export async function takeDeliveries(db: Database, count: number, maxAttempts = 3): Promise<TakenDeliveries> {
+  const organizationId = await insertOrganization(db);
+  const webhookId = await insertWebhook(db, { organizationId });
+  const events = await insertEvents(
+    db,
+    Array.from({ length: count }, () => testEvent(organizationId)),
+  );
+  const ids = events.map((event) => event.id);
+  const { leases } = await takeEvents(db, ids, plenty, { leaseMs: 45_000, maxAttempts });
+  return { organizationId, webhookId, leases };
+}
+
+/** The outcome of the attempt that a lease is for; by default it failed with a 500. */
+export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outcome {
+  const delivered = values.result === 'delivered';
+  return {
+    deliveryId: lease.id,
+    webhookId: lease.webhook_id,
+    round: lease.round,
+    attemptId: newUuid(),
+    number: lease.attempt_count + 1,
+    result: 'retry',
+    delayMs: 1_000,
+    holdMs: null,
+    countsForHealth: true,
+    countsForBreaker: !delivered,
+    manual: false,
+    startedAt: new Date(),
+    durationMs: 12,
+    statusCode: delivered ? 200 : 500,
+    error: delivered ? null : 'http_error',
+    errorMessage: null,
+    excerpt: null,
+    webhookVersion: 1,
+    timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: 3 },
+    ...values,
+  };
+}
+
+export const findDelivery = (db: Database, id: string) =>
+  db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+export const findAttempts = (db: Database, deliveryId: string) =>
+  db.selectFrom('attempts').selectAll().where('delivery_id', '=', deliveryId).orderBy('number').execute();
+
+export const findHealth = (db: Database, webhookId: string) =>
+  db.selectFrom('webhook_health').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();

@@ -1,0 +1,97 @@
+import { insertEvents, queueBackends, testEvent } from '@enterprise-api/shared/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStage, type Stage } from './stage.ts';
+
+/** Leases that run out quickly, so that a test does not wait 45 s for what a dead worker held. */
+const quickLeases = { WORKER_LEASE_MARGIN: '2s', WORKER_START_WITHIN: '1s', WEBHOOK_TIMEOUT_MS: '1000' };
+
+describe.each(queueBackends())('workers that come and go, queued on $name', (backend) => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+  });
+  afterEach(() => stage.stopServices());
+  afterAll(() => stage.close());
+
+  const emit = (organizationId: string, count: number) =>
+    stage.producer.emit(Array.from({ length: count }, () => testEvent(organizationId)));
+  const allSucceeded = (count: number) => (rows: { status: string }[]) =>
+    rows.length === count && rows.every((row) => row.status === 'succeeded');
+
+  it('deliver everything after a kill -9 between the events and their delivery', async () => {
+    const receiver = await stage.startReceiver({ respond: () => 'hang' });
+    const { organizationId } = await stage.subscribe({ url: receiver.url() });
+    const worker = await stage.startWorker(quickLeases);
+    await emit(organizationId, 200);
+    await receiver.waitFor(1);
+    worker.kill('SIGKILL');
+    await worker.exited;
+    receiver.respond(() => ({}));
+    await stage.startWorker(quickLeases);
+    await stage.untilDeliveries(organizationId, allSucceeded(200), 60_000);
+    const ids = new Set(receiver.requests.map((request) => request.headers['x-service-delivery-id']));
+    expect(ids.size).toBe(200);
+  }, 90_000);
+
+  it('hand back at SIGTERM what they have not started, finish what they have, and send nothing twice', async () => {
+    const gate = Promise.withResolvers<void>();
+    const receiver = await stage.startReceiver({
+      respond: async () => {
+        await gate.promise;
+        return {};
+      },
+    });
+    const { organizationId } = await stage.subscribe({ url: receiver.url() });
+    const settings = { WEBHOOK_TIMEOUT_MS: '10000', WEBHOOK_ENDPOINT_CONCURRENCY: '3' };
+    const worker = await stage.startWorker(settings);
+    await emit(organizationId, 12);
+    await receiver.waitFor(3);
+    worker.kill('SIGTERM');
+    // What waits is due now, for anybody: another worker sends it while the first still finishes.
+    await stage.untilDeliveries(
+      organizationId,
+      (rows) => rows.filter((row) => row.claims === 0 && Number(row.next_attempt_at) <= Date.now()).length === 9,
+    );
+    gate.resolve();
+    expect(await worker.exited).toMatchObject({ code: 0 });
+    await stage.startWorker(settings);
+    await stage.untilDeliveries(organizationId, allSucceeded(12));
+    expect(receiver.requests).toHaveLength(12);
+  });
+
+  it('send nothing stale after SIGSTOP and SIGCONT, and never undo what another one recorded', async () => {
+    const receiver = await stage.startReceiver();
+    const { organizationId } = await stage.subscribe({ url: receiver.url() });
+    const sleeper = await stage.startWorker({ ...quickLeases, WEBHOOK_ENDPOINT_CONCURRENCY: '2' });
+    receiver.respond(() => 'hang');
+    await emit(organizationId, 30);
+    await receiver.waitFor(2);
+    sleeper.kill('SIGSTOP');
+    receiver.respond(() => ({}));
+    await stage.startWorker(quickLeases);
+    await stage.untilDeliveries(organizationId, allSucceeded(30), 60_000);
+    const sent = receiver.requests.length;
+    sleeper.kill('SIGCONT');
+    expect((await sleeper.stop()).code).toBe(0);
+    expect(receiver.requests).toHaveLength(sent);
+    expect((await stage.deliveries(organizationId)).every((row) => row.status === 'succeeded')).toBe(true);
+  }, 90_000);
+
+  it('share a backlog of a thousand events for one webhook, each sent once', async () => {
+    const receiver = await stage.startReceiver();
+    const { organizationId } = await stage.subscribe({ url: receiver.url() });
+    await emit(organizationId, 1_000);
+    await Promise.all([stage.startWorker(), stage.startWorker()]);
+    await stage.untilDeliveries(organizationId, allSucceeded(1_000), 60_000);
+    expect(receiver.requests).toHaveLength(1_000);
+    expect(new Set(receiver.requests.map((request) => request.headers['x-service-delivery-id'])).size).toBe(1_000);
+  }, 90_000);
+
+  it('find events whose job was lost', async () => {
+    const { organizationId } = await stage.subscribe();
+    await stage.startWorker();
+    await insertEvents(stage.db, [testEvent(organizationId)]);
+    await stage.untilDeliveries(organizationId, allSucceeded(1));
+  });
+});
