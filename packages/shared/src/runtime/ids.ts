@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-const digits = new Map([...alphabet].map((character, value) => [character, BigInt(value)]));
+const digits = new Map(Array.from(alphabet, (character, value) => [character, BigInt(value)] as const));
 const suffixLength = 26;
 
 /** A new time-ordered id (UUIDv7) in the form the ledger keeps. */

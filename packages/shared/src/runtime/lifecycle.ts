@@ -3,12 +3,12 @@ import type { Logger } from './logger.ts';
 /** Exit codes of sysexits(3) that supervisors understand. */
 export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as const;
 
-type Closer = { name: string; close: () => Promise<unknown> | unknown };
+type Closer = { name: string; close: () => unknown };
 
 /** What must be closed when the process ends, in the reverse order of its making. */
 export interface Closers {
   /** Registers a closer as the thing is built. */
-  add(name: string, close: () => Promise<unknown> | unknown): void;
+  add(name: string, close: () => unknown): void;
   /** Runs all closers once, last built first; one that fails is logged and does not stop the others. */
   closeAll(): Promise<void>;
 }

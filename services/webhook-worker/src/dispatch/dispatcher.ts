@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/db';
 import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Intake } from '../lanes/intake.ts';
 import type { Lanes } from '../lanes/lanes.ts';
-import type { Intake } from '../take/intake.ts';
 import { createLoop, type Loop } from '../upkeep/loop.ts';
 import { type Dispatched, firstCursor, leaseDueDeliveries } from './queries.ts';
 

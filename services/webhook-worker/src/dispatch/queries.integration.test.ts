@@ -1,11 +1,10 @@
 import type { Database } from '@enterprise-api/shared/db';
-import { insertEvents, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/shared/testing';
+import { openTestDatabase } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../lanes/lease.ts';
-import { takeEvents } from '../take/queries.ts';
+import type { LeaseRow } from '../lanes/lease-row.ts';
 import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
-import { findBodies, firstCursor, handBack, leaseDueDeliveries } from './queries.ts';
+import { firstCursor, leaseDueDeliveries } from './queries.ts';
 
 const leaseMs = 45_000;
 const page = { cursor: firstCursor, visit: 1_000 };
@@ -100,38 +99,5 @@ describe('dispatch', () => {
     await makeDue(idsOf(leases));
     const answers = await Promise.all([1, 2].map(() => leaseDueDeliveries(db, page, plenty, leaseMs)));
     expect(idsOf(answers.flatMap((answer) => answer.leases))).toEqual(idsOf(leases));
-  });
-});
-
-describe('hand-back', () => {
-  it('makes the delivery due now and takes the claim back', async () => {
-    const { leases } = await takeDeliveries(db, 1);
-    const [lease] = leases as [LeaseRow];
-    expect(await handBack(db, [lease.id], [lease.lease])).toBe(1);
-    const row = await findDelivery(db, lease.id);
-    expect(row.claims).toBe(0);
-    expect(Number(row.next_attempt_at)).toBeLessThanOrEqual(Date.now() + 1_000);
-  });
-
-  it('does not touch a row that somebody else holds by now', async () => {
-    const { leases } = await takeDeliveries(db, 1);
-    const [lease] = leases as [LeaseRow];
-    await makeDue([lease.id]);
-    await leaseDueDeliveries(db, page, plenty, leaseMs);
-    const before = await findDelivery(db, lease.id);
-    expect(await handBack(db, [lease.id], [lease.lease])).toBe(0);
-    expect(await findDelivery(db, lease.id)).toEqual(before);
-  });
-});
-
-describe('bodies', () => {
-  it('are the very text that was written', async () => {
-    const { organizationId } = await takeDeliveries(db, 1);
-    await insertWebhook(db, { organizationId });
-    const data = { consultation_id: 'con_1', text: 'ünïcödé   "quoted" \\ 🎉' };
-    const [event] = await insertEvents(db, [testEvent(organizationId, { data })]);
-    await takeEvents(db, [event?.id ?? ''], plenty, { leaseMs, maxAttempts: 3 });
-    const body = (await findBodies(db, [event?.id ?? ''])).get(event?.id ?? '');
-    expect(JSON.parse(body ?? '').data).toEqual(data);
   });
 });

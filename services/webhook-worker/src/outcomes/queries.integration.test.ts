@@ -3,7 +3,7 @@ import { openTestDatabase } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../lanes/lease.ts';
+import type { LeaseRow } from '../lanes/lease-row.ts';
 import { findAttempts, findDelivery, findHealth, outcomeOf, takeDeliveries } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '@enterprise-api/shared/db';
 import { type RawBuilder, sql } from 'kysely';
-import { type LeaseRow, leaseColumns } from '../lanes/lease.ts';
+import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
 
 /** How many deliveries of each webhook this process may be given now. */
 export interface Rooms {

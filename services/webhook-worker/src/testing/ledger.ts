@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/db';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/shared/testing';
-import type { LeaseRow } from '../lanes/lease.ts';
+import type { LeaseRow } from '../lanes/lease-row.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import { type Rooms, takeEvents } from '../take/queries.ts';
 

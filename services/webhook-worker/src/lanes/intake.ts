@@ -1,8 +1,9 @@
 import type { Database } from '@enterprise-api/shared/db';
 import type { Clock, Logger } from '@enterprise-api/shared/runtime';
-import { findBodies, handBack } from '../dispatch/queries.ts';
-import type { Lanes } from '../lanes/lanes.ts';
-import { type Lease, type LeaseRow, toLease } from '../lanes/lease.ts';
+import type { Lanes } from './lanes.ts';
+import { type Lease, toLease } from './lease.ts';
+import type { LeaseRow } from './lease-row.ts';
+import { findBodies, handBack } from './queries.ts';
 
 /** The way of leases into the lanes and back to the ledger. */
 export interface Intake {

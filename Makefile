@@ -1,0 +1,32 @@
+# Every target is one command on a fresh machine with Node.js >= 20, npm and make.
+# Signals reach our processes directly: each recipe ends in `exec`.
+
+NODE := node_modules/.bin/node
+READY := node_modules/.install-complete
+
+.DEFAULT_GOAL := help
+.PHONY: help start demo test check migrate up
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+start: $(READY) ## the product on this machine, with a tour: every event delivered, verified, listed; keeps serving
+	@exec $(NODE) local/start.ts
+
+demo: $(READY) ## the same tour, ends after it: exit 0 when all deliveries were verified
+	@exec $(NODE) local/start.ts --demo
+
+test: $(READY) ## every test, on a real PostgreSQL and a real Redis; ARGS="path" for some of them
+	@exec $(NODE) local/test.ts $(ARGS)
+
+check: $(READY) ## types, lint, formatting, import boundaries, unused code
+	@exec $(NODE) local/check.ts
+
+migrate: $(READY) ## applies the migrations to DATABASE_URL
+	@exec $(NODE) packages/shared/src/db/migrate-main.ts
+
+up: ## the production shape, by docker compose
+	@exec docker compose up --build
+
+$(READY): package-lock.json
+	@exec sh local/install.sh $(READY)

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+
+/** A user of this machine as which programs can be started. */
+export interface Account {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+/**
+ * The user that PostgreSQL runs as: ourselves (undefined), or, since it refuses root, the owner of the data that are
+ * there already, else user `postgres`, made when the machine has none.
+ */
+export function postgresAccount(dataFolder: string, say: (line: string) => void): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = ownerOf(dataFolder);
+  if (owner) return owner;
+  const existing = lookUp('postgres');
+  if (existing) return existing;
+  say('PostgreSQL does not run as root: adding a system user "postgres".');
+  spawnSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres']);
+  const added = lookUp('postgres');
+  if (added) return added;
+  throw new Error('PostgreSQL does not run as root, and no user could be added: add one named "postgres".');
+}
+
+/** Whether the account can do what this shell line tries; `$1`, `$2`, … are the arguments. */
+export function accountCan(account: Account, script: string, ...args: string[]): boolean {
+  const { uid, gid } = account;
+  return spawnSync('/bin/sh', ['-c', script, 'sh', ...args], { uid, gid, cwd: '/', stdio: 'ignore' }).status === 0;
+}
+
+function ownerOf(folder: string): Account | undefined {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  return stat && stat.uid !== 0 ? { name: `user ${stat.uid}`, uid: stat.uid, gid: stat.gid } : undefined;
+}
+
+function lookUp(name: string): Account | undefined {
+  const [uid, gid] = ['-u', '-g'].map((flag) => {
+    const answer = spawnSync('id', [flag, name], { encoding: 'utf8' });
+    return answer.status === 0 ? Number(answer.stdout.trim()) : Number.NaN;
+  });
+  return Number.isInteger(uid) && Number.isInteger(gid) ? { name, uid: uid as number, gid: gid as number } : undefined;
+}

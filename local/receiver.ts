@@ -1,0 +1,92 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { buffer } from 'node:stream/consumers';
+
+/** One delivery as it came in. */
+export interface Arrival {
+  eventId: string;
+  deliveryId: string;
+  eventType: string;
+  attempt: number;
+  /** Whether X-Service-Signature is the HMAC-SHA256 of the body under the webhook's secret. */
+  verified: boolean;
+  /** The body's size, in bytes. */
+  bytes: number;
+  at: Date;
+}
+
+export interface DemoReceiver extends AsyncDisposable {
+  readonly url: string;
+  /** The secret to verify with from now on. Until there is one, deliveries are asked to come again later (503). */
+  setSecret(secret: string): void;
+}
+
+export interface DemoReceiverOptions {
+  port: number;
+  cert: string;
+  key: string;
+  onArrival: (arrival: Arrival) => void;
+}
+
+const path = '/webhooks';
+
+/** A customer's endpoint as it should be: HTTPS, verifies each signature before it believes a word, answers at once. */
+export async function startDemoReceiver(options: DemoReceiverOptions): Promise<DemoReceiver> {
+  let secret: string | undefined;
+  const server = createServer({ cert: options.cert, key: options.key }, (request, response) => {
+    receive(request, response, secret, options.onArrival).catch(() => response.destroy());
+  });
+  await once(server.listen(options.port, '127.0.0.1'), 'listening');
+  return {
+    url: `https://127.0.0.1:${options.port}${path}`,
+    setSecret: (value) => {
+      secret = value;
+    },
+    [Symbol.asyncDispose]: () => close(server),
+  };
+}
+
+async function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  secret: string | undefined,
+  onArrival: DemoReceiverOptions['onArrival'],
+): Promise<void> {
+  if (request.method !== 'POST' || request.url !== path) {
+    response.writeHead(404).end('This is the demo receiver; deliveries come as POST to /webhooks.\n');
+    return;
+  }
+  const body = await buffer(request);
+  if (secret === undefined) {
+    response.writeHead(503, { 'retry-after': '1' }).end();
+    return;
+  }
+  const header = (name: string) => String(request.headers[name] ?? '');
+  const verified = verifySignature(body, header('x-service-signature'), secret);
+  response.writeHead(verified ? 204 : 401).end();
+  onArrival({
+    eventId: header('x-service-event-id'),
+    deliveryId: header('x-service-delivery-id'),
+    eventType: header('x-service-event'),
+    attempt: Number(header('x-service-attempt')),
+    verified,
+    bytes: body.length,
+    at: new Date(),
+  });
+}
+
+/** Whether the signature is the one that only a holder of the secret can have made of these bytes. */
+export function verifySignature(body: Buffer, signature: string, secret: string): boolean {
+  const expected = createHmac('sha256', secret).update(body).digest();
+  const given = Buffer.from(/^[0-9a-f]{64}$/.test(signature) ? signature : '', 'hex');
+  // It throws on unequal lengths.
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** What the totals reporter writes down. */
+export const totalsSchema = z.object({
+  passed: z.int(),
+  failed: z.int(),
+  /** Files that ended before their tests could run: an import that fails, a crash. */
+  brokenFiles: z.int(),
+  skipped: z.int(),
+});
+
+export type Totals = z.output<typeof totalsSchema>;
+
+/** The last line of a test run. A file that could not run counts as a failure: it would hide its tests otherwise. */
+export function totalsLine(totals: Totals): string {
+  return `${totals.passed} passed, ${totals.failed + totals.brokenFiles} failed`;
+}

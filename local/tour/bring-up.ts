@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import type { Environment } from '@enterprise-api/shared/runtime';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres.ts';
+import { type Arrival, type DemoReceiver, startDemoReceiver } from '../receiver.ts';
+import type { Terminal } from '../terminal.ts';
+import { loadReceiverCertificate } from './certificate.ts';
+import type { DemoState } from './demo-state.ts';
+import { keyFingerprints, loadGeneratedSecrets } from './generated-secrets.ts';
+import { choosePorts } from './ports.ts';
+import { migrateDatabase, type Service, startService } from './services.ts';
+import { databaseName, type GivenSettings, type Listeners, localUrl, serviceEnvironment } from './settings.ts';
+
+export interface BringUpOptions {
+  project: string;
+  dataFolder: string;
+  env: Environment;
+  given: GivenSettings;
+  state: DemoState;
+  terminal: Terminal;
+  onArrival: (arrival: Arrival) => void;
+  /** Ends everything under way. */
+  signal: AbortSignal;
+  /** Called when something that should be running has ended. */
+  onDeath: (error: Error) => void;
+}
+
+/** What is running, and how to speak to it. */
+export interface Running {
+  apiUrl: string;
+  internalUrl: string;
+  internalSecret: string;
+  workerUrl: string;
+  receiver: DemoReceiver;
+  caFile: string;
+  /** Under this name the demo keeps what it made in the database. */
+  database: string;
+  /** Marks of the keys that the services encrypt with. */
+  encryptionKeys: string[];
+}
+
+/** Starts whatever the environment does not bring along, each thing when what it needs is there. */
+export async function bringUp(options: BringUpOptions, resources: AsyncDisposableStack): Promise<Running> {
+  const { dataFolder, given, state, terminal } = options;
+  const databaseUrl = given.DATABASE_URL ?? (await bringUpPostgres(options, resources)).url;
+  const secrets = loadGeneratedSecrets(join(dataFolder, 'secrets.json'));
+  const certificate = await loadReceiverCertificate(dataFolder, given.WEBHOOK_CA_FILE);
+  const { listeners, receiverPort } = await chooseListeners(given, state.receiverPort(), terminal);
+  const receiver = resources.use(
+    await startDemoReceiver({ port: receiverPort, ...certificate, onArrival: options.onArrival }),
+  );
+  state.setReceiverPort(receiverPort);
+  const env = serviceEnvironment(options.env, given, {
+    ...secrets,
+    databaseUrl,
+    listeners,
+    caFile: certificate.bundleFile,
+  });
+  await migrate(options, env);
+  await bringUpServices(options, env, listeners, resources);
+  return {
+    apiUrl: localUrl(listeners.api),
+    internalUrl: localUrl(listeners.internal),
+    internalSecret: given.INTERNAL_API_SECRET?.split(',')[0]?.trim() ?? secrets.internalSecret,
+    workerUrl: localUrl(listeners.worker),
+    receiver,
+    caFile: certificate.caFile,
+    database: given.DATABASE_URL === undefined ? 'embedded' : databaseName(given.DATABASE_URL),
+    encryptionKeys: keyFingerprints(given.SECRETS_ENCRYPTION_KEYS ?? secrets.encryptionKeys),
+  };
+}
+
+async function bringUpPostgres(options: BringUpOptions, resources: AsyncDisposableStack): Promise<EmbeddedPostgres> {
+  const { project, dataFolder, terminal, signal } = options;
+  let postgres: EmbeddedPostgres | undefined;
+  await terminal.step('Starting PostgreSQL', async (update) => {
+    const say = (line: string) => terminal.note(line);
+    const onProgress = update;
+    const database = 'enterprise_api';
+    postgres = resources.use(
+      await startEmbeddedPostgres({ project, dataFolder, database, durable: true, say, onProgress, signal }),
+    );
+    void postgres.exited.then((lines) => options.onDeath(new Error(`PostgreSQL ended.\n${lines.join('\n')}`)));
+    return `PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, data in ${postgres.folder}`;
+  });
+  if (postgres === undefined) throw new Error('PostgreSQL was not started.');
+  return postgres;
+}
+
+async function chooseListeners(given: GivenSettings, receiverPort: number | undefined, terminal: Terminal) {
+  const local = '127.0.0.1';
+  const hosts = {
+    api: given.API_HOST ?? local,
+    internal: given.INTERNAL_HOST ?? local,
+    worker: given.WORKER_HOST ?? local,
+  };
+  const [api = 0, internal = 0, worker = 0, receiver = 0] = await choosePorts(
+    [
+      { name: 'API_PORT', host: hosts.api, given: given.API_PORT, usual: 3000 },
+      { name: 'INTERNAL_PORT', host: hosts.internal, given: given.INTERNAL_PORT, usual: 3001 },
+      { name: 'WORKER_PORT', host: hosts.worker, given: given.WORKER_PORT, usual: 3002 },
+      { name: 'demo receiver', host: local, given: undefined, usual: receiverPort ?? 3443 },
+    ],
+    (line) => terminal.note(line),
+  );
+  const listeners: Listeners = {
+    api: { host: hosts.api, port: api },
+    internal: { host: hosts.internal, port: internal },
+    worker: { host: hosts.worker, port: worker },
+  };
+  return { listeners, receiverPort: receiver };
+}
+
+async function migrate({ project, given, terminal, signal }: BringUpOptions, env: Environment): Promise<void> {
+  await terminal.step('Migrating the database', async () => {
+    const outcome = await migrateDatabase(project, env, signal);
+    const where = given.DATABASE_URL === undefined ? '' : ` ${databaseName(given.DATABASE_URL)}`;
+    return `Database${where} migrated: ${outcome}`;
+  });
+}
+
+async function bringUpServices(
+  options: BringUpOptions,
+  env: Environment,
+  listeners: Listeners,
+  resources: AsyncDisposableStack,
+): Promise<void> {
+  const { project, dataFolder, terminal, signal } = options;
+  const start = async (name: 'api' | 'worker', entry: string, url: string): Promise<Service> => {
+    const logFolder = join(dataFolder, 'logs');
+    return await startService({ name, entry, readyUrl: `${url}/readyz`, project, env, logFolder, signal });
+  };
+  await terminal.step('Starting the API and the worker', async () => {
+    const started = await Promise.allSettled([
+      start('api', 'services/api/src/main.ts', localUrl(listeners.api)),
+      start('worker', 'services/webhook-worker/src/main.ts', localUrl(listeners.worker)),
+    ]);
+    const services = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    // Stopped together: each may take as long as its deliveries and requests under way.
+    resources.defer(async () => void (await Promise.all(services.map((service) => service[Symbol.asyncDispose]()))));
+    for (const result of started) if (result.status === 'rejected') throw result.reason;
+    for (const service of services) void service.death.then(options.onDeath);
+    const queue = options.given.REDIS_URL === undefined ? 'PostgreSQL' : 'Redis';
+    return `API on ${localUrl(listeners.api)}, worker on ${localUrl(listeners.worker)}, queue on ${queue}`;
+  });
+}

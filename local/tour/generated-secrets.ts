@@ -1,0 +1,29 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { readStateFile, writeStateFile } from '../state-file.ts';
+
+const schema = z.object({ encryption_keys: z.string().min(1), internal_secret: z.string().min(32) });
+
+export interface GeneratedSecrets {
+  /** For SECRETS_ENCRYPTION_KEYS. */
+  encryptionKeys: string;
+  /** For INTERNAL_API_SECRET. */
+  internalSecret: string;
+}
+
+/** The secrets of this folder, made at the first start and kept for the next ones. */
+export function loadGeneratedSecrets(file: string): GeneratedSecrets {
+  const kept = readStateFile(file, schema);
+  if (kept) return { encryptionKeys: kept.encryption_keys, internalSecret: kept.internal_secret };
+  const made = {
+    encryptionKeys: `local:${randomBytes(32).toString('base64')}`,
+    internalSecret: randomBytes(32).toString('base64url'),
+  };
+  writeStateFile(file, { encryption_keys: made.encryptionKeys, internal_secret: made.internalSecret });
+  return made;
+}
+
+/** Marks of the keys in SECRETS_ENCRYPTION_KEYS, the encrypting one first: enough to tell whether one is still there. */
+export function keyFingerprints(encryptionKeys: string): string[] {
+  return encryptionKeys.split(',').map((entry) => createHash('sha256').update(entry.trim()).digest('hex').slice(0, 16));
+}

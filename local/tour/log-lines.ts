@@ -1,0 +1,17 @@
+/** A line of a service's output as a person wants to read it: what happened and why, without the JSON around it. */
+export function readableLogLine(line: string): string {
+  const record = parseRecord(line);
+  if (record === undefined || typeof record.msg !== 'string') return line;
+  const error = record.err as { message?: unknown } | undefined;
+  const reason = typeof error?.message === 'string' ? `: ${error.message}` : '';
+  return `${String(record.level ?? 'info')}: ${record.msg}${reason}`;
+}
+
+function parseRecord(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

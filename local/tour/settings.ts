@@ -1,0 +1,93 @@
+import {
+  commonSecrets,
+  type Environment,
+  parseEnvironment,
+  portSchema,
+  settingNames,
+} from '@enterprise-api/shared/runtime';
+import { z } from 'zod';
+
+const text = z.string().optional();
+const port = portSchema.optional();
+
+const shape = {
+  DATABASE_URL: text,
+  REDIS_URL: text,
+  SECRETS_ENCRYPTION_KEYS: text,
+  INTERNAL_API_SECRET: text,
+  API_HOST: text,
+  API_PORT: port,
+  INTERNAL_HOST: text,
+  INTERNAL_PORT: port,
+  WORKER_HOST: text,
+  WORKER_PORT: port,
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: text,
+  WEBHOOK_CA_FILE: text,
+};
+
+/** What the environment brings; undefined is for the tour to make up. */
+export type GivenSettings = z.output<z.ZodObject<typeof shape>>;
+
+/** Reads what the tour itself must know. The services check the rest, each its own. */
+export function readGivenSettings(env: Environment) {
+  return parseEnvironment(shape, env, {
+    secrets: [...commonSecrets, 'INTERNAL_API_SECRET'],
+    known: settingNames,
+  });
+}
+
+/** Where the services listen in this run. */
+export interface Listeners {
+  api: { host: string; port: number };
+  internal: { host: string; port: number };
+  worker: { host: string; port: number };
+}
+
+/** Where receivers on this machine are: what deliveries of the tour may reach besides the public internet. */
+const ownCidrs = ['127.0.0.0/8', '::1/128'];
+
+/**
+ * The environment of the services: what was given stays as it was given (a secret may have come as a file), what was
+ * not is filled in, and the demo's own range and certificate authority are added to the given ones.
+ */
+export function serviceEnvironment(
+  env: Environment,
+  given: GivenSettings,
+  made: {
+    databaseUrl: string;
+    encryptionKeys: string;
+    internalSecret: string;
+    listeners: Listeners;
+    caFile: string;
+  },
+): Environment {
+  const { api, internal, worker } = made.listeners;
+  const cidrs = [...ownCidrs, given.WEBHOOK_ALLOWED_PRIVATE_CIDRS ?? ''].filter((entry) => entry !== '');
+  return {
+    ...env,
+    ...(given.DATABASE_URL === undefined && { DATABASE_URL: made.databaseUrl }),
+    ...(given.SECRETS_ENCRYPTION_KEYS === undefined && { SECRETS_ENCRYPTION_KEYS: made.encryptionKeys }),
+    ...(given.INTERNAL_API_SECRET === undefined && { INTERNAL_API_SECRET: made.internalSecret }),
+    API_HOST: api.host,
+    API_PORT: String(api.port),
+    INTERNAL_HOST: internal.host,
+    INTERNAL_PORT: String(internal.port),
+    WORKER_HOST: worker.host,
+    WORKER_PORT: String(worker.port),
+    WEBHOOK_ALLOWED_PRIVATE_CIDRS: cidrs.join(','),
+    WEBHOOK_CA_FILE: made.caFile,
+  };
+}
+
+/** The URL at which a listener can be reached from this machine. */
+export function localUrl(listener: { host: string; port: number }): string {
+  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
+  const host = anywhere[listener.host] ?? (listener.host.includes(':') ? `[${listener.host}]` : listener.host);
+  return `http://${host}:${listener.port}`;
+}
+
+/** Names a database without its password: what the demo keeps of it is kept under this name. */
+export function databaseName(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}:${port || '5432'}${pathname}`;
+}

@@ -1,0 +1,67 @@
+import type { Delivery } from '@enterprise-api/shared/contracts';
+import type { Arrival } from '../receiver.ts';
+import { type Column, renderTable } from './table.ts';
+
+/** What a person or a script needs to go on from here; written to demo.json as it is. */
+export interface DemoFacts {
+  organization_id: string;
+  api_key: string;
+  webhook_id: string;
+  api_url: string;
+  internal_url: string;
+  internal_secret: string;
+  worker_url: string;
+  receiver_url: string;
+  ca_file: string;
+}
+
+const columns: Column<Delivery>[] = [
+  { title: 'event', text: (delivery) => delivery.event_type },
+  { title: 'status', text: (delivery) => delivery.status },
+  { title: 'attempts', text: (delivery) => String(delivery.attempt_count), align: 'right' },
+  { title: 'answer', text: (delivery) => delivery.last_error ?? String(delivery.last_status_code ?? '-') },
+  { title: 'ms', text: (delivery) => String(delivery.last_duration_ms ?? '-'), align: 'right' },
+  { title: 'created (UTC)', text: (delivery) => delivery.created_at.slice(0, 19).replace('T', ' ') },
+  { title: 'delivery', text: (delivery) => delivery.id },
+];
+
+/** The delivery history as a table, newest first. */
+export function historyTable(deliveries: readonly Delivery[]): string[] {
+  return renderTable(columns, deliveries);
+}
+
+/** One delivery, as the receiver saw it. */
+export function arrivalLine(arrival: Arrival): string {
+  const verdict = arrival.verified ? 'signature verified' : 'SIGNATURE DOES NOT MATCH';
+  const details = `attempt ${arrival.attempt}, ${arrival.bytes} bytes`;
+  return `${arrival.eventType.padEnd(22)} ${verdict}   ${details}   ${arrival.eventId}`;
+}
+
+/** Where everything is, and lines to paste into another terminal. */
+export function closingWords(facts: DemoFacts, folder: string): string[] {
+  const key = `-H 'Authorization: Bearer ${facts.api_key}'`;
+  const secret = `-H 'Authorization: Bearer ${facts.internal_secret}'`;
+  const json = `-H 'Content-Type: application/json'`;
+  const event = JSON.stringify({
+    organization_id: facts.organization_id,
+    type: 'consultation.completed',
+    data: { consultation_id: 'con_from_curl' },
+  });
+  return [
+    `API             ${facts.api_url}/v1   (reference: ${facts.api_url}/docs)`,
+    `internal        ${facts.internal_url}/internal/v1   (metrics: ${facts.internal_url}/metrics)`,
+    `worker          ${facts.worker_url}/readyz   (metrics: ${facts.worker_url}/metrics)`,
+    `demo receiver   ${facts.receiver_url}`,
+    `data, logs      ${folder}`,
+    '',
+    'Who am I:',
+    `  curl -s ${key} ${facts.api_url}/v1/me`,
+    'The webhooks, and what was delivered:',
+    `  curl -s ${key} ${facts.api_url}/v1/webhooks`,
+    `  curl -s ${key} '${facts.api_url}/v1/webhooks/deliveries?limit=5'`,
+    'A test delivery; watch it arrive here:',
+    `  curl -s -X POST ${key} ${facts.api_url}/v1/webhooks/${facts.webhook_id}/test`,
+    'Another event:',
+    `  curl -s ${secret} ${json} -d '${event}' ${facts.internal_url}/internal/v1/events`,
+  ];
+}

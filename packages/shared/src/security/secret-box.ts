@@ -1,0 +1,69 @@
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { encryptionKeyBytes, type KeyRing } from './key-ring.ts';
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+/** Given when decrypting as well: without it Node accepts a tag of 4 bytes, which can be guessed. */
+const authTagLength = 16;
+
+/** Encrypts secrets at rest. */
+export type SecretBox = {
+  /**
+   * Encrypts with the ring's first key, as `v1.<key id>.<nonce>.<ciphertext + tag>` (base64url).
+   * @param aad what the secret belongs to (tenant, webhook, purpose): it opens only under the same text, so that a
+   *   ciphertext copied to another row is useless
+   */
+  seal(plaintext: string, aad: string): string;
+  /** Decrypts with the key that is named in it. Throws {@link SecretUnavailableError} and nothing else. */
+  open(sealed: string, aad: string): string;
+};
+
+/** A secret cannot be read: its key is not in the ring, or it is not what was sealed for this place. */
+export class SecretUnavailableError extends Error {
+  readonly code = 'secret_unavailable';
+  override readonly name = 'SecretUnavailableError';
+}
+
+/** A box over a ring of keys (`parseKeyRing`). */
+export function createSecretBox(ring: KeyRing): SecretBox {
+  const keys = new Map(ring.map(({ id, key }) => [id, importKey(key)]));
+  const { id: primaryId, key } = ring[0];
+  const primary = importKey(key);
+  return {
+    seal(plaintext, aad) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, primary, nonce, { authTagLength }).setAAD(Buffer.from(aad));
+      const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `v1.${primaryId}.${nonce.toString('base64url')}.${ciphertext.toString('base64url')}`;
+    },
+    open(sealed, aad) {
+      const [format, id = '', nonceText = '', ciphertextText = '', ...rest] = sealed.split('.');
+      if (format !== 'v1' || rest.length > 0) throw new SecretUnavailableError('The secret has an unknown format.');
+      const opener = keys.get(id);
+      if (opener === undefined) throw new SecretUnavailableError('The key of the secret is not in the key ring.');
+      const nonce = Buffer.from(nonceText, 'base64url');
+      const ciphertext = Buffer.from(ciphertextText, 'base64url');
+      return decrypt(opener, nonce, ciphertext, aad);
+    },
+  };
+}
+
+function importKey(key: Buffer): KeyObject {
+  if (key.length !== encryptionKeyBytes) throw new Error(`An encryption key must have ${encryptionKeyBytes} bytes.`);
+  return createSecretKey(key);
+}
+
+function decrypt(key: KeyObject, nonce: Buffer, ciphertext: Buffer, aad: string): string {
+  if (nonce.length !== nonceBytes || ciphertext.length < authTagLength) {
+    throw new SecretUnavailableError('The secret is damaged.');
+  }
+  const tagStart = ciphertext.length - authTagLength;
+  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength })
+    .setAAD(Buffer.from(aad))
+    .setAuthTag(ciphertext.subarray(tagStart));
+  try {
+    return Buffer.concat([decipher.update(ciphertext.subarray(0, tagStart)), decipher.final()]).toString('utf8');
+  } catch {
+    throw new SecretUnavailableError('The secret does not open: it was altered, or sealed for another place.');
+  }
+}

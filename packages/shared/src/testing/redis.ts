@@ -1,0 +1,158 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { findProgram } from './find-program.ts';
+import { freePort } from './free-ports.ts';
+import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
+
+export interface TestRedis extends AsyncDisposable {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface StartRedisOptions {
+  /** The port of an earlier run, for a restart at the same address; a free one by default. */
+  port?: number;
+  /** Where it keeps its files; a folder of its own by default, removed at the end. */
+  folder?: string;
+  /** More settings, by name, for example `{ appendonly: 'yes', maxmemory: '64mb' }`. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+export interface RedisServer extends TestRedis {
+  readonly port: number;
+  readonly folder: string;
+  readonly process: GuardedProcess;
+  /** SIGKILL: as when the machine dies. What was not on disk is lost. */
+  crash(): Promise<void>;
+  /** SIGSTOP and SIGCONT: connections stay, answers do not come. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again at the same port, in the same folder. */
+  restart(): Promise<RedisServer>;
+}
+
+/** The programs that can be our Redis, in the order of preference. */
+export const redisPrograms = ['redis-server', 'valkey-server'] as const;
+
+/** A running Redis that tests may use but not break (`TEST_REDIS_URL`, given by the test runner). */
+export function sharedRedisUrl(): string | undefined {
+  return process.env.TEST_REDIS_URL || undefined;
+}
+
+/** Whether tests can have a Redis here at all. */
+export function redisAvailable(): boolean {
+  return sharedRedisUrl() !== undefined || findRedisProgram() !== undefined;
+}
+
+/** The path of a Redis server's program on this machine. */
+export function findRedisProgram(): string | undefined {
+  return findProgram(redisPrograms, process.env.PATH);
+}
+
+/**
+ * An empty Redis for one test file: a database of the shared one that nobody uses when the runner was given one, else
+ * a server of its own.
+ */
+export async function createTestRedis(): Promise<TestRedis> {
+  const shared = sharedRedisUrl();
+  return shared === undefined ? startRedis() : claimEmptyDatabase(shared);
+}
+
+/**
+ * Starts a Redis server that the test may kill, stop and restart.
+ *
+ * @throws when neither `redis-server` nor `valkey-server` is on the PATH
+ */
+export async function startRedis(options: StartRedisOptions = {}): Promise<RedisServer> {
+  const program = findRedisProgram();
+  if (program === undefined) throw new Error(`This test starts a Redis server: install ${redisPrograms.join(' or ')}.`);
+  return launch({
+    program,
+    port: options.port ?? (await freePort()),
+    folder: options.folder ?? (await mkdtemp(join(tmpdir(), 'enterprise-api-redis-'))),
+    ownsFolder: options.folder === undefined,
+    settings: { save: '', 'maxmemory-policy': 'noeviction', bind: '127.0.0.1', ...options.settings },
+  });
+}
+
+interface Launch {
+  program: string;
+  port: number;
+  folder: string;
+  ownsFolder: boolean;
+  settings: Readonly<Record<string, string>>;
+}
+
+async function launch(how: Launch): Promise<RedisServer> {
+  const settings = { ...how.settings, port: String(how.port), dir: how.folder };
+  const ready = Promise.withResolvers<void>();
+  const server = await spawnGuarded(
+    how.program,
+    Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    {
+      env: process.env,
+      cwd: how.folder,
+      onLine: (line) => {
+        if (line.includes('Ready to accept connections')) ready.resolve();
+      },
+    },
+  );
+  const died = server.exited.then(() => {
+    throw new Error(`${how.program} ended at once:\n${server.lines.slice(-10).join('\n')}`);
+  });
+  await Promise.race([ready.promise, died]);
+  // From here on its end is the test's own business.
+  died.catch(() => undefined);
+  return describeServer(server, how);
+}
+
+function describeServer(server: GuardedProcess, how: Launch): RedisServer {
+  const crash = async () => {
+    server.kill('SIGKILL');
+    await server.exited;
+  };
+  const close = async () => {
+    // A frozen server cannot hear SIGTERM, and a test's data is worth no farewell.
+    await crash();
+    if (how.ownsFolder) await rm(how.folder, { recursive: true, force: true });
+  };
+  return {
+    url: `redis://127.0.0.1:${how.port}`,
+    port: how.port,
+    folder: how.folder,
+    process: server,
+    crash,
+    close,
+    freeze: () => server.kill('SIGSTOP'),
+    thaw: () => server.kill('SIGCONT'),
+    restart: async () => {
+      await crash();
+      return launch(how);
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const claimKey = 'enterprise-api-test-claim';
+
+/** Takes a database of a shared server only when it is empty: what somebody keeps in it is not ours to flush. */
+async function claimEmptyDatabase(shared: string): Promise<TestRedis> {
+  for (let database = 15; database >= 1; database--) {
+    const url = new URL(shared);
+    url.pathname = `/${database}`;
+    const redis = new Redis(url.href, { lazyConnect: true, maxRetriesPerRequest: 1 });
+    redis.on('error', () => undefined);
+    await redis.connect();
+    if ((await redis.dbsize()) === 0 && (await redis.set(claimKey, String(process.pid), 'EX', 3_600, 'NX')) === 'OK') {
+      const close = async () => {
+        await redis.flushdb();
+        redis.disconnect();
+      };
+      return { url: url.href, close, [Symbol.asyncDispose]: close };
+    }
+    redis.disconnect();
+  }
+  throw new Error('The given Redis has no empty database from 1 to 15 for this test.');
+}

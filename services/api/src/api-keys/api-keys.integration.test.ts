@@ -1,0 +1,137 @@
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApi, type TestApi } from '../testing/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+const keysOf = (organizationId: string) => `/internal/v1/organizations/${organizationId}/keys`;
+const unknownOrganization = 'org_01jd6kz5r8e2v9qxm3c7t4b0na';
+const unknownKey = 'key_01jd6kz5r8e2v9qxm3c7t4b0na';
+
+describe('POST /internal/v1/organizations/{id}/keys', () => {
+  it('201 with the secret, of which only a hash is stored', async () => {
+    const { id: organization_id } = await api.createOrganization();
+    const body = { name: 'CI', scopes: ['me:read', 'chat.completions'] };
+    const { body: key } = await api.internal('post', keysOf(organization_id)).send(body).expect(201);
+    expect(key).toMatchObject({
+      ...body,
+      object: 'api_key',
+      organization_id,
+      ip_allowlist: null,
+      expires_at: null,
+      last_used_at: null,
+    });
+    expect(key.secret).toMatch(/^nwk_[0-9A-Za-z]{40,80}$/);
+    expect(key.key_prefix).toBe(key.secret.slice(0, 12));
+    const row = await api.db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('id', '=', fromPublicId('key', key.id) as string)
+      .executeTakeFirstOrThrow();
+    expect(row.hash).toHaveLength(32);
+    expect(JSON.stringify(row)).not.toContain(key.secret.slice(12));
+  });
+
+  it('201 with ranges in one spelling, each once', async () => {
+    const { body } = await api
+      .internal('post', keysOf((await api.createOrganization()).id))
+      .send({ name: 'k', scopes: ['*'], ip_allowlist: ['10.1.2.3/8', '::ffff:1.2.3.4', '1.2.3.4', '2001:DB8::/32'] })
+      .expect(201);
+    expect(body.ip_allowlist).toEqual(['10.0.0.0/8', '1.2.3.4', '2001:db8::/32']);
+  });
+
+  it.each([
+    [{ scopes: ['*'] }, 'name'],
+    [{ name: 'k', scopes: [] }, 'scopes'],
+    [{ name: 'k', scopes: ['me:write'] }, 'scopes[0]'],
+    [{ name: 'k', scopes: ['*', '*'] }, 'scopes'],
+    [{ name: 'k', scopes: ['*'], ip_allowlist: ['1.2.3.4', '10/8'] }, 'ip_allowlist[1]'],
+    [{ name: 'k', scopes: ['*'], ip_allowlist: Array(51).fill('1.2.3.4') }, 'ip_allowlist'],
+    [{ name: 'k', scopes: ['*'], expires_at: 'soon' }, 'expires_at'],
+    [{ name: 'k', scopes: ['*'], secret: 'mine' }, 'secret'],
+  ])('400 for %j', async (body, param) => {
+    const answer = await api
+      .internal('post', keysOf((await api.createOrganization()).id))
+      .send(body)
+      .expect(400);
+    expect(answer.body.error).toMatchObject({ code: 'validation_failed', param });
+  });
+
+  it('404 for an unknown organization', async () => {
+    await api
+      .internal('post', keysOf(unknownOrganization))
+      .send({ name: 'k', scopes: ['*'] })
+      .expect(404);
+  });
+});
+
+describe('GET /internal/v1/organizations/{id}/keys', () => {
+  it('200 newest first, without a secret or a hash, without the revoked', async () => {
+    const { id: organizationId } = await api.createOrganization();
+    const keys = [];
+    for (let count = 0; count < 3; count++) keys.push(await api.createKey({ organizationId }));
+    await api.internal('delete', `/internal/v1/keys/${keys[1]?.id}`).expect(204);
+    const { body, text } = await api.internal('get', keysOf(organizationId)).expect(200);
+    expect(body.data.map((key: { id: string }) => key.id)).toEqual([keys[2]?.id, keys[0]?.id]);
+    expect(text).not.toMatch(/secret|hash/);
+    for (const key of keys) expect(text).not.toContain(key.secret);
+  });
+
+  it('404 for an unknown organization', async () => {
+    await api.internal('get', keysOf(unknownOrganization)).expect(404);
+  });
+});
+
+describe('PATCH /internal/v1/keys/{id}', () => {
+  it('200, and the key is at once what it was made', async () => {
+    const { id, secret } = await api.createKey({ scopes: ['me:read'] });
+    await api.call('get', '/v1/webhooks', secret).expect(403);
+    const { body } = await api
+      .internal('patch', `/internal/v1/keys/${id}`)
+      .send({ scopes: ['webhooks:read'] })
+      .expect(200);
+    expect(body).toMatchObject({ id, scopes: ['webhooks:read'] });
+    await api.call('get', '/v1/webhooks', secret).expect(200);
+    await api
+      .internal('patch', `/internal/v1/keys/${id}`)
+      .send({ ip_allowlist: ['203.0.113.9'] })
+      .expect(200);
+    const refused = await api.call('get', '/v1/webhooks', secret).expect(403);
+    expect(refused.body.error.code).toBe('ip_not_allowed');
+    await api.internal('patch', `/internal/v1/keys/${id}`).send({ ip_allowlist: null }).expect(200);
+    await api.call('get', '/v1/webhooks', secret).expect(200);
+    await api.internal('patch', `/internal/v1/keys/${id}`).send({ expires_at: '2020-01-01T00:00:00Z' }).expect(200);
+    await api.call('get', '/v1/webhooks', secret).expect(401);
+  });
+
+  it.each([[{}], [{ name: '' }], [{ ip_allowlist: ['x'] }], [{ organization_id: 'x' }]])('400 for %j', async (body) => {
+    await api.internal('patch', `/internal/v1/keys/${unknownKey}`).send(body).expect(400);
+  });
+
+  it('404 for an unknown, a malformed and a revoked one', async () => {
+    const { id } = await api.createKey();
+    await api.internal('delete', `/internal/v1/keys/${id}`).expect(204);
+    for (const each of [id, unknownKey, 'key_x']) {
+      await api.internal('patch', `/internal/v1/keys/${each}`).send({ name: 'x' }).expect(404);
+    }
+  });
+});
+
+describe('DELETE /internal/v1/keys/{id}', () => {
+  it('204, and the key is refused at once, like one that never was', async () => {
+    const { id, secret } = await api.createKey();
+    await api.call('get', '/v1/me', secret).expect(200);
+    await api.internal('delete', `/internal/v1/keys/${id}`).expect(204);
+    await api.call('get', '/v1/me', secret).expect(401);
+  });
+
+  it('404 the second time', async () => {
+    const { id } = await api.createKey();
+    await api.internal('delete', `/internal/v1/keys/${id}`).expect(204);
+    await api.internal('delete', `/internal/v1/keys/${id}`).expect(404);
+  });
+});

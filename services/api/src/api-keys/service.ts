@@ -1,0 +1,120 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Change } from '@enterprise-api/shared/changes';
+import type {
+  ApiKey,
+  CreateApiKey,
+  CreatedApiKey,
+  ErrorDetail,
+  Scope,
+  UpdateApiKey,
+} from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/db';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { canonicalCidr } from '@enterprise-api/shared/security';
+import { generateKey, keyPrefix } from '../auth/key-format.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { invalid, isProblem, type Problem, problem } from '../http/errors.ts';
+import { type PageQuestion, paginate } from '../http/paging.ts';
+import {
+  insertKey,
+  type KeyChanges,
+  type KeyRow,
+  listKeys,
+  organizationExists,
+  revokeKey,
+  updateKey,
+} from './queries.ts';
+
+export interface ApiKeyServiceOptions {
+  db: Database;
+  cursors: Cursors;
+  /** Tells every process that a key is not what it was, or is new. */
+  announce: (change: Change) => Promise<void>;
+}
+
+export type ApiKeyService = ReturnType<typeof createApiKeyService>;
+
+export function createApiKeyService({ db, cursors, announce }: ApiKeyServiceOptions) {
+  return {
+    create: async (organizationId: string, input: CreateApiKey): Promise<CreatedApiKey | Problem> => {
+      const allowlist = canonicalAllowlist(input.ip_allowlist ?? null);
+      if (isProblem(allowlist)) return allowlist;
+      if (!(await organizationExists(db, organizationId))) return problem('not_found');
+      const { secret, publicId } = generateKey(randomBytes);
+      const row = await insertKey(db, organizationId, {
+        id: newUuid(),
+        name: input.name,
+        public_id: publicId,
+        hash: hash('sha256', secret, 'buffer'),
+        scopes: input.scopes,
+        ip_allowlist: allowlist,
+        expires_at: input.expires_at ?? null,
+      });
+      await announce({ kind: 'api_key', id: row.id });
+      return { ...present(row), secret };
+    },
+
+    list: async (organizationId: string, request: { cursor?: string | undefined; limit: number }) => {
+      if (!(await organizationExists(db, organizationId))) return problem('not_found');
+      const scope = { list: 'keys', organizationId, filters: {} };
+      return paginate(cursors, request, scope, (page: PageQuestion) => listKeys(db, organizationId, page), present);
+    },
+
+    update: async (id: string, input: UpdateApiKey): Promise<ApiKey | Problem> => {
+      const changes = toChanges(input);
+      if (isProblem(changes)) return changes;
+      const row = await updateKey(db, id, changes);
+      if (row === undefined) return problem('not_found');
+      await announce({ kind: 'api_key', id });
+      return present(row);
+    },
+
+    revoke: async (id: string): Promise<Problem | undefined> => {
+      if (!(await revokeKey(db, id))) return problem('not_found');
+      await announce({ kind: 'api_key', id });
+      return undefined;
+    },
+  };
+}
+
+function toChanges(input: UpdateApiKey): KeyChanges | Problem {
+  const changes: KeyChanges = {};
+  if (input.name !== undefined) changes.name = input.name;
+  if (input.scopes !== undefined) changes.scopes = input.scopes;
+  if (input.expires_at !== undefined) changes.expires_at = input.expires_at;
+  if (input.ip_allowlist !== undefined) {
+    const allowlist = canonicalAllowlist(input.ip_allowlist);
+    if (isProblem(allowlist)) return allowlist;
+    changes.ip_allowlist = allowlist;
+  }
+  return changes;
+}
+
+/** One spelling per range, each once; an empty list is no restriction, like none. */
+function canonicalAllowlist(entries: readonly string[] | null): string[] | null | Problem {
+  if (entries === null || entries.length === 0) return null;
+  const details: ErrorDetail[] = [];
+  const ranges = entries.map((entry, index) => {
+    const range = canonicalCidr(entry);
+    const message = 'must be an IP address or a range in CIDR notation';
+    if (range === null)
+      details.push({ location: 'body', path: `ip_allowlist[${index}]`, code: 'invalid_format', message });
+    return range ?? '';
+  });
+  return details.length > 0 ? invalid(details) : [...new Set(ranges)];
+}
+
+function present(row: KeyRow): ApiKey {
+  return {
+    id: toPublicId('key', row.id),
+    object: 'api_key',
+    organization_id: toPublicId('org', row.organization_id),
+    name: row.name,
+    key_prefix: keyPrefix(row.public_id),
+    scopes: row.scopes as Scope[],
+    ip_allowlist: row.ip_allowlist,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+  };
+}

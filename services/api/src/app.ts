@@ -1,0 +1,56 @@
+import type { Logger, Registry } from '@enterprise-api/shared/runtime';
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import type { Principal } from './auth/guard.ts';
+import type { InternalAccess } from './auth/internal-guard.ts';
+import { answerNotFound, createErrorHandler } from './http/error-handler.ts';
+import { forbidStorage, requireHost } from './http/head-rules.ts';
+import { type OpeningOptions, openRequests } from './http/opening.ts';
+import { type ServeOptions, serveRoutes } from './http/serve-routes.ts';
+import { metricsRoute, type ProbeOptions, probeRoutes } from './probes/routes.ts';
+
+interface CommonOptions {
+  log: Logger;
+  opening: OpeningOptions;
+}
+
+/** The public listener: `/v1`, `/scim/v2`, and the probes. */
+export function createPublicApp(
+  options: CommonOptions & { probes: ProbeOptions; api: ServeOptions<Principal> },
+): Express {
+  const app = bareApp(options);
+  app.use(probeRoutes(options.probes));
+  app.use(['/v1', '/scim/v2'], forbidStorage, serveRoutes(options.api));
+  return closed(app, options.log);
+}
+
+/** The internal listener: `/internal/v1`, and the metrics. */
+export function createInternalApp(
+  options: CommonOptions & { registry: Registry; api: ServeOptions<InternalAccess> },
+): Express {
+  const app = bareApp(options);
+  app.get('/metrics', metricsRoute(options.registry));
+  app.use('/internal', forbidStorage, serveRoutes(options.api));
+  return closed(app, options.log);
+}
+
+function bareApp({ opening }: CommonOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.disable('query parser');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.use(openRequests(opening));
+  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: nothingToLoad } }));
+  app.use(requireHost);
+  return app;
+}
+
+const nothingToLoad = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
+
+function closed(app: Express, log: Logger): Express {
+  app.use(answerNotFound);
+  app.use(createErrorHandler(log));
+  return app;
+}

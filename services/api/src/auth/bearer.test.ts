@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { bearerToken } from './bearer.ts';
+
+function tokenOf(...headers: [name: string, value: string][]): string | null {
+  const [first] = headers.filter(([name]) => name.toLowerCase() === 'authorization');
+  return bearerToken({ headers: first === undefined ? {} : { authorization: first[1] }, rawHeaders: headers.flat() });
+}
+
+describe('the bearer token', () => {
+  it('is what stands behind the scheme, in any case', () => {
+    expect(tokenOf(['Authorization', 'Bearer abc'])).toBe('abc');
+    expect(tokenOf(['authorization', 'bearer  abc'])).toBe('abc');
+  });
+
+  it.each(['abc', 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'Bearer a,b c', 'Bearer é'])(
+    'is not in "%s"',
+    (value) => expect(tokenOf(['Authorization', value])).toBeNull(),
+  );
+
+  it('is refused when there are two headers, wherever they stand', () => {
+    expect(tokenOf(['Authorization', 'Bearer abc'], ['X', 'y'], ['AUTHORIZATION', 'Bearer abc'])).toBeNull();
+  });
+
+  it('is not there without a header', () => expect(tokenOf(['Host', 'x'])).toBeNull());
+});

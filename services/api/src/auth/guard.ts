@@ -1,0 +1,76 @@
+import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contracts';
+import type { Clock } from '@enterprise-api/shared/runtime';
+import { cidrContains } from '@enterprise-api/shared/security';
+import type { Response } from 'express';
+import { addressBucket, clientAddress } from '../http/client-address.ts';
+import { isProblem, type Problem, problem } from '../http/errors.ts';
+import { type Exchange, exchangeOf, targetOf } from '../http/exchange.ts';
+import type { Guard } from '../http/serve-routes.ts';
+import type { Authenticator } from './authenticate.ts';
+import { hasScope, scopeOfUnservedPath } from './authorize.ts';
+import type { StoredKey } from './queries.ts';
+import type { RateDecision, RateLimiter } from './rate-limit.ts';
+import { rateLimitHeaders, secondsUntilReset } from './rate-limit-headers.ts';
+
+/** Who is calling, after every check of the request's head: what handlers of `/v1` get. */
+export interface Principal {
+  readonly key: StoredKey;
+}
+
+export interface PublicGuardOptions {
+  authenticator: Authenticator;
+  rateLimiter: RateLimiter;
+  trustedProxies: readonly string[];
+  clock: Clock;
+  /** Called for each request of a key that may use the API from where it is. */
+  onKeyUsed: (keyId: string) => void;
+  onRateDecision: (decision: RateDecision) => void;
+  /** Runs a look-up and gives up with an error when the database does not answer. */
+  attend: <Result>(work: Promise<Result>) => Promise<Result>;
+}
+
+/**
+ * The order of checks of the contract, section 3: 401 → ip_not_allowed → plan_no_api_access → 429 → forbidden_scope.
+ * It is the same on every path, so that a path that does not exist tells a stranger nothing.
+ */
+export function createPublicGuard(options: PublicGuardOptions): Guard<Principal> {
+  const { authenticator, rateLimiter, trustedProxies, clock } = options;
+  return async (request, response, target) => {
+    const exchange = exchangeOf(response);
+    const forwardedFor = request.headers['x-forwarded-for'] as string | undefined;
+    const address = clientAddress(request.socket.remoteAddress, forwardedFor, trustedProxies);
+    exchange.clientAddress = address;
+    const found = authenticator.authenticate(request, addressBucket(address));
+    const key = found instanceof Promise ? await options.attend(found) : found;
+    if (isProblem(key)) return key;
+    identify(exchange, key);
+    if (!allowsAddress(key, address)) return problem('ip_not_allowed');
+    const { id, plan } = key.organization;
+    if (!hasApiAccess(plan)) return problem('plan_no_api_access');
+    options.onKeyUsed(key.id);
+    const decision = await rateLimiter.consume(id, plan);
+    options.onRateDecision(decision);
+    setRateHeaders(response, decision, clock.now());
+    if (!decision.allowed) return problem('rate_limited', { retryAfterSeconds: secondsUntilReset(decision) });
+    const scope =
+      target.kind === 'route' ? target.route.scope : scopeOfUnservedPath(request.method, targetOf(request).path);
+    return scope === null || hasScope(key.scopes, scope) ? { key } : lacksScope(scope);
+  };
+}
+
+function identify(exchange: Exchange, key: StoredKey): void {
+  exchange.organizationId = key.organization.id;
+  exchange.keyId = key.id;
+}
+
+function allowsAddress(key: StoredKey, address: string): boolean {
+  return key.ipAllowlist === null || key.ipAllowlist.some((cidr) => cidrContains(cidr, address));
+}
+
+function setRateHeaders(response: Response, decision: RateDecision, nowMs: number): void {
+  for (const [name, value] of rateLimitHeaders(decision, nowMs)) response.setHeader(name, value);
+}
+
+function lacksScope(requiredScope: RequiredScope): Problem {
+  return problem('forbidden_scope', { requiredScope });
+}

@@ -1,0 +1,57 @@
+import { crc32 } from 'node:zlib';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefix = 'nwk_';
+const publicIdLength = 8;
+const secretLength = 32;
+const checksumLength = 6;
+
+/** `nwk_`, 8 public characters, 32 secret ones (190 random bits), 6 of checksum. */
+const keyPattern = /^nwk_[0-9A-Za-z]{46}$/;
+
+export interface NewKey {
+  /** The whole key: shown once, never stored. */
+  secret: string;
+  publicId: string;
+}
+
+/** Makes a key. `randomBytes` is the source of its randomness. */
+export function generateKey(randomBytes: (count: number) => Uint8Array): NewKey {
+  const publicId = randomBase62(publicIdLength, randomBytes);
+  const body = prefix + publicId + randomBase62(secretLength, randomBytes);
+  return { secret: body + checksumOf(body), publicId };
+}
+
+/** What people see of a key after its creation. */
+export function keyPrefix(publicId: string): string {
+  return prefix + publicId;
+}
+
+/** Whether a text can be a key at all: typing errors and inventions are refused without asking anybody. */
+export function isWellFormedKey(text: string): boolean {
+  if (!keyPattern.test(text)) return false;
+  const body = text.slice(0, -checksumLength);
+  return checksumOf(body) === text.slice(-checksumLength);
+}
+
+/** CRC-32 in base62: not a secret, only a guard against typing errors, and a help for scanners of leaked secrets. */
+function checksumOf(body: string): string {
+  let rest = crc32(body);
+  let digits = '';
+  for (let index = 0; index < checksumLength; index++) {
+    digits = alphabet.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** Every character equally likely: bytes from 248 on would favour the first eight, and are thrown away. */
+function randomBase62(length: number, randomBytes: (count: number) => Uint8Array): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
+    }
+  }
+  return text;
+}

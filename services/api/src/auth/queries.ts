@@ -1,0 +1,56 @@
+import type { Plan, Scope } from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/db';
+import { sql } from 'kysely';
+
+/** A key that is not revoked, with its organization. */
+export interface StoredKey {
+  id: string;
+  hash: Buffer;
+  name: string;
+  publicId: string;
+  scopes: Scope[];
+  ipAllowlist: string[] | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+  organization: { id: string; name: string; plan: Plan };
+}
+
+/** Finds the key with this SHA-256; the one query that knows no organization yet. */
+export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredKey | null> {
+  const row = await db
+    .selectFrom('api_keys')
+    .innerJoin('organizations', 'organizations.id', 'api_keys.organization_id')
+    .selectAll('api_keys')
+    .select(['organizations.name as organization_name', 'organizations.plan'])
+    .where('hash', '=', hash)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    hash: row.hash,
+    name: row.name,
+    publicId: row.public_id,
+    scopes: row.scopes as Scope[],
+    ipAllowlist: row.ip_allowlist,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    organization: { id: row.organization_id, name: row.organization_name, plan: row.plan },
+  };
+}
+
+/** Notes when keys were last used; rows locked in one order, a key written in the last minute left alone. */
+export async function markKeysUsed(db: Database, uses: readonly { keyId: string; usedAt: Date }[]): Promise<void> {
+  await sql`
+    with used as materialized (
+      select k.id, x.used_at
+      from unnest(${uses.map((use) => use.keyId)}::uuid[], ${uses.map((use) => use.usedAt.toISOString())}::timestamptz[])
+        as x(id, used_at)
+      join api_keys k on k.id = x.id
+      where k.last_used_at is null or k.last_used_at < x.used_at - interval '50 seconds'
+      order by k.id for update of k
+    )
+    update api_keys k set last_used_at = used.used_at from used where k.id = used.id`.execute(db);
+}

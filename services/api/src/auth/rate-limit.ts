@@ -1,0 +1,90 @@
+import { type ApiPlan, planNames } from '@enterprise-api/shared/contracts';
+import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+
+/** What the limiter says of one request. */
+export interface RateDecision {
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** Until the window ends. */
+  resetMs: number;
+  /** `local` counts this process alone. */
+  source: 'shared' | 'local';
+}
+
+export interface RateLimiter {
+  /** Counts one request of an organization. Never throws and never waits long: a limiter must not be an outage. */
+  consume(organizationId: string, plan: ApiPlan): Promise<RateDecision>;
+}
+
+export const rateWindowSeconds = 60;
+
+/** After a failure of Redis, it is left alone for so long: a hanging one costs one request its time-out, not all. */
+const sparedMs = 1_000;
+
+export interface RateLimiterOptions {
+  limits: Readonly<Record<ApiPlan, number>>;
+  /** Shared counters; without it each process counts for itself. */
+  redis: Redis | undefined;
+  clock: Clock;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Fixed windows of a minute per organization. While Redis is away, each process allows half of the limit by its own
+ * count: two processes together then allow what one may, and nobody is locked out.
+ */
+export function createRateLimiter({ limits, redis, clock, onError }: RateLimiterOptions): RateLimiter {
+  const plans = planNames.filter((plan): plan is ApiPlan => plan !== 'starter');
+  const limiterPairs = plans.map((plan) => [plan, createPair(limits[plan], redis)] as const);
+  const limiters = new Map<ApiPlan, LimiterPair>(limiterPairs);
+  let sparedUntilMs = 0;
+  return {
+    consume: async (organizationId, plan) => {
+      const { shared, local } = limiters.get(plan) as LimiterPair;
+      if (shared !== undefined && clock.monotonic() >= sparedUntilMs) {
+        try {
+          return await decide(shared, organizationId, 'shared');
+        } catch (error) {
+          sparedUntilMs = clock.monotonic() + sparedMs;
+          onError(error);
+        }
+      }
+      return decide(local, organizationId, 'local');
+    },
+  };
+}
+
+type Limiter = RateLimiterRedis | RateLimiterMemory;
+interface LimiterPair {
+  shared: RateLimiterRedis | undefined;
+  local: RateLimiterMemory;
+}
+
+function createPair(limit: number, redis: Redis | undefined): LimiterPair {
+  const window = { duration: rateWindowSeconds, keyPrefix: 'enterprise-api-rate' };
+  if (redis === undefined) return { shared: undefined, local: new RateLimiterMemory({ ...window, points: limit }) };
+  const shared = new RateLimiterRedis({
+    ...window,
+    points: limit,
+    storeClient: redis,
+    rejectIfRedisNotReady: true,
+    // Whoever is over the limit stays so until the window ends: no need to ask Redis again.
+    inMemoryBlockOnConsumed: limit + 1,
+  });
+  return { shared, local: new RateLimiterMemory({ ...window, points: Math.max(1, Math.floor(limit / 2)) }) };
+}
+
+async function decide(limiter: Limiter, organizationId: string, source: RateDecision['source']): Promise<RateDecision> {
+  const limit = limiter.points;
+  try {
+    const state = await limiter.consume(organizationId);
+    return { allowed: true, limit, remaining: state.remainingPoints, resetMs: state.msBeforeNext, source };
+  } catch (refusal) {
+    // The library rejects with its result when the limit is reached, and with an Error when its store fails.
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    return { allowed: false, limit, remaining: 0, resetMs: refusal.msBeforeNext, source };
+  }
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseConfig } from './config.ts';
+
+const ring = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+const good = {
+  DATABASE_URL: 'postgres://u:hunter2@localhost/db',
+  SECRETS_ENCRYPTION_KEYS: ring,
+  INTERNAL_API_SECRET: 'x'.repeat(32),
+};
+
+function problemsOf(environment: Record<string, string>): string[] {
+  const parsed = parseConfig(environment);
+  return parsed.ok ? [] : parsed.problems;
+}
+
+describe('the settings', () => {
+  it('have the defaults of the contract', () => {
+    const parsed = parseConfig(good);
+    expect(parsed).toMatchObject({
+      ok: true,
+      warnings: [],
+      config: {
+        public: { host: '0.0.0.0', port: 3000 },
+        internal: { host: '127.0.0.1', port: 3001 },
+        internalSecrets: ['x'.repeat(32)],
+        trustedProxies: [],
+        rateLimits: { pro: 300, business: 1_200, enterprise: 6_000 },
+        authFailuresPerMinute: 600,
+        allowedPrivateCidrs: [],
+        logLevel: 'info',
+      },
+    });
+  });
+
+  it('are complained about all together', () => {
+    const problems = problemsOf({
+      API_PORT: '99999',
+      API_RATE_LIMITS: 'starter=1',
+      API_TRUSTED_PROXIES: '10/8',
+      LOG_LEVEL: 'loud',
+    });
+    const names = problems.map((text) => text.split(':')[0]);
+    expect(new Set(names)).toEqual(
+      new Set([
+        'DATABASE_URL',
+        'SECRETS_ENCRYPTION_KEYS',
+        'INTERNAL_API_SECRET',
+        'API_PORT',
+        'API_RATE_LIMITS',
+        'API_TRUSTED_PROXIES',
+        'LOG_LEVEL',
+      ]),
+    );
+  });
+
+  it.each([
+    ['API_RATE_LIMITS', 'pro=0'],
+    ['API_RATE_LIMITS', 'pro=1,pro=2'],
+    ['API_RATE_LIMITS', 'pro'],
+    ['API_RATE_LIMITS', 'constructor=5'],
+    ['API_AUTH_FAILURES', '0'],
+    ['INTERNAL_API_SECRET', 'short'],
+    ['INTERNAL_API_SECRET', `${'x'.repeat(32)},short`],
+    ['SECRETS_ENCRYPTION_KEYS', 'k1:AAAA'],
+    ['WEBHOOK_ALLOWED_PRIVATE_CIDRS', 'localhost'],
+    ['DATABASE_URL', 'mysql://x'],
+    ['REDIS_URL', 'http://x'],
+    ['INTERNAL_PORT', '3000'],
+    ['NODE_TLS_REJECT_UNAUTHORIZED', '0'],
+  ])('refuse %s=%s', (name, value) => {
+    const problems = problemsOf({ ...good, [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${name}: `));
+  });
+
+  it('never repeat a secret', () => {
+    const problems = problemsOf({
+      ...good,
+      DATABASE_URL: 'hunter2',
+      INTERNAL_API_SECRET: 'hunter2',
+      SECRETS_ENCRYPTION_KEYS: 'k:hunter2',
+    });
+    expect(problems).toHaveLength(3);
+    expect(problems.join()).not.toContain('hunter2');
+  });
+
+  it('change only the plans that are named', () => {
+    const parsed = parseConfig({ ...good, API_RATE_LIMITS: 'business=7' });
+    expect(parsed.ok && parsed.config.rateLimits).toEqual({ pro: 300, business: 7, enterprise: 6_000 });
+  });
+
+  it('accept two internal secrets while one replaces the other', () => {
+    const parsed = parseConfig({ ...good, INTERNAL_API_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}` });
+    expect(parsed.ok && parsed.config.internalSecrets).toEqual(['a'.repeat(32), 'b'.repeat(32)]);
+  });
+
+  it('warn about names that look like ours and are not', () => {
+    const parsed = parseConfig({ ...good, API_PROT: '1', WORKER_CONCURRENCY: '5', WEBHOOK_TIMEOUT: '1', PATH: '/bin' });
+    expect(parsed.ok && parsed.warnings).toEqual(['API_PROT', 'WEBHOOK_TIMEOUT']);
+  });
+});

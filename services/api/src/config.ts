@@ -1,0 +1,138 @@
+import type { ApiPlan } from '@enterprise-api/shared/contracts';
+import {
+  commaList,
+  commonSecrets,
+  commonSettings,
+  type Environment,
+  integerSchema,
+  type LogLevel,
+  parseEnvironment,
+  portSchema,
+  settingNames,
+} from '@enterprise-api/shared/runtime';
+import { canonicalCidr, type KeyRing, parseKeyRing } from '@enterprise-api/shared/security';
+import { z } from 'zod';
+
+export interface ApiConfig {
+  databaseUrl: string;
+  redisUrl: string | undefined;
+  keyRing: KeyRing;
+  public: { host: string; port: number };
+  internal: { host: string; port: number };
+  /** Any of them opens the internal listener; there are two while one replaces the other. */
+  internalSecrets: string[];
+  trustedProxies: string[];
+  /** Requests per minute and organization. */
+  rateLimits: Readonly<Record<ApiPlan, number>>;
+  /** Failed authentications per minute and address. */
+  authFailuresPerMinute: number;
+  allowedPrivateCidrs: string[];
+  logLevel: LogLevel;
+}
+
+export type ParsedConfig = { ok: true; config: ApiConfig; warnings: string[] } | { ok: false; problems: string[] };
+
+const minSecretLength = 32;
+const defaultRateLimits: Record<ApiPlan, number> = { pro: 300, business: 1_200, enterprise: 6_000 };
+const maxRateLimit = 100_000_000;
+
+const keyRingSchema = z.string().transform((text, context): KeyRing => {
+  const parsed = parseKeyRing(text);
+  if (parsed.ok) return parsed.keys;
+  context.addIssue({ code: 'custom', message: parsed.problems.join('; ') });
+  return z.NEVER;
+});
+
+const internalSecretsSchema = z
+  .string()
+  .transform(commaList)
+  .refine(
+    (secrets) => secrets.length > 0 && secrets.every((secret) => secret.length >= minSecretLength),
+    `each secret must have at least ${minSecretLength} characters`,
+  );
+
+const cidrListSchema = z
+  .string()
+  .transform(commaList)
+  .transform((entries, context) =>
+    entries.map((entry) => {
+      const cidr = canonicalCidr(entry);
+      if (cidr === null) context.addIssue({ code: 'custom', message: `${entry} is not an address range (CIDR)` });
+      return cidr ?? '';
+    }),
+  );
+
+const rateLimitsSchema = z.string().transform((text, context) => {
+  const limits = { ...defaultRateLimits };
+  const seen = new Set<string>();
+  for (const entry of commaList(text)) {
+    const [, plan = '', digits = ''] = /^([a-z]+)=(\d{1,9})$/.exec(entry) ?? [];
+    const limit = Number(digits);
+    if (!Object.hasOwn(limits, plan) || seen.has(plan) || limit < 1 || limit > maxRateLimit) {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be a comma list of pro=…, business=…, enterprise=…, each once, with requests per minute from 1',
+      });
+      return z.NEVER;
+    }
+    seen.add(plan);
+    limits[plan as ApiPlan] = limit;
+  }
+  return limits;
+});
+
+const settings = {
+  ...commonSettings,
+  SECRETS_ENCRYPTION_KEYS: keyRingSchema,
+  API_HOST: z.string().default('0.0.0.0'),
+  API_PORT: portSchema.default(3000),
+  INTERNAL_HOST: z.string().default('127.0.0.1'),
+  INTERNAL_PORT: portSchema.default(3001),
+  INTERNAL_API_SECRET: internalSecretsSchema,
+  API_TRUSTED_PROXIES: cidrListSchema.default([]),
+  API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
+  API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: cidrListSchema.default([]),
+};
+type Settings = z.output<z.ZodObject<typeof settings>>;
+
+/** The API's settings (contract, section 2) from environment variables; all problems together. */
+export function parseConfig(environment: Environment): ParsedConfig {
+  const rules = { secrets: [...commonSecrets, 'INTERNAL_API_SECRET'], known: settingNames };
+  const parsed = parseEnvironment(settings, environment, rules, samePortProblems);
+  const unsafe = unsafeTlsProblems(environment);
+  if (!parsed.ok) return { ok: false, problems: [...parsed.problems, ...unsafe] };
+  if (unsafe.length > 0) return { ok: false, problems: unsafe };
+  return { ok: true, config: toConfig(parsed.settings), warnings: parsed.warnings };
+}
+
+function samePortProblems(values: Settings): string[] {
+  const samePort = values.API_PORT !== 0 && values.API_PORT === values.INTERNAL_PORT;
+  const hosts = [values.API_HOST, values.INTERNAL_HOST];
+  const overlap = hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::');
+  return samePort && overlap
+    ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not for the public']
+    : [];
+}
+
+/** With it, every certificate of the database and of Redis would be believed. */
+function unsafeTlsProblems(environment: Environment): string[] {
+  const unsafe = environment.NODE_TLS_REJECT_UNAUTHORIZED === '0';
+  return unsafe ? ['NODE_TLS_REJECT_UNAUTHORIZED: must not be 0: certificates would not be verified'] : [];
+}
+
+function toConfig(values: Settings): ApiConfig {
+  return {
+    databaseUrl: values.DATABASE_URL,
+    redisUrl: values.REDIS_URL,
+    keyRing: values.SECRETS_ENCRYPTION_KEYS,
+    public: { host: values.API_HOST, port: values.API_PORT },
+    internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    internalSecrets: values.INTERNAL_API_SECRET,
+    trustedProxies: values.API_TRUSTED_PROXIES,
+    rateLimits: values.API_RATE_LIMITS,
+    authFailuresPerMinute: values.API_AUTH_FAILURES,
+    allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
+    logLevel: values.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,80 @@
+import { type Change, createChangeFeed } from '@enterprise-api/shared/changes';
+import { connectionSettings, createDatabase, type Database } from '@enterprise-api/shared/db';
+import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/emit';
+import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { type Clock, type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import type { KeyCache } from './auth/key-cache.ts';
+import { createRateLimiter, type RateLimiter } from './auth/rate-limit.ts';
+import { connectRateLimitStore } from './auth/rate-limit-store.ts';
+import type { ApiConfig } from './config.ts';
+import { createAvailability } from './http/availability.ts';
+import { keepPartitions, requireLedger } from './probes/ledger.ts';
+import { createDatabasePing } from './probes/ping.ts';
+
+/** What everything that is built at start is built with. */
+export interface Foundation {
+  config: ApiConfig;
+  log: Logger;
+  clock: Clock;
+  closers: Closers;
+}
+
+/** Tells every process, this one first, that something it may have a copy of has changed. */
+export type Announce = (change: Change) => Promise<void>;
+
+const applicationName = 'enterprise-api';
+const poolSize = 10;
+/** A change is pushed before its answer, unless the push takes longer: caches then notice by themselves. */
+const announceWithinMs = 500;
+
+export async function openDatabase({ config, log, clock, closers }: Foundation) {
+  const onError = createLimitedWarning(log, 'database connection lost');
+  const settings = { url: config.databaseUrl, applicationName, onError };
+  const db = createDatabase({ ...settings, poolSize });
+  closers.add('database', () => db.destroy());
+  const pinger = createDatabasePing(settings);
+  closers.add('database ping', pinger.close);
+  const availability = createAvailability({ ping: pinger.ping, clock });
+  closers.add('availability', availability.close);
+  await requireLedger(db);
+  await keepPartitions(db, closers, createLimitedWarning(log, 'partitions not created'));
+  return { db, availability };
+}
+
+export async function openChangeFeed({ config, log, closers }: Foundation, keyCache: KeyCache): Promise<Announce> {
+  const feed = createChangeFeed({
+    redisUrl: config.redisUrl,
+    postgres: { ...connectionSettings({ url: config.databaseUrl, applicationName }), query_timeout: announceWithinMs },
+    onError: createLimitedWarning(log, 'change feed failed'),
+  });
+  closers.add('change feed', feed.close);
+  await feed.subscribe(keyCache.onChange, keyCache.onLost);
+  return async (change) => {
+    keyCache.onChange(change);
+    await Promise.race([feed.publish(change), elapsed(announceWithinMs)]);
+  };
+}
+
+export function openRateLimiter({ config, log, clock, closers }: Foundation): RateLimiter {
+  const onError = createLimitedWarning(log, 'rate limits are counted per process: Redis does not answer');
+  const redis = config.redisUrl === undefined ? undefined : connectRateLimitStore(config.redisUrl, onError);
+  if (redis !== undefined) closers.add('rate limit store', () => redis.disconnect());
+  return createRateLimiter({ limits: config.rateLimits, redis, clock, onError });
+}
+
+export function openEventProducer(
+  { config, log, clock, closers }: Foundation,
+  db: Database,
+  onOutcome: AnnouncerOptions['onOutcome'],
+) {
+  const onError = createLimitedWarning(log, 'queue does not answer');
+  const producer = createJobProducer(selectQueueBackend(config), 'takeEvents', onError);
+  closers.add('event queue', () => producer.close());
+  return createEventProducer({ db, announcer: createAnnouncer({ producer, clock, onOutcome }), clock });
+}
+
+function elapsed(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

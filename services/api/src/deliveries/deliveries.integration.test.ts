@@ -1,0 +1,253 @@
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { insertAttempt, insertDelivery } from '../testing/rows.ts';
+import { startTestApi, type TestApi } from '../testing/test-api.ts';
+
+let api: TestApi;
+let key: string;
+let organizationId: string;
+let webhookId: string;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  const made = await api.createKey();
+  key = made.secret;
+  organizationId = made.organization_id;
+  webhookId = (await api.createWebhook(key)).id;
+});
+
+const path = '/v1/webhooks/deliveries';
+const insert = (fields: Parameters<typeof insertDelivery>[2] = {}) =>
+  insertDelivery(api.db, { organizationId, webhookId }, fields);
+
+async function list(query = ''): Promise<string[]> {
+  const answer = await api.call('get', `${path}${query}`, key).expect(200);
+  return answer.body.data.map((delivery: { id: string }) => delivery.id);
+}
+
+describe('GET /v1/webhooks/deliveries', () => {
+  it('200 with what the contract shows of a delivery', async () => {
+    const { id, eventId } = await insert({ status: 'pending' });
+    const { body } = await api.call('get', path, key).expect(200);
+    expect(body).toEqual({
+      object: 'list',
+      data: [
+        {
+          id,
+          object: 'delivery',
+          webhook_id: webhookId,
+          event_id: eventId,
+          event_type: 'batch.completed',
+          status: 'pending',
+          attempt_count: 0,
+          max_attempts: 10,
+          next_attempt_at: expect.any(String),
+          last_status_code: null,
+          last_error: null,
+          last_duration_ms: null,
+          created_at: expect.any(String),
+          completed_at: null,
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    });
+  });
+
+  it('200 page by page, newest first, each once, also within one microsecond', async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 7; count++) made.push((await insert()).id);
+    const uuids = made.map((id) => fromPublicId('dlv', id) as string);
+    // Four in one and the same instant, two of them a microsecond apart within one millisecond.
+    const instant = '2026-11-21T07:00:00.123456Z';
+    await sql`update deliveries set created_at = ${instant}::timestamptz where id = any (${uuids.slice(0, 4)}::uuid[])`.execute(
+      api.db,
+    );
+    await sql`update deliveries set created_at = ${instant}::timestamptz + interval '1 microsecond' where id = ${uuids[4]}`.execute(
+      api.db,
+    );
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await api.call('get', `${path}?limit=2${cursor}`, key).expect(200);
+      seen.push(...body.data.map((delivery: { id: string }) => delivery.id));
+      cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
+    } while (cursor !== '');
+    expect(seen).toEqual([
+      made[6],
+      made[5],
+      made[4],
+      ...uuids
+        .slice(0, 4)
+        .sort()
+        .reverse()
+        .map((uuid) => made[uuids.indexOf(uuid)]),
+    ]);
+  });
+
+  it('200 by webhook, event, type and status, and by all of them', async () => {
+    const other = (await api.createWebhook(key)).id;
+    const a = await insert({ event_type: 'batch.failed', status: 'failed' });
+    const b = await insert({ event_type: 'batch.failed', status: 'succeeded' });
+    const c = await insertDelivery(
+      api.db,
+      { organizationId, webhookId: other },
+      { event_type: 'consultation.failed', status: 'failed' },
+    );
+    expect(await list(`?webhook_id=${webhookId}`)).toEqual([b.id, a.id]);
+    expect(await list(`?event_id=${c.eventId}`)).toEqual([c.id]);
+    expect(await list('?event_type=batch.failed')).toEqual([b.id, a.id]);
+    expect(await list('?event_type=batch.failed&event_type=consultation.failed')).toEqual([c.id, b.id, a.id]);
+    expect(await list('?status=failed')).toEqual([c.id, a.id]);
+    expect(await list('?status=failed&status=succeeded')).toEqual([c.id, b.id, a.id]);
+    expect(await list(`?webhook_id=${webhookId}&event_id=${a.eventId}&event_type=batch.failed&status=failed`)).toEqual([
+      a.id,
+    ]);
+    expect(await list(`?webhook_id=${other}&event_id=${a.eventId}`)).toEqual([]);
+  });
+
+  it('200 from since, up to but without until', async () => {
+    const at = (text: string) => insert({ created_at: new Date(text) });
+    const first = await at('2026-11-20T10:00:00.000Z');
+    const second = await at('2026-11-20T10:00:00.001Z');
+    const third = await at('2026-11-20T10:00:00.002Z');
+    expect(await list('?since=2026-11-20T10:00:00.001Z')).toEqual([third.id, second.id]);
+    expect(await list('?until=2026-11-20T10:00:00.001Z')).toEqual([first.id]);
+    expect(await list('?since=2026-11-20T12:00:00.001%2B02:00&until=2026-11-20T10:00:00.002Z')).toEqual([second.id]);
+    expect(await list('?since=2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z')).toEqual([]);
+  });
+
+  it('200 and empty for ids that nobody knows, and for another organization’s', async () => {
+    const { id, eventId } = await insert();
+    const stranger = (await api.createKey()).secret;
+    expect(await list('?webhook_id=whk_01jd6kz5r8e2v9qxm3c7t4b0na')).toEqual([]);
+    expect(await list('?event_id=evt_01jd6kz5r8e2v9qxm3c7t4b0na')).toEqual([]);
+    for (const query of ['', `?webhook_id=${webhookId}`, `?event_id=${eventId}`]) {
+      const { body } = await api.call('get', path + query, stranger).expect(200);
+      expect(body.data).toEqual([]);
+    }
+    expect(await list()).toEqual([id]);
+  });
+
+  it('200 shows what still waits for a deleted or disabled webhook as canceled', async () => {
+    const { id } = await insert();
+    const test = await insert({ event_type: 'webhook.test' });
+    const webhook = fromPublicId('whk', webhookId) as string;
+    await api.db
+      .updateTable('webhooks')
+      .set({ state: 'disabled', disabled_reason: 'gone' })
+      .where('id', '=', webhook)
+      .execute();
+    expect(await list('?status=canceled')).toEqual([id]);
+    expect(await list('?status=pending')).toEqual([test.id]);
+    await api.db.updateTable('webhooks').set({ state: 'deleted' }).where('id', '=', webhook).execute();
+    expect(await list('?status=canceled')).toEqual([test.id, id]);
+    expect(await list('?status=pending')).toEqual([]);
+    const { body } = await api.call('get', path, key).expect(200);
+    for (const each of body.data)
+      expect(each).toMatchObject({ status: 'canceled', next_attempt_at: null, completed_at: expect.any(String) });
+  });
+
+  it.each([
+    ['webhook_id=whk_1', 'webhook_id'],
+    ['event_id=whk_01jd6kz5r8e2v9qxm3c7t4b0na', 'event_id'],
+    ['event_type=batch.*', 'event_type[0]'],
+    ['status=failed&status=lost', 'status[1]'],
+    ['since=2026-11-21', 'since'],
+    ['until=2026-02-30T00:00:00Z', 'until'],
+    ['since=292278994-01-01T00:00:00Z', 'since'],
+    ['since=2026-11-21T00:00:00Z&since=2026-11-22T00:00:00Z', 'since'],
+    ['order=asc', 'order'],
+  ])('400 for ?%s', async (query, param) => {
+    const answer = await api.call('get', `${path}?${query}`, key).expect(400);
+    expect(answer.body.error).toMatchObject({ code: 'validation_failed', param });
+  });
+
+  it('400 for a cursor with other filters', async () => {
+    await insert();
+    await insert();
+    const { next_cursor } = (await api.call('get', `${path}?limit=1`, key).expect(200)).body;
+    const answer = await api.call('get', `${path}?limit=1&status=pending&cursor=${next_cursor}`, key).expect(400);
+    expect(answer.body.error.code).toBe('invalid_cursor');
+  });
+
+  it('403 without webhooks:read', async () => {
+    const { secret } = await api.createKey({ scopes: ['webhooks:write'] });
+    await api.call('get', path, secret).expect(403);
+  });
+
+  it('405 for any other method', async () => {
+    const answer = await api.call('delete', path, key).expect(405);
+    expect(answer.headers.allow).toBe('GET');
+  });
+});
+
+describe('GET /v1/webhooks/deliveries/{id}', () => {
+  it('200 with its attempts, newest first, each with the URL it went to, and the request as sent', async () => {
+    const { id, eventId } = await insert({ attempt_count: 2 });
+    await api
+      .call('put', `/v1/webhooks/${webhookId}`, key)
+      .send({ events: ['*'] })
+      .expect(200);
+    await api.call('put', `/v1/webhooks/${webhookId}`, key).send({ url: 'https://second.example.com/' }).expect(200);
+    const first = await insertAttempt(api.db, id, { number: 1, webhook_version: 2 });
+    const second = await insertAttempt(api.db, id, { number: 2, webhook_version: 3, status_code: 200, manual: true });
+    const { body } = await api.call('get', `${path}/${id}`, key).expect(200);
+    expect(body.attempts).toEqual([
+      expect.objectContaining({
+        id: second,
+        number: 2,
+        trigger: 'manual',
+        url: 'https://second.example.com/',
+        error: null,
+      }),
+      {
+        id: first,
+        number: 1,
+        superseded: false,
+        trigger: 'scheduled',
+        started_at: '2026-11-21T07:01:00.000Z',
+        duration_ms: 12,
+        status_code: 500,
+        error: 'http_error',
+        error_message: null,
+        response_body: 'answer',
+        url: 'https://hooks.example.com/in',
+        timings: { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 },
+      },
+    ]);
+    expect(body.request.body).toBe(JSON.stringify({ id: eventId, type: 'batch.completed' }));
+    expect(body.request.headers).toMatchObject({
+      'Content-Type': 'application/json',
+      'X-Service-Event': 'batch.completed',
+      'X-Service-Event-Id': eventId,
+      'X-Service-Delivery-Id': id,
+      'X-Service-Attempt': '2',
+      'webhook-id': eventId,
+    });
+    expect(Object.keys(body.request.headers).join()).not.toMatch(/signature/i);
+  });
+
+  it('200 without an attempt yet, and without a body that retention has removed', async () => {
+    const { id, eventId } = await insert();
+    await api.db
+      .deleteFrom('events')
+      .where('id', '=', fromPublicId('evt', eventId) as string)
+      .execute();
+    const { body } = await api.call('get', `${path}/${id}`, key).expect(200);
+    expect(body).toMatchObject({ attempts: [], request: { headers: { 'X-Service-Attempt': '1' }, body: null } });
+  });
+
+  it('404, the same for an unknown, a malformed and another’s id', async () => {
+    const { id } = await insert();
+    const stranger = (await api.createKey()).secret;
+    const bodies = [];
+    for (const each of [id, 'dlv_01jd6kz5r8e2v9qxm3c7t4b0na', 'dlv_x', webhookId]) {
+      bodies.push((await api.call('get', `${path}/${each}`, stranger).set('X-Request-Id', 'same').expect(404)).body);
+    }
+    for (const body of bodies) expect(body).toEqual(bodies[0]);
+  });
+});

@@ -1,0 +1,67 @@
+import {
+  type Attempt,
+  type AttemptError,
+  type Delivery,
+  type DeliveryDetail,
+  deliveryHeaders,
+  type EventType,
+} from '@enterprise-api/shared/contracts';
+import { toPublicId, version } from '@enterprise-api/shared/runtime';
+import type { AttemptRow, DeliveryRow } from './queries.ts';
+
+export function presentDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: toPublicId('dlv', row.id),
+    object: 'delivery',
+    webhook_id: toPublicId('whk', row.webhook_id),
+    event_id: toPublicId('evt', row.event_id),
+    event_type: row.event_type as EventType,
+    status: row.status,
+    attempt_count: row.attempt_count,
+    max_attempts: row.max_attempts,
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    last_status_code: row.last_status_code,
+    last_error: row.last_error as AttemptError | null,
+    last_duration_ms: row.last_duration_ms,
+    created_at: row.created_at.toISOString(),
+    completed_at: row.completed_at?.toISOString() ?? null,
+  };
+}
+
+/** `request` is the newest attempt's, or the first one's to come. */
+export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[], body: string | null): DeliveryDetail {
+  const delivery = presentDelivery(row);
+  const [newest] = attempts;
+  const headers = deliveryHeaders({
+    productVersion: version,
+    eventId: delivery.event_id,
+    eventType: delivery.event_type,
+    deliveryId: delivery.id,
+    attempt: newest?.number ?? 1,
+    contentLength: Buffer.byteLength(body ?? ''),
+    timestampSeconds: newest === undefined ? null : Math.floor(newest.started_at.getTime() / 1_000),
+  });
+  return { ...delivery, attempts: attempts.map(presentAttempt), request: { headers, body } };
+}
+
+function presentAttempt(row: AttemptRow): Attempt {
+  return {
+    id: toPublicId('att', row.id),
+    number: row.number,
+    superseded: row.superseded,
+    trigger: row.manual ? 'manual' : 'scheduled',
+    started_at: row.started_at.toISOString(),
+    duration_ms: row.duration_ms,
+    status_code: row.status_code,
+    error: row.error as AttemptError | null,
+    error_message: row.error_message,
+    response_body: row.excerpt,
+    url: row.url,
+    timings: {
+      dns_ms: row.dns_ms,
+      connect_ms: row.connect_ms,
+      tls_ms: row.tls_ms,
+      first_byte_ms: row.first_byte_ms,
+    },
+  };
+}

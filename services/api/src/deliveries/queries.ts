@@ -1,0 +1,142 @@
+import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
+import { type Database, uuidAtTime } from '@enterprise-api/shared/db';
+import { uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type SqlBool, sql } from 'kysely';
+import type { PageQuestion } from '../http/paging.ts';
+import { isAfter, positionOf } from '../http/sql-paging.ts';
+
+export interface DeliveryRow {
+  id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: string;
+  status: DeliveryStatus;
+  attempt_count: number;
+  max_attempts: number;
+  next_attempt_at: Date | null;
+  last_status_code: number | null;
+  last_error: string | null;
+  last_duration_ms: number | null;
+  created_at: Date;
+  completed_at: Date | null;
+}
+
+export interface AttemptRow {
+  id: string;
+  number: number;
+  superseded: boolean;
+  manual: boolean;
+  started_at: Date;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+  error_message: string | null;
+  excerpt: string | null;
+  dns_ms: number | null;
+  connect_ms: number | null;
+  tls_ms: number | null;
+  first_byte_ms: number | null;
+  url: string;
+}
+
+/** Ids are UUIDs. */
+export interface DeliveryFilter {
+  webhookId?: string | undefined;
+  eventId?: string | undefined;
+  eventTypes?: readonly string[] | undefined;
+  statuses?: readonly DeliveryStatus[] | undefined;
+  since?: Date | undefined;
+  until?: Date | undefined;
+}
+
+/**
+ * What waits for a webhook that is deleted or disabled will be canceled: workers do it in portions, and readers need
+ * not wait for them. Tests are sent to a disabled webhook too.
+ */
+const isDoomed = sql<SqlBool>`(deliveries.status = 'pending' and (
+  webhooks.state = 'deleted' or (webhooks.state = 'disabled' and deliveries.event_type <> 'webhook.test')))`;
+const status = sql<DeliveryStatus>`case when ${isDoomed} then 'canceled' else deliveries.status end`;
+
+function selectDeliveries(db: Database, organizationId: string) {
+  return db
+    .selectFrom('deliveries')
+    .leftJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
+    .select([
+      'deliveries.id',
+      'deliveries.webhook_id',
+      'deliveries.event_id',
+      'deliveries.event_type',
+      'deliveries.attempt_count',
+      'deliveries.max_attempts',
+      'deliveries.last_status_code',
+      'deliveries.last_error',
+      'deliveries.last_duration_ms',
+      'deliveries.created_at',
+      status.as('status'),
+      sql<Date | null>`case when ${isDoomed} then null else deliveries.next_attempt_at end`.as('next_attempt_at'),
+      sql<Date | null>`case when ${isDoomed} then webhooks.updated_at else deliveries.completed_at end`.as(
+        'completed_at',
+      ),
+    ])
+    .where('deliveries.organization_id', '=', organizationId);
+}
+
+export async function listDeliveries(db: Database, organizationId: string, page: PageQuestion, filter: DeliveryFilter) {
+  const { webhookId, eventId, eventTypes, statuses, since, until } = filter;
+  let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
+  if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
+  if (eventId !== undefined) {
+    // A delivery's id begins with its event's time: the range of the primary key replaces an index on event ids.
+    const [first, beyond] = idRangeOfEvent(eventId);
+    query = query.where('deliveries.event_id', '=', eventId);
+    query = query.where('deliveries.id', '>=', first).where('deliveries.id', '<', beyond);
+  }
+  if (eventTypes !== undefined) query = query.where('deliveries.event_type', 'in', eventTypes);
+  if (statuses !== undefined) query = query.where(status, 'in', statuses);
+  if (since !== undefined) query = query.where('deliveries.created_at', '>=', since);
+  if (until !== undefined) query = query.where('deliveries.created_at', '<', until);
+  return query
+    .where(isAfter(page, 'deliveries'))
+    .orderBy('deliveries.created_at', 'desc')
+    .orderBy('deliveries.id', 'desc')
+    .limit(page.limit)
+    .execute();
+}
+
+export async function findDelivery(db: Database, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
+  return selectDeliveries(db, organizationId).where('deliveries.id', '=', id).executeTakeFirst();
+}
+
+/** Attempts of a delivery that is known to be the organization's, newest first, each with the URL it went to. */
+export async function listAttempts(db: Database, delivery: { id: string; webhookId: string }): Promise<AttemptRow[]> {
+  const { rows } = await sql<AttemptRow>`
+    select a.*, coalesce(u.url, '') as url
+    from attempts a
+    left join lateral (
+      select url from webhook_urls
+      where webhook_id = ${delivery.webhookId} and version <= a.webhook_version order by version desc limit 1
+    ) u on true
+    where a.delivery_id = ${delivery.id}
+    order by a.started_at desc, a.number desc, a.id desc`.execute(db);
+  return rows;
+}
+
+/** The text that every attempt sends; undefined when retention has removed the event. */
+export async function findEventBody(
+  db: Database,
+  organizationId: string,
+  eventId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('events')
+    .select('body')
+    .where('id', '=', eventId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst();
+  return row?.body;
+}
+
+function idRangeOfEvent(eventId: string): [string, string] {
+  const timeMs = uuidTimeMs(eventId);
+  return [uuidAtTime(timeMs), uuidAtTime(timeMs + 1)];
+}

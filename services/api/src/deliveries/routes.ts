@@ -1,0 +1,34 @@
+import {
+  deliveryDetailSchema,
+  deliverySchema,
+  listDeliveriesQuerySchema,
+  listSchema,
+} from '@enterprise-api/shared/contracts';
+import type { Principal } from '../auth/guard.ts';
+import { defineRoute, type Route } from '../http/define-route.ts';
+import type { DeliveryService } from './service.ts';
+
+export function deliveryRoutes(deliveries: DeliveryService): Route<Principal>[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/webhooks/deliveries',
+      summary: 'Delivery history: status codes, errors, timing',
+      scope: 'webhooks:read',
+      query: listDeliveriesQuerySchema,
+      status: 200,
+      response: listSchema(deliverySchema),
+      handle: ({ access, query }) => deliveries.list(access.key.organization.id, query),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/webhooks/deliveries/{id}',
+      summary: 'A delivery with its attempts and its request',
+      scope: 'webhooks:read',
+      ids: { id: 'dlv' },
+      status: 200,
+      response: deliveryDetailSchema,
+      handle: ({ access, ids }) => deliveries.get(access.key.organization.id, ids.id),
+    }),
+  ];
+}

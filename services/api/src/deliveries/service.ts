@@ -1,0 +1,47 @@
+import type { DeliveryDetail, ListDeliveriesQuery } from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/db';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import type { Cursors } from '../http/cursor.ts';
+import { type Problem, problem } from '../http/errors.ts';
+import { type PageQuestion, paginate } from '../http/paging.ts';
+import { presentDelivery, presentDetail } from './present.ts';
+import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
+
+export type DeliveryService = ReturnType<typeof createDeliveryService>;
+
+export function createDeliveryService({ db, cursors }: { db: Database; cursors: Cursors }) {
+  return {
+    list: (organizationId: string, { cursor, limit, ...filters }: ListDeliveriesQuery) => {
+      const filter = toFilter(filters);
+      const scope = { list: 'deliveries', organizationId, filters };
+      const ask = (page: PageQuestion) => listDeliveries(db, organizationId, page, filter);
+      return paginate(cursors, { cursor, limit }, scope, ask, presentDelivery);
+    },
+
+    get: async (organizationId: string, id: string): Promise<DeliveryDetail | Problem> => {
+      const row = await findDelivery(db, organizationId, id);
+      if (row === undefined) return problem('not_found');
+      const [attempts, body] = await Promise.all([
+        listAttempts(db, { id, webhookId: row.webhook_id }),
+        findEventBody(db, organizationId, row.event_id),
+      ]);
+      return presentDetail(row, attempts, body ?? null);
+    },
+  };
+}
+
+/** Filters in the ledger's terms. */
+function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit'>): DeliveryFilter {
+  return {
+    webhookId: toUuid('whk', filters.webhook_id),
+    eventId: toUuid('evt', filters.event_id),
+    eventTypes: filters.event_type,
+    statuses: filters.status,
+    since: filters.since,
+    until: filters.until,
+  };
+}
+
+function toUuid(prefix: string, id: string | undefined): string | undefined {
+  return id === undefined ? undefined : (fromPublicId(prefix, id) ?? undefined);
+}

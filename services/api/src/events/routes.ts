@@ -1,0 +1,20 @@
+import { emitRequestSchema, emittedEventsSchema, narrowEmitRequest } from '@enterprise-api/shared/contracts';
+import type { InternalAccess } from '../auth/internal-guard.ts';
+import { defineRoute, type Route } from '../http/define-route.ts';
+import type { EventService } from './service.ts';
+
+export function eventRoutes(events: EventService): Route<InternalAccess>[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/internal/v1/events',
+      summary: 'Emit one event, or up to 1,000, all or nothing',
+      scope: null,
+      body: emitRequestSchema,
+      narrowBody: narrowEmitRequest,
+      status: 202,
+      response: emittedEventsSchema,
+      handle: ({ body }) => ('events' in body ? events.emit(body.events, true) : events.emit([body], false)),
+    }),
+  ];
+}

@@ -1,0 +1,39 @@
+import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
+
+/**
+ * The address of the client. `X-Forwarded-For` is believed only as far as it was written by proxies we trust: walked
+ * from the right, until the first entry that is not one of them. An entry that is no address stops the walk at the hop
+ * before it.
+ *
+ * @param peer address of the socket
+ * @param forwardedFor the header, or undefined
+ * @param trustedProxies CIDRs
+ * @returns the canonical address; IPv4 for an IPv4-mapped one
+ */
+export function clientAddress(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: readonly string[],
+): string {
+  let client = canonicalAddress(withoutZone(peer ?? '')) ?? 'unknown';
+  if (forwardedFor === undefined || trustedProxies.length === 0) return client;
+  const hops = forwardedFor.split(',');
+  for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {
+    if (!trustedProxies.some((cidr) => cidrContains(cidr, client))) return client;
+    const next = canonicalAddress(hop.trim());
+    if (next === null) return client;
+    client = next;
+  }
+  return client;
+}
+
+/** The bucket in which an address's failures are counted: who has one IPv6 address has its whole /64. */
+export function addressBucket(address: string): string {
+  return address.includes(':') ? (canonicalCidr(`${address}/64`) ?? address) : address;
+}
+
+/** The kernel tells a link-local peer with its interface: `fe80::1%eth0`. */
+function withoutZone(address: string): string {
+  const zone = address.indexOf('%');
+  return zone === -1 ? address : address.slice(0, zone);
+}

@@ -1,0 +1,86 @@
+import {
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorDetail,
+  errorCatalogue,
+  type RequiredScope,
+} from '@enterprise-api/shared/contracts';
+
+/** An expected outcome that is not a success: services return it, one place turns it into an answer. */
+export interface Problem {
+  readonly problem: ErrorCode;
+  /** Public text; the catalogue's when there is nothing more precise. */
+  readonly message?: string;
+  readonly param?: string;
+  readonly details?: readonly ErrorDetail[];
+  readonly requiredScope?: RequiredScope;
+  readonly retryAfterSeconds?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function problem(code: ErrorCode, more: Omit<Problem, 'problem'> = {}): Problem {
+  return { problem: code, ...more };
+}
+
+export function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'problem' in value;
+}
+
+/** A request whose content is wrong: its first detail is what `param` and `message` speak of. */
+export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'validation_failed'): Problem {
+  const [first] = details;
+  if (first === undefined) return problem(code);
+  const param = first.path === '' ? first.location : first.path;
+  const message = first.path === '' ? `The ${first.location} ${first.message}.` : `${first.path}: ${first.message}.`;
+  return problem(code, { param, message, details });
+}
+
+const realm = 'Bearer realm="enterprise-api"';
+
+/** What a 401 asks for (RFC 6750, section 3): no error code when the request came without any credentials. */
+export const challenges = {
+  missing: { 'WWW-Authenticate': realm },
+  invalid: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
+} as const;
+
+/** The headers that an error brings with it. */
+export function problemHeaders(found: Problem): Record<string, string> {
+  const headers: Record<string, string> = { ...found.headers };
+  const retryAfter = retryAfterOf(found);
+  if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
+  if (found.requiredScope !== undefined) {
+    headers['WWW-Authenticate'] = `${realm}, error="insufficient_scope", scope="${found.requiredScope}"`;
+  }
+  return headers;
+}
+
+export function problemBody(found: Problem, requestId: string): ErrorBody {
+  const { type, message } = errorCatalogue[found.problem];
+  return {
+    error: {
+      type,
+      code: found.problem,
+      message: found.message ?? message,
+      ...(found.param !== undefined && { param: found.param }),
+      ...(found.details !== undefined && { details: [...found.details] }),
+      ...(found.requiredScope !== undefined && { required_scope: found.requiredScope }),
+      ...(found.problem === 'rate_limited' && { retry_after: retryAfterOf(found) ?? 1 }),
+      request_id: requestId,
+    },
+  };
+}
+
+/** RFC 7644, section 3.12, with our error beside it: SCIM has no place for a code and a request id. */
+export function scimProblemBody(found: Problem, requestId: string): unknown {
+  const { error } = problemBody(found, requestId);
+  return {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+    status: String(errorCatalogue[found.problem].status),
+    detail: error.message,
+    error,
+  };
+}
+
+function retryAfterOf(found: Problem): number | undefined {
+  return found.retryAfterSeconds ?? (found.problem === 'service_unavailable' ? 1 : undefined);
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '@enterprise-api/shared/runtime';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import type { RequestHandler } from 'express';
+import { type Exchange, openExchange } from './exchange.ts';
+
+const acceptable = /^[A-Za-z0-9._-]{1,128}$/;
+
+export interface OpeningOptions {
+  clock: Clock;
+  /** Whether the process is on its way out; connections are then not kept. */
+  isStopping: () => boolean;
+  /** Called once per request, when its answer is out or its client is gone. */
+  onDone: (exchange: Exchange, request: { method: string; target: string; status: number; aborted: boolean }) => void;
+}
+
+/** The first middleware: every request gets its id, and leaves one trace when it is over. */
+export function openRequests({ clock, isStopping, onDone }: OpeningOptions): RequestHandler {
+  return (request, response, next) => {
+    const exchange: Exchange = {
+      requestId: requestIdOf(request.headers['x-request-id']),
+      startedAtMs: clock.monotonic(),
+      route: 'none',
+    };
+    openExchange(response, exchange);
+    response.setHeader('X-Request-Id', exchange.requestId);
+    if (isStopping()) response.setHeader('Connection', 'close');
+    response.once('close', () => {
+      const { method, originalUrl: target } = request;
+      onDone(exchange, { method, target, status: response.statusCode, aborted: !response.writableFinished });
+    });
+    next();
+  };
+}
+
+/** The caller's own id when it is harmless wherever it ends up, else a new one. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' && acceptable.test(header) ? header : toPublicId('req', newUuid());
+}

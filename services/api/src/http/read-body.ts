@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import { type Problem, problem } from './errors.ts';
+
+const jsonType = /^application\/json(?=[\s;]|$)/i;
+const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i;
+
+/** Whether the request has a body at all; an empty one counts as none. */
+function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+}
+
+/** 415: only uncompressed JSON in UTF-8. Inflating what strangers send is a way to be filled up. */
+function mediaTypeProblem(request: IncomingMessage): Problem | null {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return problem('unsupported_media_type');
+  const type = request.headers['content-type'] ?? '';
+  const label = charset.exec(type)?.[1];
+  const isUtf8 = label === undefined || /^utf-?8$/i.test(label);
+  return jsonType.test(type) && isUtf8 ? null : problem('unsupported_media_type');
+}
+
+/**
+ * Reads the body of a request whose answer depends on it.
+ *
+ * @returns the bytes (none for an empty body), or 415 before and 413 while reading. What is left unread after a 413 is
+ *   drained by Node until the request's own deadline, so that the client gets to see the answer.
+ */
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | Problem> {
+  if (!hasBody(request)) return Buffer.alloc(0);
+  const wrongType = mediaTypeProblem(request);
+  if (wrongType !== null) return wrongType;
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) return tooLarge(limitBytes);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limitBytes) resolve(tooLarge(limitBytes));
+      else chunks.push(chunk);
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.on('error', () => reject(new ClientGoneError()));
+    request.on('close', () => reject(new ClientGoneError()));
+  });
+}
+
+/** The client hung up in the middle of its request: there is nobody to answer. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+}
+
+function tooLarge(limitBytes: number): Problem {
+  return problem('payload_too_large', { message: `The body is larger than ${limitBytes / 1024} KiB.` });
+}

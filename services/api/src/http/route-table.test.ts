@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { defineRoute, type Method } from './define-route.ts';
+import { createRouteTable } from './route-table.ts';
+
+function route(method: Method, path: string) {
+  return defineRoute({ method, path, summary: '', scope: null, status: 204, handle: () => undefined });
+}
+
+const table = createRouteTable([
+  route('GET', '/v1/webhooks'),
+  route('POST', '/v1/webhooks'),
+  route('GET', '/v1/webhooks/{id}'),
+  route('DELETE', '/v1/webhooks/{id}'),
+  route('GET', '/v1/webhooks/deliveries'),
+  route('GET', '/v1/webhooks/deliveries/{id}'),
+]);
+
+function find(method: string, path: string): string {
+  const target = table.find(method, path);
+  if (target.kind === 'route') return `${target.route.path} ${JSON.stringify(target.rawIds)}`;
+  return target.kind === 'other_method' ? `405 ${target.allow}` : '404';
+}
+
+describe('the route table', () => {
+  it.each([
+    ['GET', '/v1/webhooks', '/v1/webhooks {}'],
+    ['GET', '/v1/webhooks/x', '/v1/webhooks/{id} {"id":"x"}'],
+    ['GET', '/v1/webhooks/deliveries', '/v1/webhooks/deliveries {}'],
+    ['GET', '/v1/webhooks/deliveries/d', '/v1/webhooks/deliveries/{id} {"id":"d"}'],
+    ['GET', '/v1/webhooks/%zz', '/v1/webhooks/{id} {"id":"%zz"}'],
+    ['PUT', '/v1/webhooks', '405 GET, POST'],
+    ['DELETE', '/v1/webhooks/deliveries', '405 GET'],
+    ['PATCH', '/v1/webhooks/x', '405 GET, DELETE'],
+    ['HEAD', '/v1/webhooks', '405 GET, POST'],
+    ['GET', '/v1/webhooks/', '404'],
+    ['GET', '/v1/webhooks/x/', '404'],
+    ['GET', '/v1/Webhooks', '404'],
+    ['GET', '/v1', '404'],
+    ['GET', '/v1/webhooks//x', '404'],
+    ['GET', '', '404'],
+    ['GET', '/v1/constructor', '404'],
+  ])('%s %s: %s', (method, path, expected) => expect(find(method, path)).toBe(expected));
+
+  it('refuses two routes for one method and path', () => {
+    expect(() => createRouteTable([route('GET', '/a/{id}'), route('GET', '/a/{other}')])).toThrow('GET /a/{other}');
+  });
+});

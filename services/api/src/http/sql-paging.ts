@@ -1,0 +1,16 @@
+import { type AliasedRawBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { PageQuestion } from './paging.ts';
+
+/** `created_at` as text with all its microseconds, whatever the session's time zone. */
+export function positionOf(column: string): AliasedRawBuilder<string, 'position'> {
+  const utc = sql<string>`to_char(${sql.ref(column)} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  return utc.as('position');
+}
+
+/** The rows after a position, newest first; all of them when there is none. Compared as a row, which the index serves. */
+export function isAfter(page: PageQuestion, table?: string): RawBuilder<SqlBool> {
+  if (page.after === null) return sql<SqlBool>`true`;
+  const { createdAt, id } = page.after;
+  const column = (name: string) => sql.ref(table === undefined ? name : `${table}.${name}`);
+  return sql<SqlBool>`(${column('created_at')}, ${column('id')}) < (${createdAt}::timestamptz, ${id}::uuid)`;
+}

@@ -1,0 +1,116 @@
+import type { ErrorDetail } from '@enterprise-api/shared/contracts';
+import type { z } from 'zod';
+
+type Location = ErrorDetail['location'];
+type Issue = z.core.$ZodIssue;
+
+/** As many details as a person can use; one request may have a thousand things wrong. */
+const maxDetails = 50;
+/** A path may quote a field's name from the request: long ones are cut. */
+const maxPathLength = 200;
+
+export type Parsed<Value> = { ok: true; value: Value } | { ok: false; details: ErrorDetail[] };
+
+/** Parses with a schema; every message is ours: the schema's own where it has one, else made from the issue here. */
+export function parseWith<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  location: Location,
+): Parsed<z.output<Schema>> {
+  const parsed = schema.safeParse(input, { error: (issue) => messageOf(issue as Issue) });
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const details = parsed.error.issues.flatMap((issue) => toDetails(issue, location, input));
+  return { ok: false, details: withoutRepeats(details).slice(0, maxDetails) };
+}
+
+/** `events[1]`, `data.items[3].name` */
+export function formatPath(path: readonly PropertyKey[]): string {
+  const text = path.reduce<string>(
+    (left, part) => (typeof part === 'number' ? `${left}[${part}]` : `${left}${left === '' ? '' : '.'}${String(part)}`),
+    '',
+  );
+  return text.length <= maxPathLength ? text : `${text.slice(0, maxPathLength)}…`;
+}
+
+function toDetails(issue: Issue, location: Location, input: unknown): ErrorDetail[] {
+  if (issue.code === 'unrecognized_keys') {
+    const code = location === 'query' ? 'unknown_parameter' : 'unknown_field';
+    const message = location === 'query' ? 'is not a known parameter' : 'is not a known field';
+    return issue.keys.map((key) => ({ location, path: formatPath([...issue.path, key]), code, message }));
+  }
+  const path = formatPath(issue.path);
+  if (location === 'query' && isRepeated(issue, input)) {
+    return [{ location, path, code: 'repeated', message: 'must be given once' }];
+  }
+  return [{ location, path, code: codeOf(issue, input), message: issue.message }];
+}
+
+/** A parameter that came several times is an array here; one that may repeat complains of its items or their number. */
+function isRepeated(issue: Issue, input: unknown): boolean {
+  const [name, ...rest] = issue.path;
+  const value = (input as Record<PropertyKey, unknown>)[name as PropertyKey];
+  return Array.isArray(value) && rest.length === 0 && issue.code !== 'too_big' && issue.code !== 'too_small';
+}
+
+function codeOf(issue: Issue, input: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return valueAt(input, issue.path) === undefined ? 'required' : 'invalid_type';
+    case 'too_big':
+    case 'too_small':
+    case 'invalid_format':
+    case 'invalid_value':
+      return issue.code;
+    default:
+      return 'invalid_value';
+  }
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part], input);
+}
+
+function messageOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${withArticle(issue.expected)}`;
+    case 'invalid_value':
+      return `must be one of: ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return amount(issue.origin, 'at least', Number(issue.minimum));
+    case 'too_big':
+      return amount(issue.origin, 'at most', Number(issue.maximum));
+    case 'unrecognized_keys':
+      return 'has unknown fields';
+    default:
+      return 'is not valid';
+  }
+}
+
+const names: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+function withArticle(expected: string): string {
+  return names[expected] ?? 'of another type';
+}
+
+function amount(origin: string, bound: string, count: number): string {
+  const unit = origin === 'string' ? 'character' : origin === 'array' ? 'item' : null;
+  return unit === null ? `must be ${bound} ${count}` : `must have ${bound} ${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** One bad field can give two issues (a type and a refinement): the first says it all. */
+function withoutRepeats(details: readonly ErrorDetail[]): ErrorDetail[] {
+  const seen = new Set<string>();
+  return details.filter((detail) => {
+    const key = `${detail.location} ${detail.path}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

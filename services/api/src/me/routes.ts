@@ -1,0 +1,36 @@
+import { type ApiPlan, meSchema } from '@enterprise-api/shared/contracts';
+import { toPublicId } from '@enterprise-api/shared/runtime';
+import type { Principal } from '../auth/guard.ts';
+import { keyPrefix } from '../auth/key-format.ts';
+import { rateWindowSeconds } from '../auth/rate-limit.ts';
+import { defineRoute } from '../http/define-route.ts';
+
+/** The caller's own identity. It answers from what authentication knows, without another query. */
+export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, number>> }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/me',
+      summary: "Read the key's identity and scopes",
+      scope: 'me:read',
+      status: 200,
+      response: meSchema,
+      handle: ({ access: { key } }: { access: Principal }) => ({
+        object: 'me' as const,
+        organization: { ...key.organization, id: toPublicId('org', key.organization.id) },
+        key: {
+          id: toPublicId('key', key.id),
+          name: key.name,
+          key_prefix: keyPrefix(key.publicId),
+          scopes: key.scopes,
+          ip_allowlist: key.ipAllowlist,
+          created_at: key.createdAt.toISOString(),
+          expires_at: key.expiresAt?.toISOString() ?? null,
+          last_used_at: key.lastUsedAt?.toISOString() ?? null,
+        },
+        scopes: key.scopes,
+        rate_limit: { limit: rateLimits[key.organization.plan as ApiPlan], window_seconds: rateWindowSeconds },
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,57 @@
+import {
+  createOrganizationSchema,
+  listSchema,
+  organizationSchema,
+  pageQuerySchema,
+  updateOrganizationSchema,
+} from '@enterprise-api/shared/contracts';
+import type { InternalAccess } from '../auth/internal-guard.ts';
+import { defineRoute, type Route } from '../http/define-route.ts';
+import type { OrganizationService } from './service.ts';
+
+export function organizationRoutes(organizations: OrganizationService): Route<InternalAccess>[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/internal/v1/organizations',
+      summary: 'Create an organization',
+      scope: null,
+      body: createOrganizationSchema,
+      status: 201,
+      response: organizationSchema,
+      location: ({ id }) => `/internal/v1/organizations/${id}`,
+      handle: ({ body }) => organizations.create(body),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/organizations',
+      summary: 'List organizations',
+      scope: null,
+      query: pageQuerySchema,
+      status: 200,
+      response: listSchema(organizationSchema),
+      handle: ({ query }) => organizations.list(query),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/organizations/{id}',
+      summary: 'Read an organization',
+      scope: null,
+      ids: { id: 'org' },
+      status: 200,
+      response: organizationSchema,
+      handle: ({ ids }) => organizations.get(ids.id),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/internal/v1/organizations/{id}',
+      summary: 'Rename an organization or change its plan',
+      scope: null,
+      ids: { id: 'org' },
+      body: updateOrganizationSchema,
+      status: 200,
+      response: organizationSchema,
+      handle: ({ ids, body }) => organizations.update(ids.id, body),
+    }),
+  ];
+}

@@ -1,0 +1,181 @@
+import type { Database } from '@enterprise-api/shared/db';
+import type { EventProducer } from '@enterprise-api/shared/emit';
+import { type Clock, createClosers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
+import { apiKeyRoutes } from './api-keys/routes.ts';
+import { createApiKeyService } from './api-keys/service.ts';
+import { createInternalApp, createPublicApp } from './app.ts';
+import { createAuthenticator } from './auth/authenticate.ts';
+import { createFailureLimit } from './auth/failure-limit.ts';
+import { createPublicGuard } from './auth/guard.ts';
+import { createInternalGuard } from './auth/internal-guard.ts';
+import { createKeyCache } from './auth/key-cache.ts';
+import { createLastUsed, type LastUsed } from './auth/last-used.ts';
+import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
+import type { ApiConfig } from './config.ts';
+import {
+  type Announce,
+  type Foundation,
+  openChangeFeed,
+  openDatabase,
+  openEventProducer,
+  openRateLimiter,
+} from './connections.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
+import { createDeliveryService } from './deliveries/service.ts';
+import { eventRoutes } from './events/routes.ts';
+import { createEventService } from './events/service.ts';
+import { createAccessLog } from './http/access-log.ts';
+import { createCursors } from './http/cursor.ts';
+import { listen } from './http/listener.ts';
+import type { OpeningOptions } from './http/opening.ts';
+import { createRouteTable } from './http/route-table.ts';
+import { meRoutes } from './me/routes.ts';
+import { organizationRoutes } from './organizations/routes.ts';
+import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
+import { type ApiMetrics, createApiMetrics } from './probes/metrics.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+import { createWebhookService } from './webhooks/service.ts';
+
+export interface StartOptions {
+  log: Logger;
+  clock: Clock;
+  /** Hold every answer to its schema; tests do. */
+  checkResponses?: boolean;
+}
+
+export interface RunningApi {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  stop(): Promise<void>;
+}
+
+const publicBody = { maxBytes: 64 * 1024, maxDepth: 20, maxKeys: 1_000 };
+/** Deeper by the envelope of a batch: the events' `data` has the limit of its own. */
+const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: 23, maxKeys: Number.POSITIVE_INFINITY };
+
+/** Builds the API from its settings, and listens. What was built before something failed is closed again. */
+export async function startApi(config: ApiConfig, options: StartOptions): Promise<RunningApi> {
+  const foundation = { config, log: options.log, clock: options.clock, closers: createClosers(options.log) };
+  try {
+    return await build(foundation, options.checkResponses ?? false);
+  } catch (error) {
+    await foundation.closers.closeAll();
+    throw error;
+  }
+}
+
+async function build(foundation: Foundation, checkResponses: boolean): Promise<RunningApi> {
+  const { config, log, clock, closers } = foundation;
+  const { db, availability } = await openDatabase(foundation);
+  const metrics = createApiMetrics(db);
+  const find = (hash: Buffer) => {
+    metrics.keyLookup();
+    return findKeyByHash(db, hash);
+  };
+  const keyCache = createKeyCache({ find, clock });
+  const announce = await openChangeFeed(foundation, keyCache);
+  const producer = openEventProducer(foundation, db, metrics.announcement);
+  const failures = createFailureLimit(config.authFailuresPerMinute, clock);
+  const life = { stopping: false };
+  const { attend } = availability;
+
+  const publicApp = createPublicApp({
+    log,
+    opening: describeOpening('public', foundation, metrics, life),
+    probes: { isReady: async () => !life.stopping && (await availability.check()) },
+    api: {
+      table: createRouteTable(publicRoutes(config, db, announce)),
+      guard: createPublicGuard({
+        authenticator: createAuthenticator({ cache: keyCache, failures, clock }),
+        rateLimiter: openRateLimiter(foundation),
+        trustedProxies: config.trustedProxies,
+        clock,
+        onKeyUsed: openLastUsed(foundation, db).note,
+        onRateDecision: metrics.rateDecision,
+        attend,
+      }),
+      body: publicBody,
+      attend,
+      checkResponses,
+    },
+  });
+  const internalApp = createInternalApp({
+    log,
+    opening: describeOpening('internal', foundation, metrics, life),
+    registry: metrics.registry,
+    api: {
+      table: createRouteTable(internalRoutes(config, db, announce, producer, metrics)),
+      guard: createInternalGuard(config.internalSecrets),
+      body: internalBody,
+      attend,
+      checkResponses,
+    },
+  });
+  const internal = await listen(internalApp, { ...config.internal, setting: 'INTERNAL_HOST and INTERNAL_PORT' });
+  closers.add('internal listener', internal.close);
+  const open = await listen(publicApp, { ...config.public, setting: 'API_HOST and API_PORT' });
+  closers.add('public listener', open.close);
+  log.info({ public_url: open.url, internal_url: internal.url }, 'listening');
+  return {
+    publicUrl: open.url,
+    internalUrl: internal.url,
+    stop: async () => {
+      life.stopping = true;
+      await Promise.all([open.close(), internal.close()]);
+      await closers.closeAll();
+    },
+  };
+}
+
+function publicRoutes(config: ApiConfig, db: Database, announce: Announce) {
+  const cursors = createCursors(config.keyRing);
+  const secretBox = createSecretBox(config.keyRing);
+  const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
+  return [
+    ...meRoutes({ rateLimits: config.rateLimits }),
+    ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors, announce })),
+    ...deliveryRoutes(createDeliveryService({ db, cursors })),
+  ];
+}
+
+function internalRoutes(
+  config: ApiConfig,
+  db: Database,
+  announce: Announce,
+  { emit }: EventProducer,
+  metrics: ApiMetrics,
+) {
+  const cursors = createCursors(config.keyRing);
+  const findMissingOrganizations = createOrganizationDirectory(db);
+  return [
+    ...organizationRoutes(createOrganizationService({ db, cursors, announce })),
+    ...apiKeyRoutes(createApiKeyService({ db, cursors, announce })),
+    ...eventRoutes(createEventService({ emit, findMissingOrganizations, onEmitted: metrics.event })),
+  ];
+}
+
+function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUsed {
+  const onError = createLimitedWarning(log, 'last use of keys not written');
+  const lastUsed = createLastUsed({ write: (uses) => markKeysUsed(db, uses), clock, onError });
+  closers.add('last use of keys', lastUsed.flush);
+  return lastUsed;
+}
+
+function describeOpening(
+  listener: 'public' | 'internal',
+  { log, clock }: Foundation,
+  metrics: ApiMetrics,
+  life: { stopping: boolean },
+): OpeningOptions {
+  const logRequest = createAccessLog(log);
+  return {
+    clock,
+    isStopping: () => life.stopping,
+    onDone: (exchange, request) => {
+      const durationMs = clock.monotonic() - exchange.startedAtMs;
+      metrics.request(listener, exchange, request, durationMs);
+      logRequest(exchange, request, durationMs);
+    },
+  };
+}

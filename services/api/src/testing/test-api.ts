@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiKey, Organization, Plan, WebhookWithSecret } from '@enterprise-api/shared/contracts';
+import { createDatabase, type Database } from '@enterprise-api/shared/db';
+import { type Clock, createLogger, systemClock } from '@enterprise-api/shared/runtime';
+import { createTestDatabase, type TestDatabase } from '@enterprise-api/shared/testing';
+import request, { type Test } from 'supertest';
+import { type ApiConfig, parseConfig } from '../config.ts';
+import { startApi } from '../start.ts';
+
+export type TestMethod = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
+
+export interface TestApi {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  readonly db: Database;
+  readonly database: TestDatabase;
+  /** Lines of its log. */
+  readonly logLines: string[];
+  /** A request to the public listener, with a key when one is given. */
+  call(method: TestMethod, path: string, key?: string): Test;
+  /** A request to the internal listener, with the secret. */
+  internal(method: TestMethod, path: string): Test;
+  createOrganization(plan?: Plan): Promise<Organization>;
+  /** Makes a key, in an organization of its own when none is given. */
+  createKey(options?: CreateKeyOptions): Promise<ApiKey & { secret: string }>;
+  createWebhook(key: string, fields?: object): Promise<WebhookWithSecret>;
+  stop(): Promise<void>;
+}
+
+export interface CreateKeyOptions {
+  organizationId?: string;
+  plan?: Plan;
+  scopes?: string[];
+  ip_allowlist?: string[];
+  expires_at?: string;
+}
+
+export interface TestApiOptions {
+  /** Settings beyond those that every API has. */
+  environment?: Record<string, string>;
+  clock?: Clock;
+  /** The database of another API; a new one by default. */
+  database?: TestDatabase;
+}
+
+export const internalSecret = 'internal-secret-of-the-tests-0123456789';
+const keyRing = `test:${randomBytes(32).toString('base64')}`;
+
+/** Starts the real API on free ports over a database of its own; every answer is held to its schema. */
+export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const database = options.database ?? (await createTestDatabase());
+  const logLines: string[] = [];
+  const log = createLogger('api', 'info', { write: (line: string) => logLines.push(line) });
+  const config = testConfig({ DATABASE_URL: database.url, ...options.environment });
+  const api = await startApi(config, { log, clock: options.clock ?? systemClock, checkResponses: true });
+  const db = createDatabase({ url: database.url, applicationName: 'enterprise-api-tests', poolSize: 4 });
+  const { publicUrl, internalUrl } = api;
+  const internal: TestApi['internal'] = (method, path) =>
+    request(internalUrl)[method](path).set('Authorization', `Bearer ${internalSecret}`);
+  const call: TestApi['call'] = (method, path, key) => {
+    const test = request(publicUrl)[method](path);
+    return key === undefined ? test : test.set('Authorization', `Bearer ${key}`);
+  };
+  return {
+    publicUrl,
+    internalUrl,
+    db,
+    database,
+    logLines,
+    call,
+    internal,
+    ...createMakers(call, internal),
+    stop: async () => {
+      await api.stop();
+      await db.destroy();
+      if (options.database === undefined) await database.drop();
+    },
+  };
+}
+
+export function testConfig(environment: Record<string, string>): ApiConfig {
+  const parsed = parseConfig({
+    SECRETS_ENCRYPTION_KEYS: keyRing,
+    INTERNAL_API_SECRET: internalSecret,
+    API_HOST: '127.0.0.1',
+    API_PORT: '0',
+    INTERNAL_PORT: '0',
+    ...environment,
+  });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  return parsed.config;
+}
+
+function createMakers(call: TestApi['call'], internal: TestApi['internal']) {
+  const createOrganization: TestApi['createOrganization'] = async (plan = 'enterprise') =>
+    (await internal('post', '/internal/v1/organizations').send({ name: 'Acme', plan }).expect(201)).body;
+  const createKey: TestApi['createKey'] = async ({ organizationId, plan, ...fields } = {}) => {
+    const organization = organizationId ?? (await createOrganization(plan)).id;
+    const path = `/internal/v1/organizations/${organization}/keys`;
+    const body = { name: 'test key', scopes: ['*'], ...fields };
+    return (await internal('post', path).send(body).expect(201)).body;
+  };
+  const createWebhook: TestApi['createWebhook'] = async (key, fields = {}) => {
+    const body = { url: 'https://hooks.example.com/in', events: ['*'], ...fields };
+    return (await call('post', '/v1/webhooks', key).send(body).expect(201)).body;
+  };
+  return { createOrganization, createKey, createWebhook };
+}

@@ -1,0 +1,73 @@
+import {
+  createWebhookSchema,
+  listSchema,
+  listWebhooksQuerySchema,
+  updateWebhookSchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '@enterprise-api/shared/contracts';
+import type { Principal } from '../auth/guard.ts';
+import { defineRoute, type Route } from '../http/define-route.ts';
+import type { WebhookService } from './service.ts';
+
+export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhooks',
+      summary: 'Register a webhook; its secret is in this answer and nowhere else',
+      scope: 'webhooks:write',
+      body: createWebhookSchema,
+      status: 201,
+      response: webhookWithSecretSchema,
+      location: ({ id }) => `/v1/webhooks/${id}`,
+      handle: ({ access, body }) => webhooks.create(access.key.organization.id, body),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/webhooks',
+      summary: 'List webhooks',
+      scope: 'webhooks:read',
+      query: listWebhooksQuerySchema,
+      status: 200,
+      response: listSchema(webhookSchema),
+      handle: ({ access, query }) => webhooks.list(access.key.organization.id, query),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/webhooks/{id}',
+      summary: 'Read a webhook',
+      scope: 'webhooks:read',
+      ids: { id: 'whk' },
+      status: 200,
+      response: webhookSchema,
+      handle: ({ access, ids }) => webhooks.get(access.key.organization.id, ids.id),
+    }),
+    updateRoute('PUT', webhooks),
+    updateRoute('PATCH', webhooks),
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/webhooks/{id}',
+      summary: 'Delete a webhook; its history stays readable',
+      scope: 'webhooks:write',
+      ids: { id: 'whk' },
+      status: 204,
+      handle: ({ access, ids }) => webhooks.remove(access.key.organization.id, ids.id),
+    }),
+  ];
+}
+
+/** PUT and PATCH are one thing here: any non-empty subset of the fields. */
+function updateRoute(method: 'PUT' | 'PATCH', webhooks: WebhookService): Route<Principal> {
+  return defineRoute({
+    method,
+    path: '/v1/webhooks/{id}',
+    summary: 'Change a webhook',
+    scope: 'webhooks:write',
+    ids: { id: 'whk' },
+    body: updateWebhookSchema,
+    status: 200,
+    response: webhookSchema,
+    handle: ({ access, ids, body }) => webhooks.update(access.key.organization.id, ids.id, body),
+  });
+}

@@ -1,0 +1,71 @@
+/** What the pool needs to know of a connection. */
+export type PooledConnection = {
+  readonly origin: string;
+  /** The address at its other end; null while it has none. */
+  readonly peer: string | null;
+  /** Whether it still stands. */
+  isOpen(): boolean;
+  destroy(): void;
+};
+
+/**
+ * Connections that wait for their next request, by origin. One is taken only while its peer is among the addresses that
+ * the host has now: a name that moved takes its deliveries with it. The number of waiting connections is bounded; the
+ * one that has waited longest goes first.
+ */
+export class ConnectionPool<Connection extends PooledConnection> {
+  readonly #maxIdle: number;
+  readonly #byOrigin = new Map<string, Connection[]>();
+  /** In the order in which they began to wait. */
+  readonly #idle = new Set<Connection>();
+
+  constructor(maxIdle: number) {
+    this.#maxIdle = maxIdle;
+  }
+
+  /** The most recently used connection that fits; it no longer waits. */
+  take(origin: string, addresses: readonly string[]): Connection | undefined {
+    const waiting = this.#byOrigin.get(origin) ?? [];
+    for (let index = waiting.length - 1; index >= 0; index -= 1) {
+      const connection = waiting[index];
+      if (connection?.peer == null || !connection.isOpen() || !addresses.includes(connection.peer)) continue;
+      // The list stays when it becomes empty: the connection will most likely come back.
+      waiting.splice(index, 1);
+      this.#idle.delete(connection);
+      return connection;
+    }
+    return undefined;
+  }
+
+  /** Lets a connection wait. */
+  put(connection: Connection): void {
+    const waiting = this.#byOrigin.get(connection.origin);
+    if (waiting === undefined) this.#byOrigin.set(connection.origin, [connection]);
+    else waiting.push(connection);
+    this.#idle.add(connection);
+    if (this.#idle.size > this.#maxIdle) this.#dropOldest();
+  }
+
+  /** Forgets a connection that has ended, waiting or not. */
+  remove(connection: Connection): void {
+    this.#idle.delete(connection);
+    const waiting = this.#byOrigin.get(connection.origin);
+    const index = waiting?.lastIndexOf(connection) ?? -1;
+    if (index !== -1) waiting?.splice(index, 1);
+    if (waiting?.length === 0) this.#byOrigin.delete(connection.origin);
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#idle;
+    if (oldest === undefined) return;
+    this.remove(oldest);
+    oldest.destroy();
+  }
+
+  destroyAll(): void {
+    for (const connection of [...this.#idle]) {
+      this.remove(connection);
+      connection.destroy();
+    }
+  }
+}

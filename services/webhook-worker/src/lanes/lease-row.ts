@@ -1,0 +1,26 @@
+import type { EventType } from '@enterprise-api/shared/contracts';
+import { type RawBuilder, sql } from 'kysely';
+
+/** The right to send one delivery until a time, as take and dispatch return it. */
+export interface LeaseRow {
+  id: string;
+  organization_id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: EventType;
+  attempt_count: number;
+  max_attempts: number;
+  round: number;
+  manual: boolean;
+  /** `next_attempt_at` as this lease set it, to the microsecond: the lease's own mark in the row. */
+  lease: string;
+  webhook_version: number;
+}
+
+/** The columns of {@link LeaseRow} but the webhook's version, from an alias of `deliveries`. */
+export function leaseColumns(alias: string): RawBuilder<unknown> {
+  const column = (name: string) => sql.ref(`${alias}.${name}`);
+  return sql`${column('id')}, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
+    ${column('event_type')}, ${column('attempt_count')}, ${column('max_attempts')}, ${column('round')},
+    ${column('manual')}, ${column('next_attempt_at')}::text as lease`;
+}

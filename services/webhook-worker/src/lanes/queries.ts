@@ -1,0 +1,29 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { sql } from 'kysely';
+
+/** The bodies of events, by id. */
+export async function findBodies(db: Database, eventIds: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await sql<{ id: string; body: string }>`
+    select id, body from events where id = any(${eventIds}::uuid[])`.execute(db);
+  return new Map(rows.map((row) => [row.id, row.body]));
+}
+
+/**
+ * Gives leases back: due now, for anybody. Only rows that still carry the very lease: one that ran out and was given
+ * again is not ours to touch.
+ */
+export async function handBack(
+  db: Database,
+  deliveryIds: readonly string[],
+  marks: readonly string[],
+): Promise<number> {
+  const { rows } = await sql<{ id: string }>`
+    with mine as materialized (
+      select d.id from unnest(${deliveryIds}::uuid[], ${marks}::timestamptz[]) as x(id, mark)
+      join deliveries d on d.id = x.id
+      where d.status = 'pending' and d.next_attempt_at = x.mark order by d.id for update of d
+    )
+    update deliveries d set next_attempt_at = now(), claims = greatest(d.claims - 1, 0)
+    where d.id = any (array(select id from mine)) returning d.id`.execute(db);
+  return rows.length;
+}

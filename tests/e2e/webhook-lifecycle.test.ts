@@ -1,0 +1,168 @@
+import { createHmac } from 'node:crypto';
+import { queueBackends, type ReceivedRequest, type ServiceProcess } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createCustomer } from './api-client.ts';
+import { openStage, type Stage, until, uuidOf } from './stage.ts';
+
+type Customer = Awaited<ReturnType<typeof createCustomer>>;
+
+describe.each(queueBackends())('a webhook from registration to its end, queued on $name', (backend) => {
+  let stage: Stage;
+  let api: ServiceProcess;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+    api = await stage.startApi();
+    await stage.startWorker({ WEBHOOK_RETRY_SCHEDULE: '300ms,1h' });
+  });
+  afterAll(() => stage.close());
+
+  const register = (customer: Customer, url: string, events = ['*']) =>
+    customer.call('POST', '/v1/webhooks', { url, events });
+  const emit = (customer: Customer, type: string, count = 1) =>
+    customer.internal('POST', '/internal/v1/events', {
+      events: Array.from({ length: count }, () => ({
+        organization_id: customer.organizationId,
+        type,
+        data: type.startsWith('batch') ? { batch_id: 'bat_1' } : { consultation_id: 'con_1' },
+      })),
+    });
+  const history = async (customer: Customer, query = '') =>
+    (await customer.call('GET', `/v1/webhooks/deliveries?limit=100${query}`)).body.data;
+  const isStatus = (status: string, count: number) => (rows: { status: string }[]) =>
+    rows.length === count && rows.every((row) => row.status === status);
+
+  it('receives an event that an internal producer posts, signed with the secret it was given', async () => {
+    const customer = await createCustomer(api);
+    const receiver = await stage.startReceiver();
+    const webhook = await register(customer, receiver.url('/in'));
+    expect(webhook.status).toBe(201);
+    const answer = await emit(customer, 'batch.completed');
+    expect(answer.status).toBe(202);
+    const [request] = (await receiver.waitFor(1)) as [ReceivedRequest];
+    const hmac = createHmac('sha256', webhook.body.secret).update(request.body).digest('hex');
+    expect(request.headers['x-service-signature']).toBe(hmac);
+    expect(JSON.parse(request.body.toString()).id).toBe(answer.body.data[0].id);
+
+    const [delivery] = await until(() => history(customer), isStatus('succeeded', 1));
+    const detail = await customer.call('GET', `/v1/webhooks/deliveries/${delivery.id}`);
+    expect(detail.body).toMatchObject({
+      id: request.headers['x-service-delivery-id'],
+      webhook_id: webhook.body.id,
+      attempt_count: 1,
+      attempts: [{ number: 1, superseded: false, trigger: 'scheduled', status_code: 200, url: receiver.url('/in') }],
+      request: { body: request.body.toString() },
+    });
+    expect(detail.body.request.headers).not.toHaveProperty('X-Service-Signature');
+  });
+
+  it('follows a subscription that changes between two events', async () => {
+    const customer = await createCustomer(api);
+    const receiver = await stage.startReceiver();
+    const { body: webhook } = await register(customer, receiver.url(), ['batch.failed']);
+    await customer.call('PUT', `/v1/webhooks/${webhook.id}`, { events: ['consultation.*'] });
+    await emit(customer, 'batch.failed');
+    await emit(customer, 'consultation.failed');
+    const rows = await until(() => history(customer), isStatus('succeeded', 1));
+    expect(rows[0].event_type).toBe('consultation.failed');
+  });
+
+  it('is sent to its new URL, also in the middle of a retry, and the attempts remember where they went', async () => {
+    const customer = await createCustomer(api);
+    const before = await stage.startReceiver({ respond: () => ({ status: 500 }) });
+    const after = await stage.startReceiver();
+    const { body: webhook } = await register(customer, before.url('/old'));
+    await emit(customer, 'batch.failed');
+    await before.waitFor(1);
+    await customer.call('PATCH', `/v1/webhooks/${webhook.id}`, { url: after.url('/new') });
+    const [delivery] = await until(() => history(customer), isStatus('succeeded', 1));
+    const { body } = await customer.call('GET', `/v1/webhooks/deliveries/${delivery.id}`);
+    expect(body.attempts.map((attempt: { url: string }) => attempt.url)).toEqual([
+      after.url('/new'),
+      before.url('/old'),
+    ]);
+  });
+
+  it('has its pending deliveries canceled when it is disabled, and gets nothing while it is', async () => {
+    const customer = await createCustomer(api);
+    const receiver = await stage.startReceiver({ respond: () => ({ status: 500 }) });
+    const { body: webhook } = await register(customer, receiver.url());
+    await emit(customer, 'batch.failed', 3);
+    // The first retry has been made, the next is an hour away.
+    await until(
+      () => history(customer),
+      (rows) => rows.length === 3 && rows.every((row: { attempt_count: number }) => row.attempt_count === 2),
+    );
+    const disabled = await customer.call('PUT', `/v1/webhooks/${webhook.id}`, { enabled: false });
+    expect(disabled.body).toMatchObject({ enabled: false, disabled_reason: 'manual' });
+    await until(() => history(customer), isStatus('canceled', 3));
+    await emit(customer, 'batch.failed');
+    // Events are matched when they are taken: this one is, while the webhook is disabled.
+    await until(
+      () => stage.db.selectFrom('outbox').select('event_id').execute(),
+      (rows) => rows.length === 0,
+    );
+    const enabled = await customer.call('PUT', `/v1/webhooks/${webhook.id}`, { enabled: true });
+    expect(enabled.body).toMatchObject({ enabled: true, disabled_reason: null, failing_since: null });
+    receiver.respond(() => ({}));
+    await emit(customer, 'batch.completed');
+    await until(
+      () => history(customer, '&status=succeeded'),
+      (rows) => rows.length >= 1,
+    );
+    expect(receiver.requests.at(-1)?.headers['x-service-event']).toBe('batch.completed');
+  });
+
+  it('may be deleted with deliveries pending and under way: no request starts later, the history stays', async () => {
+    const customer = await createCustomer(api);
+    const gate = Promise.withResolvers<void>();
+    const receiver = await stage.startReceiver({
+      respond: async (request) => {
+        if (request.order < 2) await gate.promise;
+        return { status: request.order === 0 ? 200 : 500 };
+      },
+    });
+    const { body: webhook } = await register(customer, receiver.url());
+    await emit(customer, 'batch.failed', 2);
+    await receiver.waitFor(2);
+    expect((await customer.call('DELETE', `/v1/webhooks/${webhook.id}`)).status).toBe(204);
+    expect((await customer.call('DELETE', `/v1/webhooks/${webhook.id}`)).status).toBe(404);
+    gate.resolve();
+    // What was delivered is delivered; what was not is canceled, and not tried again.
+    const rows = await until(
+      () => stage.deliveries(uuidOf('org', customer.organizationId)),
+      (found) =>
+        found
+          .map((row) => row.status)
+          .sort()
+          .join() === 'canceled,succeeded',
+    );
+    expect(rows).toHaveLength(2);
+    await emit(customer, 'batch.failed');
+    expect((await history(customer)).map((row: { status: string }) => row.status).sort()).toEqual([
+      'canceled',
+      'succeeded',
+    ]);
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it('gets one delivery for an event that is posted a hundred times with the same id', async () => {
+    const customer = await createCustomer(api);
+    const receiver = await stage.startReceiver();
+    await register(customer, receiver.url());
+    const event = {
+      organization_id: customer.organizationId,
+      type: 'batch.failed',
+      data: { batch_id: 'b' },
+      id: 'once',
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => customer.internal('POST', '/internal/v1/events', event)),
+    );
+    const ids = new Set(answers.map((answer) => answer.body.data[0].id));
+    expect(ids.size).toBe(1);
+    expect(answers.filter((answer) => !answer.body.data[0].duplicate)).toHaveLength(1);
+    await until(() => history(customer), isStatus('succeeded', 1));
+    expect(receiver.requests).toHaveLength(1);
+  });
+});
