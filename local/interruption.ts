@@ -1,3 +1,5 @@
+import { isatty } from 'node:tty';
+
 /** Why a run ends before its time: somebody asked it to, by this signal. */
 export class Interruption extends Error {
   readonly signalName: NodeJS.Signals;
@@ -13,22 +15,36 @@ export class Interruption extends Error {
   }
 }
 
+/** One Ctrl-C comes twice when npm passes on what the terminal has sent to everybody. */
+const echoMs = 1_000;
+
 /**
- * An AbortSignal for Ctrl-C, SIGTERM and a closed terminal, so that everything under way ends in its order. A second
- * Ctrl-C ends us on the spot: what we started is then ended by its guards.
+ * An AbortSignal for Ctrl-C, SIGTERM and a closed terminal, so that everything under way ends in its order. Asked a
+ * second time we end on the spot, and all that we started with us.
  */
 export function onInterruption(): AbortSignal {
   const controller = new AbortController();
+  let firstAt = Number.POSITIVE_INFINITY;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       const interruption = new Interruption(name);
-      if (controller.signal.aborted && name !== 'SIGHUP') process.exit(interruption.exitCode);
+      if (performance.now() - firstAt > echoMs && name !== 'SIGHUP') process.exit(interruption.exitCode);
+      firstAt = Math.min(firstAt, performance.now());
       controller.abort(interruption);
     });
   }
-  // The terminal may be gone before its SIGHUP comes; writing to it must not be what ends us.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', () => controller.abort(new Interruption('SIGHUP')));
-  }
+  onLostTerminal(() => controller.abort(new Interruption('SIGHUP')));
   return controller.signal;
+}
+
+/**
+ * A closed terminal sends SIGHUP to the leader of its session only, and make as the leader (`ssh -t host make start`)
+ * does not pass it on. So we look ourselves; and writing to what is gone must not be what ends us.
+ */
+function onLostTerminal(lost: () => void): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', lost);
+  if (!process.stdout.isTTY) return;
+  setInterval(() => {
+    if (!isatty(process.stdout.fd)) lost();
+  }, 1_000).unref();
 }

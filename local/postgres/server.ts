@@ -54,6 +54,7 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
     account,
     // Without waiting for its clients; what was committed is on disk either way.
     stopSignal: 'SIGINT',
+    quitSignal: 'SIGQUIT',
     onLine: (line) => {
       appendFileSync(logFile, `${line}\n`);
       if (line.includes('database system is ready to accept connections')) ready.resolve('ready');

@@ -36,6 +36,9 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     : createRedisFeed(options.redisUrl, options.onError);
 }
 
+/** How long a connection that we close may linger; nothing of ours waits for an answer then. */
+const disconnectTimeout = 100;
+
 function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFeed {
   const retryStrategy = (times: number) => Math.min(times * 100, 2_000);
   const publisher = new Redis(url, {
@@ -43,6 +46,7 @@ function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFe
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: 1_000,
+    disconnectTimeout,
   });
   let subscriber: Redis | undefined;
   publisher.on('error', onError);
@@ -51,7 +55,7 @@ function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFe
       await publisher.publish(channel, JSON.stringify(change)).catch(onError);
     },
     subscribe: async (listener, lost) => {
-      subscriber = new Redis(url, { retryStrategy, maxRetriesPerRequest: null });
+      subscriber = new Redis(url, { retryStrategy, maxRetriesPerRequest: null, disconnectTimeout });
       subscriber.on('error', onError);
       subscriber.on('message', (_channel, message) => deliver(message, listener));
       // ioredis subscribes again by itself after a reconnect; what was published meanwhile is gone.
@@ -77,6 +81,10 @@ function createPostgresFeed({ postgres, onError }: ChangeFeedOptions): ChangeFee
     return client;
   };
   const publisher = lazily(connect);
+  const notify = async (change: Change) => {
+    const client = await publisher.get();
+    await client.query('select pg_notify($1, $2)', [channel, JSON.stringify(change)]);
+  };
   const listen = async (listener: (change: Change) => void, lost: () => void): Promise<void> => {
     if (closed) return;
     try {
@@ -96,8 +104,11 @@ function createPostgresFeed({ postgres, onError }: ChangeFeedOptions): ChangeFee
   return {
     publish: async (change) => {
       try {
-        const client = await publisher.get();
-        await client.query('select pg_notify($1, $2)', [channel, JSON.stringify(change)]);
+        // An idle connection may have died unnoticed, as when the server was restarted: the second try has a new one.
+        await notify(change).catch(() => {
+          publisher.reset();
+          return notify(change);
+        });
       } catch (error) {
         publisher.reset();
         onError(asError(error));

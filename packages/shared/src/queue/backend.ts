@@ -26,7 +26,7 @@ export interface QueueBinding {
 
 /** A producer must answer its caller: it fails at once instead of queueing commands for a Redis that is away. */
 export function producerBinding(backend: QueueBackend, queue: string): QueueBinding {
-  return bind(backend, queue, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }, 2);
+  return bind(backend, queue, { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100 }, 2);
 }
 
 /** A worker waits for its Redis for as long as it takes. */

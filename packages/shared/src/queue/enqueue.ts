@@ -18,11 +18,14 @@ export const cappedBackoff = 'capped';
 /** The last jobs that failed stay to be looked at; finished ones leave at once. */
 const keptFailedJobs = 1_000;
 
+/** For ever, as far as an integer column can say it. */
+const manyAttempts = 2 ** 31 - 1;
+
 const optionsOf: Record<JobName, JobsOptions> = {
   takeEvents: { removeOnComplete: true, removeOnFail: { count: keptFailedJobs } },
   // Until the worker has written the rows, this job is the event: it is tried for ever.
   writeEvent: {
-    attempts: Number.MAX_SAFE_INTEGER,
+    attempts: manyAttempts,
     backoff: { type: cappedBackoff, delay: 1_000 },
     removeOnComplete: true,
     removeOnFail: { count: keptFailedJobs },
@@ -44,6 +47,10 @@ export function createJobProducer<Name extends JobName>(
       await queue.add(job.name, data satisfies z.input<typeof job.data>, optionsOf[name]);
     },
     waitingCount: () => queue.getWaitingCount(),
-    close: () => queue.close(),
+    close: async () => {
+      // Closing says QUIT, which fails on a connection that is being tried again just now, and would be for ever.
+      await queue.close().catch(onError);
+      if (backend.kind === 'redis') void queue.disconnect().catch(() => undefined);
+    },
   };
 }

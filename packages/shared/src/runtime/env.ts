@@ -60,7 +60,7 @@ function readSecret(name: string, environment: Environment, problems: string[]):
   try {
     return emptyAsUnset(readFileSync(file, 'utf8').trim());
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown error';
     problems.push(`${name}_FILE: cannot be read (${code})`);
     return undefined;
   }

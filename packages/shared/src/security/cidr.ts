@@ -19,7 +19,7 @@ export function parseCidr(text: string): Cidr | null {
 }
 
 /** The one spelling under which a range is stored and compared; a single address stays one, without a prefix. */
-export function formatCidr({ network, prefixLength }: Cidr): string {
+function formatCidr({ network, prefixLength }: Cidr): string {
   const text = addressText(network);
   return prefixLength === network.length * 8 ? text : `${text}/${prefixLength}`;
 }

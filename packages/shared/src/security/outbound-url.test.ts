@@ -85,11 +85,12 @@ const refusedAuthority = [
   'https://example.com:-1',
   'https://example.com:4 43',
   'https://example.com:443:443',
-  ...[
-    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
-  ],
-  ...[2375, 2379, 3306, 5432, 5672, 6379, 8500, 9200, 10250, 11211, 27017],
-].map((entry) => (typeof entry === 'number' ? `https://example.com:${entry}/` : entry));
+];
+
+const refusedPorts = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+  2375, 2379, 3306, 5432, 5672, 6379, 8500, 9200, 10250, 11211, 27017,
+].map((port) => `https://example.com:${port}/`);
 
 const refusedNames = [
   'https://{{host}}.com',
@@ -121,9 +122,12 @@ const refusedNames = [
   'https://LOCALHOST',
   'https://localhost.',
   'https://ｌｏｃａｌｈｏｓｔ',
-  ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan', 'arpa'],
-  ...['test', 'invalid', 'onion', 'alt', 'consul', 'svc'],
-].map((entry) => (entry.startsWith('https://') ? entry : `https://a.b.${entry}`));
+];
+
+const refusedTopLabels =
+  'localhost local localdomain internal intranet private corp home lan arpa test invalid onion alt consul svc'
+    .split(' ')
+    .map((label) => `https://a.b.${label}`);
 
 const refusedLiterals = [
   '127.0.0.1',
@@ -181,12 +185,21 @@ const refusedLiterals = [
   '[]',
 ].map((host) => `https://${host}/`);
 
+const refused = [
+  ...refusedText,
+  ...refusedAuthority,
+  ...refusedPorts,
+  ...refusedNames,
+  ...refusedTopLabels,
+  ...refusedLiterals,
+];
+
 describe('a URL for deliveries', () => {
   it.each(accepted)('%s is accepted and kept as sent', (url) => {
     expect(checkOutboundUrl(url, publicOnly)).toEqual({ ok: true, url });
   });
 
-  it.each([...refusedText, ...refusedAuthority, ...refusedNames, ...refusedLiterals])('%j is refused', (url) => {
+  it.each(refused)('%j is refused', (url) => {
     const check = checkOutboundUrl(url, publicOnly);
     expect(check.ok).toBe(false);
     expect('reason' in check && check.reason).toMatch(/^[A-Z][^\0]{10,120}\.$/);

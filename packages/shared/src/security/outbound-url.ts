@@ -9,9 +9,8 @@ export type OutboundUrlCheck = { ok: true; url: string } | { ok: false; reason: 
 
 /** Ports from 1024 that browsers block (Fetch standard, "bad port"), and those of the usual data stores. */
 const blockedPorts = new Set([
-  ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566],
-  ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
-  ...[2375, 2379, 3306, 5432, 5672, 6379, 8500, 9200, 10250, 11211, 27017],
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+  2375, 2379, 3306, 5432, 5672, 6379, 8500, 9200, 10250, 11211, 27017,
 ]);
 
 /** Control, format (bidi), surrogate, private-use and unassigned characters, all spaces, and what is drawn as nothing. */

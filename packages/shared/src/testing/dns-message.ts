@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 
 /** The little of RFC 1035 that a scripted name server needs. */
 export const recordTypes = { A: 1, CNAME: 5, AAAA: 28 } as const;
-export type RecordType = keyof typeof recordTypes;
+type RecordType = keyof typeof recordTypes;
 
 export type Question = {
   id: number;

@@ -15,6 +15,8 @@ export interface GuardedProcessOptions {
   onLine?: (line: string) => void;
   /** What asks it to end; SIGTERM by default. */
   stopSignal?: NodeJS.Signals;
+  /** What ends it on the spot, when we leave by `process.exit`; SIGKILL by default. */
+  quitSignal?: NodeJS.Signals;
 }
 
 export interface ProcessExit {
@@ -35,6 +37,11 @@ export interface GuardedProcess extends AsyncDisposable {
 }
 
 const linesKept = 2_000;
+
+const atExit = new Set<() => void>();
+process.once('exit', () => {
+  for (const quit of atExit) quit();
+});
 
 /**
  * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches us and not it: we end it
@@ -65,11 +72,14 @@ export async function spawnGuarded(
   const stopSignal = options.stopSignal ?? 'SIGTERM';
   const guard = startGuard(pid, stopSignal);
   const lines = collectLines(child, options.onLine);
+  const kill = (signal: NodeJS.Signals) => killGroup(pid, child, signal);
+  const quit = () => kill(options.quitSignal ?? 'SIGKILL');
+  atExit.add(quit);
   const exited = closed.then((exit) => {
+    atExit.delete(quit);
     guard.kill('SIGKILL');
     return exit;
   });
-  const kill = (signal: NodeJS.Signals) => killGroup(pid, child, signal);
   const stop = (withinMs = 20_000) => stopWithin(kill, stopSignal, exited, withinMs);
   return { pid, exited, lines, kill, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
 }

@@ -9,6 +9,7 @@ export function connectRateLimitStore(url: string, onError: (error: Error) => vo
     commandTimeout: answerWithinMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
+    disconnectTimeout: answerWithinMs,
     retryStrategy: (times) => Math.min(times * 100, 2_000),
   });
   redis.on('error', onError);

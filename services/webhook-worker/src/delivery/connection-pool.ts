@@ -63,9 +63,6 @@ export class ConnectionPool<Connection extends PooledConnection> {
   }
 
   destroyAll(): void {
-    for (const connection of [...this.#idle]) {
-      this.remove(connection);
-      connection.destroy();
-    }
+    while (this.#idle.size > 0) this.#dropOldest();
   }
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { startDnsServer } from '@enterprise-api/shared/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
 import { createResolver } from './resolver.ts';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from './send-fixture.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { createAddressPolicy } from '@enterprise-api/shared/security';
 import { type DnsScript, type DnsServer, type Receiver, startDnsServer } from '@enterprise-api/shared/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
 import { createResolver } from './resolver.ts';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from './send-fixture.ts';
 import type { Sender } from './types.ts';
 
 const name = 'receiver.example';

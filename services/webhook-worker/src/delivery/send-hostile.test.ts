@@ -1,4 +1,6 @@
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import {
   type Answer,
@@ -9,7 +11,7 @@ import {
   type ReceiverOptions,
 } from '@enterprise-api/shared/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from './send-fixture.ts';
+import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
 import type { SendResult } from './types.ts';
 
 let fixture: Fixture;
@@ -78,6 +80,26 @@ describe('an answer counts by its status line and headers, whatever its body', (
     const sender = fixture.sender();
     const result = await sender.send(requestTo(receiver.url(), 'x'.repeat(4_000_000)), always);
     expect(isResponse(result).statusCode).toBe(413);
+  });
+
+  it('and a connection that still holds a part of the request before is not used for the next', async () => {
+    const certificate = await fixture.ca.issue({ hosts: ['localhost'] });
+    let connections = 0;
+    const server = createServer(certificate, (socket) => {
+      connections += 1;
+      // Answers at the first bytes, and takes no more of them.
+      socket.on('error', () => {}).once('data', () => socket.pause().write(head(200, 'content-length: 0')));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    fixture.onClose(() => server.close());
+    const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+    const sender = fixture.sender({ timeoutMs: 5_000 });
+    for (let count = 0; count < 2; count += 1) {
+      const result = await sender.send(requestTo(url, 'x'.repeat(20_000_000)), always);
+      expect(isResponse(result).statusCode).toBe(200);
+    }
+    expect(connections).toBe(2);
   });
 
   it('and may follow interim answers, also a 100 that nobody asked for', async () => {

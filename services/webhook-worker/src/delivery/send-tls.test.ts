@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createCertificateAuthority, createSelfSigned, type ReceiverOptions } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from './send-fixture.ts';
+import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
 
 let fixture: Fixture;
 beforeAll(async () => {

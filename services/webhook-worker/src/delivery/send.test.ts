@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from './send-fixture.ts';
+import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -6,8 +6,8 @@ import {
   type ReceiverOptions,
   startReceiver,
 } from '@enterprise-api/shared/testing';
-import { createSender, type SenderOptions } from './send.ts';
-import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from './types.ts';
+import { createSender, type SenderOptions } from '../delivery/send.ts';
+import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from '../delivery/types.ts';
 
 /** What tests of the sender start, and stop together. */
 export type Fixture = {

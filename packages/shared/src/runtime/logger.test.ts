@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLogger, scrubSecrets } from './logger.ts';
+
+describe('the logger', () => {
+  it('writes one JSON object per line, with the service, the level by name, and no secret wherever it stands', () => {
+    const lines: string[] = [];
+    const log = createLogger('api', 'info', { write: (line) => lines.push(line) });
+    const key = `nwk_${'a1B2'.repeat(12)}`;
+    const secret = `whsec_${Buffer.alloc(32, 200).toString('base64')}`;
+    log.info({ nested: { text: `Bearer ${key}.` }, err: new Error(`bad ${secret}`) }, `with ${key} and ${secret}`);
+    log.debug('not at this level');
+    expect(lines).toHaveLength(1);
+    const [line = ''] = lines;
+    expect(line).not.toContain(key.slice(4));
+    expect(line).not.toContain(secret.slice(6));
+    expect(JSON.parse(line)).toMatchObject({
+      service: 'api',
+      level: 'info',
+      nested: { text: 'Bearer nwk_[redacted].' },
+    });
+  });
+
+  it('leaves ids and prefixes that are no secrets alone', () => {
+    expect(scrubSecrets('nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w')).toBe(
+      'nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w',
+    );
+  });
+});

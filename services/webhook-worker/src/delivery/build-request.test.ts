@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { buildRequest, type SigningKeys } from './build-request.ts';
+import { signBody, signingKey } from './sign.ts';
+
+const oldSecret = `whsec_${randomBytes(32).toString('base64')}`;
+const newSecret = `whsec_${randomBytes(32).toString('base64')}`;
+const now = Date.now();
+const body = Buffer.from('{"id":"evt_1","text":"ü"}');
+
+function build(keys: SigningKeys) {
+  const parts = { productVersion: '1.2.3', url: 'https://example.com/x', eventId: 'evt_1', eventType: 'batch.failed' };
+  return buildRequest({ ...parts, deliveryId: 'dlv_1', attempt: 3, body, keys }, now);
+}
+
+function isVerifiedBy(secret: string, headers: Readonly<Record<string, string>>): boolean {
+  try {
+    new Webhook(secret).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the request of an attempt', () => {
+  it('has exactly the headers of the contract', () => {
+    const key = signingKey(newSecret);
+    const { url, headers, body: sent } = build({ current: key, previous: null });
+    expect(url).toBe('https://example.com/x');
+    expect(sent).toBe(body);
+    expect(headers).toEqual({
+      'Content-Type': 'application/json',
+      'Content-Length': String(body.length),
+      'User-Agent': 'enterprise-api-webhooks/1.2.3',
+      'X-Service-Event': 'batch.failed',
+      'X-Service-Event-Id': 'evt_1',
+      'X-Service-Delivery-Id': 'dlv_1',
+      'X-Service-Attempt': '3',
+      'X-Service-Signature': signBody(key, body),
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(Math.floor(now / 1_000)),
+      'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    });
+    expect(isVerifiedBy(newSecret, headers)).toBe(true);
+    expect(isVerifiedBy(oldSecret, headers)).toBe(false);
+  });
+
+  it('is signed with both secrets during the overlap of a rotation, and with the old one where there is room for one', () => {
+    const previous = { key: signingKey(oldSecret), expiresAt: now + 1 };
+    const { headers } = build({ current: signingKey(newSecret), previous });
+    expect(headers['X-Service-Signature']).toBe(signBody(signingKey(oldSecret), body));
+    expect(isVerifiedBy(oldSecret, headers)).toBe(true);
+    expect(isVerifiedBy(newSecret, headers)).toBe(true);
+    const [first = '', second = ''] = headers['webhook-signature']?.split(' ') ?? [];
+    expect(isVerifiedBy(newSecret, { ...headers, 'webhook-signature': first })).toBe(true);
+    expect(isVerifiedBy(oldSecret, { ...headers, 'webhook-signature': second })).toBe(true);
+  });
+
+  it('is signed with the new secret alone from the end of the overlap', () => {
+    const previous = { key: signingKey(oldSecret), expiresAt: now };
+    const { headers } = build({ current: signingKey(newSecret), previous });
+    expect(headers['X-Service-Signature']).toBe(signBody(signingKey(newSecret), body));
+    expect(isVerifiedBy(oldSecret, headers)).toBe(false);
+  });
+});

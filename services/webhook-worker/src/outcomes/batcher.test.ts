@@ -1,0 +1,123 @@
+import { createLogger } from '@enterprise-api/shared/runtime';
+import { describe, expect, it } from '@jest/globals';
+import { createBatcher } from './batcher.ts';
+import type { Outcome, Recorded } from './outcome.ts';
+
+const silent = createLogger('test', 'silent');
+const nothing: Recorded = { failing: [], held: [] };
+
+function outcome(attemptId: string, excerpt: string | null = null): Outcome {
+  return {
+    deliveryId: `delivery of ${attemptId}`,
+    webhookId: 'webhook',
+    round: 0,
+    attemptId,
+    number: 1,
+    result: 'delivered',
+    delayMs: 0,
+    holdMs: null,
+    countsForHealth: true,
+    countsForBreaker: false,
+    manual: false,
+    startedAt: new Date(0),
+    durationMs: 1,
+    statusCode: 200,
+    error: null,
+    errorMessage: null,
+    excerpt,
+    webhookVersion: 1,
+    timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
+  };
+}
+
+const sqlError = (code: string) => Object.assign(new Error('refused'), { code });
+
+function bench(record: (outcomes: Outcome[], call: number) => Promise<Recorded>) {
+  let now = 0;
+  let calls = 0;
+  const written: Outcome[] = [];
+  const recorded: Outcome[] = [];
+  let lost = 0;
+  const batcher = createBatcher({
+    log: silent,
+    clock: { now: () => now, monotonic: () => now },
+    record: async (outcomes) => {
+      calls += 1;
+      const answer = await record(outcomes, calls);
+      written.push(...outcomes);
+      return answer;
+    },
+    onRecorded: (_answer, outcomes) => recorded.push(...outcomes),
+    onLost: (count) => {
+      lost += count;
+    },
+  });
+  return {
+    batcher,
+    written,
+    recorded,
+    calls: () => calls,
+    lost: () => lost,
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+describe('the batcher', () => {
+  it('writes what comes together in one statement', async () => {
+    const { batcher, written, calls } = bench(async () => nothing);
+    for (const id of ['a', 'b', 'c']) batcher.add(outcome(id));
+    await batcher.flush();
+    expect([written.map((each) => each.attemptId), calls()]).toEqual([['a', 'b', 'c'], 1]);
+    expect(batcher.waiting).toBe(0);
+  });
+
+  it('writes two hundred at most in one statement', async () => {
+    const sizes: number[] = [];
+    const { batcher } = bench(async (outcomes) => {
+      sizes.push(outcomes.length);
+      return nothing;
+    });
+    for (let index = 0; index < 450; index++) batcher.add(outcome(String(index)));
+    await batcher.flush();
+    expect(sizes).toEqual([200, 200, 50]);
+  });
+
+  it('writes all the others when one row cannot be stored, and that one without its excerpt', async () => {
+    const { batcher, written, lost } = bench(async (outcomes) => {
+      if (outcomes.some((each) => each.excerpt === 'bad')) throw sqlError('22021');
+      return nothing;
+    });
+    for (let index = 0; index < 9; index++) batcher.add(outcome(String(index), index === 4 ? 'bad' : 'good'));
+    await batcher.flush();
+    expect(written.map((each) => each.attemptId).sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(written.find((each) => each.attemptId === '4')?.excerpt).toBeNull();
+    expect(lost()).toBe(0);
+  });
+
+  it('tries again at once after a deadlock', async () => {
+    const { batcher, written } = bench(async (_outcomes, call) => {
+      if (call === 1) throw sqlError('40P01');
+      return nothing;
+    });
+    batcher.add(outcome('a'));
+    await batcher.flush();
+    expect(written).toHaveLength(1);
+  });
+
+  it('keeps outcomes while the database is away, says that it is behind, and lets go after a minute', async () => {
+    const { batcher, lost, pass } = bench(async () => {
+      throw sqlError('57P01');
+    });
+    batcher.add(outcome('a'));
+    const flushed = batcher.flush();
+    expect(batcher.isBehind()).toBe(false);
+    pass(1_500);
+    expect([batcher.isBehind(), batcher.waiting]).toEqual([true, 1]);
+    pass(60_000);
+    await flushed;
+    expect(lost()).toBe(1);
+    expect(batcher.isBehind()).toBe(false);
+  });
+});

@@ -1,0 +1,86 @@
+import { createQueueOnlyProducer, QueueFullError } from '@enterprise-api/shared/emit';
+import { createJobProducer, producerBinding } from '@enterprise-api/shared/queue';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { insertEvents, queueBackends, type ServiceProcess, testEvent } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queue } from 'bullmq';
+import got from 'got';
+import { openStage, type Stage, until } from './stage.ts';
+
+describe.each(queueBackends())('jobs on $name', (backend) => {
+  let stage: Stage;
+  let worker: ServiceProcess;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+    worker = await stage.startWorker();
+  });
+  afterAll(() => stage.close());
+
+  const openQueue = (name: string) => {
+    const { options, factory } = producerBinding(stage.queue, name);
+    return new Queue(name, options, factory);
+  };
+  const metric = async (name: string) => {
+    const text = await got(`${worker.url}/metrics`).text();
+    return Number(new RegExp(`^${name}.* (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
+  };
+
+  it('carry whole events from producers that reach only the queue', async () => {
+    const { organizationId } = await stage.subscribe();
+    const jobs = createJobProducer(stage.queue, 'writeEvent', () => undefined);
+    const producer = createQueueOnlyProducer(jobs);
+    const event = {
+      organization_id: toPublicId('org', organizationId),
+      type: 'batch.failed' as const,
+      data: { batch_id: 'b' },
+      id: 'k',
+    };
+    const id = await producer.emit(event);
+    await producer.emit(event);
+    const rows = await stage.untilDeliveries(organizationId, (found) => found[0]?.status === 'succeeded');
+    expect(rows.map((row) => toPublicId('evt', row.event_id))).toEqual([id]);
+
+    await expect(producer.emit({ ...event, data: { batch_id: 'b', pad: 'x'.repeat(17_000) } })).rejects.toThrow(
+      '16384',
+    );
+    const full = createQueueOnlyProducer({ add: jobs.add, waitingCount: () => Promise.resolve(1_000) });
+    await expect(full.emit(event)).rejects.toThrow(QueueFullError);
+    await jobs.close();
+  });
+
+  it('that cannot be understood are kept as failed with the reason, counted, and harm nobody', async () => {
+    const queue = openQueue('events');
+    const { organizationId } = await stage.subscribe();
+    const [event] = await insertEvents(stage.db, [testEvent(organizationId)]);
+    const failedBefore = await metric('webhook_jobs_failed_total');
+    await queue.add('take', { version: 2, event_ids: [event?.id] });
+    await queue.add('take', { version: 1, event_ids: 'none' });
+    await queue.add('something else', null);
+    const failed = await until(
+      () => queue.getFailed(),
+      (jobs) => jobs.length === 3,
+    );
+    expect(failed.map((job) => job.failedReason).join()).toContain('version 2');
+    expect(await metric('webhook_jobs_failed_total')).toBe(failedBefore + 3);
+    // The event of the job from the future goes out by the relay.
+    await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
+    await queue.close();
+  });
+
+  it('for an organization that does not exist are kept as failed', async () => {
+    const queue = openQueue('event-writes');
+    const jobs = createJobProducer(stage.queue, 'writeEvent', () => undefined);
+    await createQueueOnlyProducer(jobs).emit({
+      organization_id: toPublicId('org', newUuid()),
+      type: 'batch.failed',
+      data: { batch_id: 'b' },
+    });
+    const [job] = await until(
+      () => queue.getFailed(),
+      (found) => found.length === 1,
+    );
+    expect(job?.failedReason).toBe('unknown organization');
+    await Promise.all([jobs.close(), queue.close()]);
+  });
+});
