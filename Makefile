@@ -20,7 +20,7 @@ test: $(READY) ## every test, on a real PostgreSQL and a real Redis; ARGS="path"
 	@exec $(NODE) local/test.ts $(ARGS)
 
 check: $(READY) ## types, lint, formatting, import boundaries, unused code
-	@exec $(NODE) local/check.ts
+	@exec npm run --silent check
 
 migrate: $(READY) ## applies the migrations to DATABASE_URL
 	@exec $(NODE) packages/shared/src/db/migrate-main.ts

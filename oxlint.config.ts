@@ -17,7 +17,7 @@ export default defineConfig({
     'typescript/require-array-sort-compare': 'off',
     'jest/expect-expect': [
       'error',
-      { assertFunctionNames: ['expect', 'expect*', 'fc.assert', '**.untilDeliveries', '**.waitFor', 'until'] },
+      { assertFunctionNames: ['expect*', 'fc.assert', 'until', '**.untilDeliveries', '**.waitFor', '**.expect*'] },
     ],
     // Our objects are closures: their functions do not know `this`.
     'typescript/unbound-method': 'off',

@@ -41,7 +41,7 @@ stop() {
 
 echo 'Installing packages (about a minute, once) …'
 # An environment or npmrc that leaves packages out (NODE_ENV=production, say) would leave out what runs here.
-npm install --include=dev --include=optional --no-save --no-audit --no-fund --loglevel=error &
+npm install --include=dev --include=optional --no-save --no-update-notifier --no-audit --no-fund --loglevel=error &
 npm=$!
 trap 'stop 130' INT
 trap 'stop 143' TERM HUP

@@ -37,10 +37,17 @@ export interface TourOptions {
  * @returns the exit code
  */
 export async function runTour(options: TourOptions): Promise<number> {
-  const { terminal, signal } = options;
+  const { terminal, signal, dataFolder } = options;
   const life = new AbortController();
   signal.addEventListener('abort', () => life.abort(signal.reason));
   const resources = new AsyncDisposableStack();
+  try {
+    // Others may pass through it (PostgreSQL runs as another user when we are root), and read nothing in it.
+    mkdirSync(dataFolder, { recursive: true, mode: 0o711 });
+    resources.use(lockFolder(join(dataFolder, 'lock')));
+  } catch (error) {
+    return explainEnd(error, options);
+  }
   try {
     return await tour(options, life, resources);
   } catch (error) {
@@ -58,9 +65,6 @@ export async function runTour(options: TourOptions): Promise<number> {
 async function tour(options: TourOptions, life: AbortController, resources: AsyncDisposableStack): Promise<number> {
   const { dataFolder, terminal, given } = options;
   const { signal } = life;
-  // Others may pass through it (PostgreSQL runs as another user when we are root), and read nothing in it.
-  mkdirSync(dataFolder, { recursive: true, mode: 0o711 });
-  resources.use(lockFolder(join(dataFolder, 'lock')));
   const state = openDemoState(join(dataFolder, 'demo-state.json'));
   const arrivals = createArrivalBook();
   const onArrival = (arrival: Arrival) => {
@@ -101,7 +105,7 @@ async function setTheStage(
   const clientOf = (token: string) => createClient({ baseUrl: apiUrl, token, signal });
   const { organizationId, apiKey, created } = await ensureAccess(internal, clientOf, known);
   const base = { organization_id: organizationId, api_key: apiKey };
-  const before = created ? undefined : known?.webhook;
+  const before = known?.organization_id === organizationId ? known.webhook : undefined;
   state.setDatabase(database, before ? { ...base, webhook: before } : base);
   terminal.good(
     `${created ? 'Demo organization and API key made' : 'Demo organization and API key as before'}: ${organizationId}`,

@@ -31,6 +31,10 @@ export function createClient(options: { baseUrl: string; token: string; signal: 
       const signal = AbortSignal.any([options.signal, AbortSignal.timeout(withinMs)]);
       const url = new URL(path, options.baseUrl);
       const stream = http.stream(url, { method, signal, ...(body && { json: body }) });
+      // An abort after the answer is nobody's error any more; one before it ends the reading below.
+      stream.on('error', () => undefined);
+      // Without it got waits for us to write a body, for every method that may have one.
+      if (body === undefined && method !== 'GET') stream.end();
       return await readAnswer(stream);
     },
   };

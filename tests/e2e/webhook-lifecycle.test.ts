@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { Delivery } from '@enterprise-api/shared/contracts';
 import { queueBackends, type ReceivedRequest, type ServiceProcess } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCustomer } from './api-client.ts';
@@ -27,7 +28,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
         data: type.startsWith('batch') ? { batch_id: 'bat_1' } : { consultation_id: 'con_1' },
       })),
     });
-  const history = async (customer: Customer, query = '') =>
+  const history = async (customer: Customer, query = ''): Promise<Delivery[]> =>
     (await customer.call('GET', `/v1/webhooks/deliveries?limit=100${query}`)).body.data;
   const isStatus = (status: string, count: number) => (rows: { status: string }[]) =>
     rows.length === count && rows.every((row) => row.status === status);
@@ -45,7 +46,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     expect(JSON.parse(request.body.toString()).id).toBe(answer.body.data[0].id);
 
     const [delivery] = await until(() => history(customer), isStatus('succeeded', 1));
-    const detail = await customer.call('GET', `/v1/webhooks/deliveries/${delivery.id}`);
+    const detail = await customer.call('GET', `/v1/webhooks/deliveries/${delivery?.id}`);
     expect(detail.body).toMatchObject({
       id: request.headers['x-service-delivery-id'],
       webhook_id: webhook.body.id,
@@ -64,7 +65,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     await emit(customer, 'batch.failed');
     await emit(customer, 'consultation.failed');
     const rows = await until(() => history(customer), isStatus('succeeded', 1));
-    expect(rows[0].event_type).toBe('consultation.failed');
+    expect(rows[0]?.event_type).toBe('consultation.failed');
   });
 
   it('is sent to its new URL, also in the middle of a retry, and the attempts remember where they went', async () => {
@@ -76,7 +77,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     await before.waitFor(1);
     await customer.call('PATCH', `/v1/webhooks/${webhook.id}`, { url: after.url('/new') });
     const [delivery] = await until(() => history(customer), isStatus('succeeded', 1));
-    const { body } = await customer.call('GET', `/v1/webhooks/deliveries/${delivery.id}`);
+    const { body } = await customer.call('GET', `/v1/webhooks/deliveries/${delivery?.id}`);
     expect(body.attempts.map((attempt: { url: string }) => attempt.url)).toEqual([
       after.url('/new'),
       before.url('/old'),
@@ -91,7 +92,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     // The first retry has been made, the next is an hour away.
     await until(
       () => history(customer),
-      (rows) => rows.length === 3 && rows.every((row: { attempt_count: number }) => row.attempt_count === 2),
+      (rows) => rows.length === 3 && rows.every((row) => row.attempt_count === 2),
     );
     const disabled = await customer.call('PUT', `/v1/webhooks/${webhook.id}`, { enabled: false });
     expect(disabled.body).toMatchObject({ enabled: false, disabled_reason: 'manual' });
@@ -139,10 +140,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     );
     expect(rows).toHaveLength(2);
     await emit(customer, 'batch.failed');
-    expect((await history(customer)).map((row: { status: string }) => row.status).sort()).toEqual([
-      'canceled',
-      'succeeded',
-    ]);
+    expect((await history(customer)).map((row) => row.status).sort()).toEqual(['canceled', 'succeeded']);
     expect(receiver.requests).toHaveLength(2);
   });
 

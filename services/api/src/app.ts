@@ -6,8 +6,8 @@ import type { InternalAccess } from './auth/internal-guard.ts';
 import { answerNotFound, createErrorHandler } from './http/error-handler.ts';
 import { forbidStorage, requireHost } from './http/head-rules.ts';
 import { type OpeningOptions, openRequests } from './http/opening.ts';
+import { metricsRoute, type ProbeOptions, probeRoutes } from './http/probes.ts';
 import { type ServeOptions, serveRoutes } from './http/serve-routes.ts';
-import { metricsRoute, type ProbeOptions, probeRoutes } from './probes/routes.ts';
 
 interface CommonOptions {
   log: Logger;

@@ -9,7 +9,7 @@ import { createAuthenticator } from './auth/authenticate.ts';
 import { createFailureLimit } from './auth/failure-limit.ts';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard } from './auth/internal-guard.ts';
-import { createKeyCache } from './auth/key-cache.ts';
+import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
 import type { ApiConfig } from './config.ts';
@@ -26,6 +26,7 @@ import { createDeliveryService } from './deliveries/service.ts';
 import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
 import { createAccessLog } from './http/access-log.ts';
+import type { Availability } from './http/availability.ts';
 import { createCursors } from './http/cursor.ts';
 import { listen } from './http/listener.ts';
 import type { OpeningOptions } from './http/opening.ts';
@@ -65,6 +66,17 @@ export async function startApi(config: ApiConfig, options: StartOptions): Promis
   }
 }
 
+/** What both listeners are made of. */
+interface Parts extends Foundation {
+  db: Database;
+  metrics: ApiMetrics;
+  announce: Announce;
+  keyCache: KeyCache;
+  availability: Availability;
+  life: { stopping: boolean };
+  checkResponses: boolean;
+}
+
 async function build(foundation: Foundation, checkResponses: boolean): Promise<RunningApi> {
   const { config, log, clock, closers } = foundation;
   const { db, availability } = await openDatabase(foundation);
@@ -75,43 +87,11 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   };
   const keyCache = createKeyCache({ find, clock });
   const announce = await openChangeFeed(foundation, keyCache);
-  const producer = openEventProducer(foundation, db, metrics.announcement);
-  const failures = createFailureLimit(config.authFailuresPerMinute, clock);
   const life = { stopping: false };
-  const { attend } = availability;
+  const parts = { ...foundation, db, metrics, announce, keyCache, availability, life, checkResponses };
 
-  const publicApp = createPublicApp({
-    log,
-    opening: describeOpening('public', foundation, metrics, life),
-    probes: { isReady: async () => !life.stopping && (await availability.check()) },
-    api: {
-      table: createRouteTable(publicRoutes(config, db, announce)),
-      guard: createPublicGuard({
-        authenticator: createAuthenticator({ cache: keyCache, failures, clock }),
-        rateLimiter: openRateLimiter(foundation),
-        trustedProxies: config.trustedProxies,
-        clock,
-        onKeyUsed: openLastUsed(foundation, db).note,
-        onRateDecision: metrics.rateDecision,
-        attend,
-      }),
-      body: publicBody,
-      attend,
-      checkResponses,
-    },
-  });
-  const internalApp = createInternalApp({
-    log,
-    opening: describeOpening('internal', foundation, metrics, life),
-    registry: metrics.registry,
-    api: {
-      table: createRouteTable(internalRoutes(config, db, announce, producer, metrics)),
-      guard: createInternalGuard(config.internalSecrets),
-      body: internalBody,
-      attend,
-      checkResponses,
-    },
-  });
+  const internalApp = buildInternalApp(parts, openEventProducer(foundation, db, metrics.announcement));
+  const publicApp = buildPublicApp(parts);
   const internal = await listen(internalApp, { ...config.internal, setting: 'INTERNAL_HOST and INTERNAL_PORT' });
   closers.add('internal listener', internal.close);
   const open = await listen(publicApp, { ...config.public, setting: 'API_HOST and API_PORT' });
@@ -128,7 +108,48 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   };
 }
 
-function publicRoutes(config: ApiConfig, db: Database, announce: Announce) {
+function buildPublicApp(parts: Parts) {
+  const { config, db, log, clock, metrics, availability, life } = parts;
+  const { attend } = availability;
+  const failures = createFailureLimit(config.authFailuresPerMinute, clock);
+  return createPublicApp({
+    log,
+    opening: describeOpening('public', parts),
+    probes: { isReady: async () => !life.stopping && (await availability.check()) },
+    api: {
+      table: createRouteTable(publicRoutes(parts)),
+      guard: createPublicGuard({
+        authenticator: createAuthenticator({ cache: parts.keyCache, failures, clock }),
+        rateLimiter: openRateLimiter(parts),
+        trustedProxies: config.trustedProxies,
+        clock,
+        onKeyUsed: openLastUsed(parts, db).note,
+        onRateDecision: metrics.rateDecision,
+        attend,
+      }),
+      body: publicBody,
+      attend,
+      checkResponses: parts.checkResponses,
+    },
+  });
+}
+
+function buildInternalApp(parts: Parts, producer: EventProducer) {
+  return createInternalApp({
+    log: parts.log,
+    opening: describeOpening('internal', parts),
+    registry: parts.metrics.registry,
+    api: {
+      table: createRouteTable(internalRoutes(parts, producer)),
+      guard: createInternalGuard(parts.config.internalSecrets),
+      body: internalBody,
+      attend: parts.availability.attend,
+      checkResponses: parts.checkResponses,
+    },
+  });
+}
+
+function publicRoutes({ config, db, announce }: Parts) {
   const cursors = createCursors(config.keyRing);
   const secretBox = createSecretBox(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
@@ -139,13 +160,7 @@ function publicRoutes(config: ApiConfig, db: Database, announce: Announce) {
   ];
 }
 
-function internalRoutes(
-  config: ApiConfig,
-  db: Database,
-  announce: Announce,
-  { emit }: EventProducer,
-  metrics: ApiMetrics,
-) {
+function internalRoutes({ config, db, announce, metrics }: Parts, { emit }: EventProducer) {
   const cursors = createCursors(config.keyRing);
   const findMissingOrganizations = createOrganizationDirectory(db);
   return [
@@ -162,12 +177,7 @@ function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUs
   return lastUsed;
 }
 
-function describeOpening(
-  listener: 'public' | 'internal',
-  { log, clock }: Foundation,
-  metrics: ApiMetrics,
-  life: { stopping: boolean },
-): OpeningOptions {
+function describeOpening(listener: 'public' | 'internal', { log, clock, metrics, life }: Parts): OpeningOptions {
   const logRequest = createAccessLog(log);
   return {
     clock,

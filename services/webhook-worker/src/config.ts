@@ -10,18 +10,11 @@ import {
   portSchema,
   settingNames,
 } from '@enterprise-api/shared/runtime';
-import { createAddressPolicy, parseKeyRing } from '@enterprise-api/shared/security';
+import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
 import { z } from 'zod';
 
 /** A stop may take this much longer than the longest attempt. */
 const stopMarginMs = 5_000;
-
-const keyRing = z.string().transform((text, context) => {
-  const parsed = parseKeyRing(text);
-  if (parsed.ok) return parsed.keys;
-  context.addIssue({ code: 'custom', message: parsed.problems.join('; ') });
-  return z.NEVER;
-});
 
 const schedule = z.string().transform((text, context) => {
   const delays = commaList(text).map((entry) => durationSchema.safeParse(entry));
@@ -29,15 +22,6 @@ const schedule = z.string().transform((text, context) => {
   if (parsed.length > 0 && parsed.length === delays.length && parsed.length <= 100) return parsed;
   context.addIssue({ code: 'custom', message: 'must be 1 to 100 durations such as 5s,1m,2h' });
   return z.NEVER;
-});
-
-const addressPolicy = z.string().transform((text, context) => {
-  try {
-    return createAddressPolicy({ allowedPrivateCidrs: commaList(text) });
-  } catch {
-    context.addIssue({ code: 'custom', message: 'must be a comma list of CIDRs such as 10.0.0.0/8,fd00::/8' });
-    return z.NEVER;
-  }
 });
 
 const certificateFile = z.string().transform((path, context) => {
@@ -59,7 +43,7 @@ const jitter = z
 
 const settings = {
   ...commonSettings,
-  SECRETS_ENCRYPTION_KEYS: keyRing,
+  SECRETS_ENCRYPTION_KEYS: keyRingSetting,
   WORKER_HOST: z.string().default('127.0.0.1'),
   WORKER_PORT: portSchema.prefault('3002'),
   WORKER_CONCURRENCY: integerSchema(1, 10_000).prefault('100'),
@@ -69,7 +53,7 @@ const settings = {
   WEBHOOK_RETRY_SCHEDULE: schedule.prefault('5s,1m,5m,30m,2h,5h,10h,20h,24h'),
   WEBHOOK_RETRY_JITTER: jitter.prefault('0.2'),
   WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
-  WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressPolicy.prefault(''),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   WEBHOOK_CA_FILE: certificateFile.optional(),
 };
 

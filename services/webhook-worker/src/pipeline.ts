@@ -2,7 +2,7 @@ import type { ChangeFeed } from '@enterprise-api/shared/changes';
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/db';
 import { systemClock as clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
-import { createSecretBox } from '@enterprise-api/shared/security';
+import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { type Config, leaseMs } from './config.ts';
 import { createAttempt } from './delivery/attempt.ts';
 import { createSender } from './delivery/send.ts';
@@ -61,7 +61,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     onLost: (outcomes) => metrics.outcomesLost.inc(outcomes),
   });
   const sender = createSender({
-    policy: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
+    policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
     ca: config.WEBHOOK_CA_FILE,
   });

@@ -5,7 +5,7 @@ import {
   type Database,
   ledgerFigures,
   ledgerGauges,
-  pendingMigrations,
+  requireLedger,
 } from '@enterprise-api/shared/db';
 import { createDatabaseClock } from '@enterprise-api/shared/emit';
 import { type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
@@ -56,7 +56,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<Run
     onError: createLimitedWarning(log, 'database connection'),
   });
   closers.add('database', () => db.destroy());
-  await checkMigrations(db);
+  await requireLedger(db);
   const metrics = createWorkerMetrics();
   const changes = createChangeFeed({
     redisUrl: config.REDIS_URL,
@@ -142,11 +142,4 @@ function createHandlers(db: Database, pipeline: Pipeline, onTakeError: (error: u
       await pipeline.taker.takeEvents([eventId]).catch(onTakeError);
     },
   };
-}
-
-async function checkMigrations(db: Database): Promise<void> {
-  const pending = await pendingMigrations(db);
-  if (pending.length > 0) {
-    throw new Error(`The database lacks migrations (${pending.join(', ')}). Run \`npm run migrate\` first.`);
-  }
 }

@@ -3,4 +3,5 @@ export * from './database.ts';
 export * from './ledger-figures.ts';
 export * from './migrate.ts';
 export * from './partitions.ts';
+export * from './require-ledger.ts';
 export type * from './schema.ts';

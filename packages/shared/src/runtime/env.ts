@@ -45,6 +45,9 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
     }
   }
   if (parsed.success) problems.push(...crossCheck(parsed.data));
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: must not be 0: no certificate would be verified');
+  }
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
   return { ok: true, settings: parsed.data, warnings: unknownNames(Object.keys(shape), environment, rules) };
 }

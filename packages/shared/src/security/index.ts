@@ -3,3 +3,4 @@ export { canonicalAddress, canonicalCidr, cidrContains, parseCidr } from './cidr
 export * from './key-ring.ts';
 export * from './outbound-url.ts';
 export * from './secret-box.ts';
+export * from './settings.ts';

@@ -159,7 +159,11 @@ async function pour(socket: TLSSocket, bytes: AsyncIterable<string | Buffer>): P
     if (socket.destroyed) return;
     if (chunk.length === 0 || socket.write(chunk)) continue;
     await new Promise<void>((resolve) => {
-      socket.once('drain', resolve).once('close', resolve);
+      const goOn = () => {
+        socket.off('drain', goOn).off('close', goOn);
+        resolve();
+      };
+      socket.on('drain', goOn).on('close', goOn);
     });
   }
 }

@@ -1,7 +1,7 @@
 import { type ApiPlan, planNames } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
-import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimitStore } from './rate-limit-store.ts';
 
 /** What the limiter says of one request. */
 export interface RateDecision {
@@ -27,7 +27,7 @@ const sparedMs = 1_000;
 export interface RateLimiterOptions {
   limits: Readonly<Record<ApiPlan, number>>;
   /** Shared counters; without it each process counts for itself. */
-  redis: Redis | undefined;
+  redis: RateLimitStore | undefined;
   clock: Clock;
   onError: (error: unknown) => void;
 }
@@ -63,7 +63,7 @@ interface LimiterPair {
   local: RateLimiterMemory;
 }
 
-function createPair(limit: number, redis: Redis | undefined): LimiterPair {
+function createPair(limit: number, redis: RateLimitStore | undefined): LimiterPair {
   const window = { duration: rateWindowSeconds, keyPrefix: 'enterprise-api-rate' };
   if (redis === undefined) return { shared: undefined, local: new RateLimiterMemory({ ...window, points: limit }) };
   const shared = new RateLimiterRedis({

@@ -51,7 +51,7 @@ describe('a cursor', () => {
   it('is refused when one character is another', () => {
     const sealed = cursors.seal(position, scope);
     fc.assert(
-      fc.property(fc.nat(sealed.length - 1), fc.constantFrom(...'ABCxyz019-_=. '), (at, character) => {
+      fc.property(fc.nat(sealed.length - 1), fc.constantFrom(...'ABCxyz019-_=. '.split('')), (at, character) => {
         fc.pre(sealed[at] !== character);
         expect(cursors.open(sealed.slice(0, at) + character + sealed.slice(at + 1), scope)).toBeNull();
       }),

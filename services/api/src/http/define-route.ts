@@ -5,7 +5,7 @@ import type { Problem } from './errors.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a handler gets: everything parsed, and who is asking. */
-export interface RouteInput<Access, Query, Body, Ids extends string> {
+interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly access: Access;
   /** UUIDs behind the ids of the path. */
   readonly ids: Readonly<Record<Ids, string>>;

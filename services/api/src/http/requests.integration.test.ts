@@ -58,7 +58,7 @@ describe('a body', () => {
   });
 
   it('is 413 beyond 64 KiB, declared or not, and fine up to there', async () => {
-    const filled = (size: number) => good.replace('}', ' '.repeat(size - good.length) + '}');
+    const filled = (size: number) => good.replace('}', `${' '.repeat(size - good.length)}}`);
     await post('application/json', filled(65_536)).expect(201);
     const answer = await post('application/json', filled(65_537)).expect(413);
     expect(answer.body.error.code).toBe('payload_too_large');

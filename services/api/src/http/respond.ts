@@ -5,9 +5,11 @@ import { exchangeOf } from './exchange.ts';
 
 /** Sends JSON without Express's own `json()`, which would look for ETags and formats that we do not use. */
 export function sendJson(response: Response, status: number, body: unknown, contentType = 'application/json'): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { 'Content-Type': `${contentType}; charset=utf-8`, 'Content-Length': bytes.length });
-  response.end(bytes);
+  const text = JSON.stringify(body);
+  const length = Buffer.byteLength(text);
+  response.writeHead(status, { 'Content-Type': `${contentType}; charset=utf-8`, 'Content-Length': length });
+  // As a string, it leaves in one write with the head.
+  response.end(text);
 }
 
 export function sendNothing(response: Response): void {

@@ -7,7 +7,7 @@ import request, { type Test } from 'supertest';
 import { type ApiConfig, parseConfig } from '../config.ts';
 import { startApi } from '../start.ts';
 
-export type TestMethod = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
+type TestMethod = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 
 export interface TestApi {
   readonly publicUrl: string;
@@ -27,7 +27,7 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-export interface CreateKeyOptions {
+interface CreateKeyOptions {
   organizationId?: string;
   plan?: Plan;
   scopes?: string[];
@@ -43,7 +43,7 @@ export interface TestApiOptions {
   database?: TestDatabase;
 }
 
-export const internalSecret = 'internal-secret-of-the-tests-0123456789';
+const internalSecret = 'internal-secret-of-the-tests-0123456789';
 const keyRing = `test:${randomBytes(32).toString('base64')}`;
 
 /** Starts the real API on free ports over a database of its own; every answer is held to its schema. */

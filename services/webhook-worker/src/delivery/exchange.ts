@@ -24,14 +24,8 @@ type Controller = { abort(reason: Error): void };
 
 /** At 16 KiB a body is cut off. */
 const maxBodyBytes = 16_384;
-/** Endless interim answers last until the deadline; this bounds what they cost. */
-const maxInterimAnswers = 100_000;
 
 const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not one that belongs to the request.' };
-const tooManyInterim: Failure = {
-  code: 'response_invalid',
-  message: 'The receiver sends interim answers without end.',
-};
 const refused = new FailureError({ code: 'connection_reset', message: 'The request was given up before it started.' });
 
 /** One request on one connection, as a handler for undici's dispatch: it turns callbacks into {@link ExchangeEvents}. */
@@ -44,7 +38,6 @@ export class Exchange {
   readonly #events: ExchangeEvents;
   readonly #monotonic: () => number;
   #over = false;
-  #interim = 0;
   #bodyBytes = 0;
   #chunks: Buffer[] = [];
   #headers: Headers = {};
@@ -84,11 +77,9 @@ export class Exchange {
 
   onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
     if (this.#over) return;
-    if (statusCode === 101 || statusCode < 100) {
-      this.#refuse(controller, notHttp);
-    } else if (statusCode < 200) {
-      this.#interim += 1;
-      if (this.#interim > maxInterimAnswers) this.#refuse(controller, tooManyInterim);
+    // Interim answers were taken out before: this one is a change of protocol, or nothing that HTTP knows.
+    if (statusCode < 200) {
+      controller.abort(new FailureError(notHttp));
     } else {
       this.statusCode = statusCode;
       this.#headers = headers;
@@ -118,10 +109,6 @@ export class Exchange {
   #finish(complete: boolean): void {
     this.#over = true;
     this.#events.finished(complete);
-  }
-
-  #refuse(controller: Controller, failure: Failure): void {
-    controller.abort(new FailureError(failure));
   }
 }
 

@@ -2,8 +2,8 @@ import { isIP, isIPv6, type LookupFunction, type TcpNetConnectOpts } from 'node:
 import { type ConnectionOptions, connect, createSecureContext, getCACertificates, type TLSSocket } from 'node:tls';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { Client } from 'undici';
-import { ContinueFilter } from './continue-filter.ts';
 import { connectFailure, destinationBlocked, FailureError } from './failures.ts';
+import { InterimFilter } from './interim-filter.ts';
 
 /** Where to connect: a host, and the vetted addresses that it is pinned to. */
 export type Route = { origin: string; host: string; port: number; addresses: readonly string[] };
@@ -56,8 +56,11 @@ export function createConnector({ policy, ca, monotonic, onClose }: ConnectorOpt
     // Before TLS's own listener, which would write the first bytes of the handshake.
     socket.prependOnceListener('connect', () => {
       const peer = socket.remoteAddress;
-      const isPinned = peer !== undefined && route.addresses.includes(peer) && policy.permits(peer);
-      if (!isPinned) socket.destroy(new FailureError(destinationBlocked));
+      // It has none if it was reset in the same moment.
+      if (peer === undefined) socket.destroy(new FailureError(lost));
+      else if (!route.addresses.includes(peer) || !policy.permits(peer)) {
+        socket.destroy(new FailureError(destinationBlocked));
+      }
     });
     return socket;
   };
@@ -73,10 +76,8 @@ export class Connection {
   /** Milliseconds, once known. */
   connectMs: number | null = null;
   tlsMs: number | null = null;
-  /** Requests that were given to it. */
-  uses = 0;
   #socket: TLSSocket | null = null;
-  #filter: ContinueFilter | null = null;
+  #filter: InterimFilter | null = null;
 
   constructor(
     route: Route,
@@ -147,7 +148,7 @@ export class Connection {
         this.stage = 'open';
         this.tlsMs = monotonic() - connectedAt;
         this.peer = socket.remoteAddress ?? null;
-        this.#filter = new ContinueFilter(socket);
+        this.#filter = new InterimFilter(socket);
         socket.off('error', fail).off('close', failLost);
         callback(null, socket);
       })

@@ -37,6 +37,10 @@ function endsInHandshake(): Partial<ReceiverOptions> {
   };
 }
 
+async function* flood() {
+  for (;;) yield 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10_000);
+}
+
 const head = (status: number, ...headers: string[]) =>
   [`HTTP/1.1 ${status} Some words`, ...headers, '', ''].join('\r\n');
 
@@ -50,6 +54,9 @@ describe('an answer counts by its status line and headers, whatever its body', (
     ['is announced as huge', { raw: `${head(200, 'content-length: 99999999999')}x` }],
     ['ends with the connection', { raw: `${head(200)}text`, after: 'end' }],
     ['is not there', { raw: head(200, 'content-length: 0') }],
+    ['is empty, and has no words in its status line', { raw: 'HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n' }],
+    ['follows 15 KiB of headers', { raw: head(200, `x: ${'y'.repeat(15 * 1_024)}`, 'content-length: 0') }],
+    ['is of HTTP/1.0', { raw: 'HTTP/1.0 200 OK\r\n\r\ntext', after: 'end' }],
   ])('that %s', async (_, answer) => {
     expect(isResponse(await sendTo(answer, 500)).statusCode).toBe(200);
   });
@@ -141,6 +148,7 @@ describe('what is no answer to the request is response_invalid', () => {
   it.each<[string, Answer]>([
     ['a head without end', endlessHeaders()],
     ['17 KiB of headers', { raw: head(200, `x: ${'y'.repeat(17 * 1_024)}`) }],
+    ['interim answers as fast as can be', { raw: flood() }],
     ['another protocol', { raw: 'SSH-2.0-OpenSSH_9.2\r\n' }],
     ['HTTP/0.9', { raw: '<html>hello</html>' }],
     ['HTTP/2', { raw: 'HTTP/2 200 OK\r\n\r\n' }],

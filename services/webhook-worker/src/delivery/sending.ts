@@ -83,12 +83,16 @@ export class Sending implements ExchangeEvents {
     this.#answeredAt = this.#context.monotonic();
     clearTimeout(this.#timer);
     const remainingMs = Math.max(0, this.#startedAt + this.#context.timeoutMs - this.#answeredAt);
-    this.#timer = setTimeout(() => this.#complete(false), Math.min(remainingMs, maxBodyMs));
+    this.#timer = setTimeout(() => this.finished(false), Math.min(remainingMs, maxBodyMs));
     this.#hooks.onAnswer?.(statusCode);
   }
 
-  finished(complete: boolean): void {
-    this.#complete(complete);
+  finished(wholeBody: boolean): void {
+    if (this.#isOver || this.#exchange === null || this.#connection === null) return;
+    const durationMs = Math.round((this.#answeredAt ?? this.#startedAt) - this.#startedAt);
+    this.#settle({ ...this.#exchange.response(), durationMs, timings: this.#timings() });
+    if (wholeBody) this.#context.pool.put(this.#connection);
+    else this.#connection.destroy();
   }
 
   failed(failure: Failure, written: boolean): void {
@@ -151,7 +155,7 @@ export class Sending implements ExchangeEvents {
   }
 
   #timeOut(): void {
-    if (this.#answeredAt !== null) this.#complete(false);
+    if (this.#answeredAt !== null) this.finished(false);
     if (this.#isOver) return;
     this.#fail({ code: 'timeout', message: `${this.#whatIsMissing()} within ${this.#context.timeoutMs} ms.` });
     this.#connection?.destroy();
@@ -162,14 +166,6 @@ export class Sending implements ExchangeEvents {
     if (this.#connection.stage === 'connecting') return 'The receiver did not accept the connection';
     if (this.#connection.stage === 'securing') return 'The TLS handshake was not finished';
     return 'The receiver did not answer';
-  }
-
-  #complete(wholeBody: boolean): void {
-    if (this.#isOver || this.#exchange === null || this.#connection === null) return;
-    const durationMs = Math.round((this.#answeredAt ?? this.#startedAt) - this.#startedAt);
-    this.#settle({ ...this.#exchange.response(), durationMs, timings: this.#timings() });
-    if (wholeBody) this.#context.pool.put(this.#connection);
-    else this.#connection.destroy();
   }
 
   #fail({ code, message }: Failure): void {

@@ -2,6 +2,7 @@ import type { Database } from '@enterprise-api/shared/db';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Intake } from '../lanes/intake.ts';
 import type { Lanes } from '../lanes/lanes.ts';
+import type { Rooms } from '../lanes/rooms.ts';
 import { createLoop, type Loop } from '../upkeep/loop.ts';
 import { type Dispatched, firstCursor, leaseDueDeliveries } from './queries.ts';
 
@@ -58,11 +59,7 @@ function delayAfter(from: string, { cursor, leases }: Dispatched): number {
 }
 
 /** A webhook that was given all the room it had may have more rows due; one that was given less has none. */
-function noteBacklogs(
-  lanes: DispatcherOptions['lanes'],
-  rooms: ReturnType<Lanes['rooms']>,
-  { leases, cursor }: Dispatched,
-): void {
+function noteBacklogs(lanes: DispatcherOptions['lanes'], rooms: Rooms, { leases, cursor }: Dispatched): void {
   const given = new Map<string, number>();
   for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
   const roomOf = new Map(rooms.webhookIds.map((id, index) => [id, rooms.free[index] ?? 0]));

@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
-import type { Rooms } from '../take/queries.ts';
+import type { Rooms } from '../lanes/rooms.ts';
 
 export interface DispatchPage {
   /** Webhooks are visited in the order of their ids, from behind this one. */
@@ -35,7 +35,7 @@ export const firstCursor = '00000000-0000-0000-0000-000000000000';
 export async function leaseDueDeliveries(
   db: Database,
   page: DispatchPage,
-  rooms: Rooms & { busy: number[] },
+  rooms: Rooms,
   leaseMs: number,
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & { cursor: string | null; visited: number; stopped: string[] | null }>`

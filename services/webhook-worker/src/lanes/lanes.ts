@@ -2,9 +2,10 @@ import type { Clock } from '@enterprise-api/shared/runtime';
 import { InFlight, type Running } from './in-flight.ts';
 import { capacity, createLane, freeRoom, type Lane, type LaneLimits, roomForNew } from './lane.ts';
 import type { Lease } from './lease.ts';
+import type { Rooms } from './rooms.ts';
 
 /** What happened to a lease that a lane let go. */
-export interface LaneEvents {
+interface LaneEvents {
   /** Starts the attempt. `answered` frees the slot, once; the promise settles when all is done. */
   run(lease: Lease, answered: () => void): Promise<{ timedOut: boolean }>;
   /** Leases that were not started and are to be given back. */
@@ -76,13 +77,7 @@ export class Lanes {
   }
 
   /** Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). */
-  rooms(kind: 'new' | 'due'): {
-    webhookIds: string[];
-    free: number[];
-    busy: number[];
-    ofNewLane: number;
-    inAll: number;
-  } {
+  rooms(kind: 'new' | 'due'): Rooms {
     const { limits, slots, clock } = this.options;
     const now = clock.monotonic();
     this.inFlight.age(now);

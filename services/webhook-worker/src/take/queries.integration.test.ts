@@ -9,10 +9,11 @@ import {
 } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { type Rooms, takeEvents, takeOverdueEvents } from './queries.ts';
+import type { Rooms } from '../lanes/rooms.ts';
+import { takeEvents, takeOverdueEvents } from './queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
-const plenty: Rooms = { webhookIds: [], free: [], ofNewLane: 100, inAll: 1_000 };
+const plenty: Rooms = { webhookIds: [], free: [], busy: [], ofNewLane: 100, inAll: 1_000 };
 
 let db: Database;
 let close: () => Promise<void>;
@@ -64,7 +65,7 @@ describe('take', () => {
   it('leaves what has no room here due now, for anybody', async () => {
     const webhook = await insertWebhook(db, { organizationId });
     const ids = await emit(5);
-    const taken = await takeEvents(db, ids, { ...plenty, webhookIds: [webhook], free: [2] }, settings);
+    const taken = await takeEvents(db, ids, { ...plenty, webhookIds: [webhook], free: [2], busy: [0] }, settings);
     expect(taken.leases).toHaveLength(2);
     expect(taken.leftDue).toEqual([webhook]);
     const due = (await deliveries()).filter((row) => row.next_attempt_at !== null && row.next_attempt_at <= new Date());

@@ -1,17 +1,7 @@
 import type { Database } from '@enterprise-api/shared/db';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
-
-/** How many deliveries of each webhook this process may be given now. */
-export interface Rooms {
-  /** Webhooks that have a lane here, and the free room of each. */
-  webhookIds: string[];
-  free: number[];
-  /** Room of a webhook that has no lane here yet. */
-  ofNewLane: number;
-  /** Over all webhooks. */
-  inAll: number;
-}
+import type { Rooms } from '../lanes/rooms.ts';
 
 export interface TakeSettings {
   leaseMs: number;

@@ -2,7 +2,8 @@ import type { Database } from '@enterprise-api/shared/db';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Intake } from '../lanes/intake.ts';
 import type { Lanes } from '../lanes/lanes.ts';
-import { type Rooms, type Taken, type TakeSettings, takeEvents, takeOverdueEvents } from './queries.ts';
+import type { Rooms } from '../lanes/rooms.ts';
+import { type Taken, type TakeSettings, takeEvents, takeOverdueEvents } from './queries.ts';
 
 /** Takes events, from a job or straight from the outbox, and sets going what this process was given. */
 export interface Taker {

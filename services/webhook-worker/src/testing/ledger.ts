@@ -2,11 +2,12 @@ import type { Database } from '@enterprise-api/shared/db';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/shared/testing';
 import type { LeaseRow } from '../lanes/lease-row.ts';
+import type { Rooms } from '../lanes/rooms.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import { type Rooms, takeEvents } from '../take/queries.ts';
+import { takeEvents } from '../take/queries.ts';
 
 /** Room for everything. */
-export const plenty: Rooms & { busy: number[] } = {
+export const plenty: Rooms = {
   webhookIds: [],
   free: [],
   busy: [],

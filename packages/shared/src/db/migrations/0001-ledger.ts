@@ -12,6 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       plan text not null check (plan in ('starter', 'pro', 'business', 'enterprise')),
       created_at timestamptz not null default clock_timestamp()
     )`.execute(db);
+  await sql`create index organizations_newest on organizations (created_at desc, id desc)`.execute(db);
   await sql`
     create table api_keys (
       id uuid primary key,

@@ -1,7 +1,8 @@
 import type { Registry } from '@enterprise-api/shared/runtime';
 import { type RequestHandler, Router } from 'express';
-import { exchangeOf } from '../http/exchange.ts';
-import { sendJson } from '../http/respond.ts';
+import { problem } from './errors.ts';
+import { exchangeOf } from './exchange.ts';
+import { sendJson, sendProblem } from './respond.ts';
 
 export interface ProbeOptions {
   /** Ready means: the database answers, and the process is not on its way out. Redis may be away. */
@@ -18,8 +19,8 @@ export function probeRoutes({ isReady }: ProbeOptions): Router {
   router.get('/readyz', async (_request, response) => {
     exchangeOf(response).route = '/readyz';
     const ready = await isReady();
-    if (!ready) response.setHeader('Retry-After', '1');
-    sendJson(response, ready ? 200 : 503, { status: ready ? 'ready' : 'not_ready' });
+    if (ready) sendJson(response, 200, { status: 'ready' });
+    else sendProblem(response, problem('service_unavailable'));
   });
   return router;
 }

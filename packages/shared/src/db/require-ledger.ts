@@ -1,0 +1,20 @@
+import type { Database } from './database.ts';
+import { pendingMigrations } from './migrate.ts';
+
+/**
+ * Makes sure that there is a ledger to work with; for the start of a process.
+ *
+ * @throws an error that says what is to be done; never with the database's URL, which holds a password
+ */
+export async function requireLedger(db: Database): Promise<void> {
+  let pending: string[];
+  try {
+    pending = await pendingMigrations(db);
+  } catch (error) {
+    const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no answer';
+    throw new Error(`The database cannot be used (${code}). Check DATABASE_URL, and that the server runs.`);
+  }
+  if (pending.length > 0) {
+    throw new Error(`The database lacks migrations (${pending.join(', ')}). Run: make migrate`);
+  }
+}

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from '@jest/globals';
+import { openTestDatabase } from '../testing/builders.ts';
+
+it('schema.ts names every column of the ledger, and says of the same ones that they may be null', async () => {
+  const { db, close } = await openTestDatabase();
+  const tables = await db.introspection.getTables();
+  await close();
+  const isPartition = (name: string) => /_\d{4}_\d{2}$/.test(name);
+  const inDatabase = tables
+    .filter((table) => table.schema === 'public' && !isPartition(table.name))
+    .flatMap((table) =>
+      table.columns.map((column) => `${table.name}.${column.name}${column.isNullable ? ' null' : ''}`),
+    );
+  expect(inDatabase.toSorted()).toEqual((await columnsInSource()).toSorted());
+});
+
+async function columnsInSource(): Promise<string[]> {
+  const source = await readFile(new URL('./schema.ts', import.meta.url), 'utf8');
+  const interfaces = new Map(
+    [...source.matchAll(/interface (\w+) \{\n(.*?)\n\}/gs)].map(([, name = '', body = '']) => [name, body] as const),
+  );
+  const tables = [...(interfaces.get('Schema') ?? '').matchAll(/(\w+): (\w+);/g)];
+  return tables.flatMap(([, table, type = '']) =>
+    [...(interfaces.get(type) ?? '').matchAll(/^ {2}(\w+): (.*);$/gm)].map(
+      ([, column, columnType = '']) => `${table}.${column}${columnType.includes('| null') ? ' null' : ''}`,
+    ),
+  );
+}

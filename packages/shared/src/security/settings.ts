@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { canonicalCidr } from './cidr.ts';
+import { type KeyRing, parseKeyRing } from './key-ring.ts';
+
+/** `SECRETS_ENCRYPTION_KEYS`: the ring that webhook secrets are sealed with. Its problems never name a key's bytes. */
+export const keyRingSetting = z.string().transform((text, context): KeyRing => {
+  const parsed = parseKeyRing(text);
+  if (parsed.ok) return parsed.keys;
+  context.addIssue({ code: 'custom', message: parsed.problems.join('; ') });
+  return z.NEVER;
+});
+
+/** A comma list of addresses and CIDRs, in canonical form. */
+export const addressRangesSetting = z.string().transform((text, context): string[] => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const range = canonicalCidr(entry);
+      if (range === null) context.addIssue({ code: 'custom', message: `${entry} is not an address range (CIDR)` });
+      return range ?? '';
+    });
+});

@@ -1,0 +1,94 @@
+import { createServer } from 'node:net';
+import {
+  createTestDatabase,
+  queueBackends,
+  type ServiceName,
+  startService,
+  type TestDatabase,
+  testKeyRing,
+} from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import got from 'got';
+import { sql } from 'kysely';
+import { internalSecret, openStage } from './stage.ts';
+
+const settings = { SECRETS_ENCRYPTION_KEYS: testKeyRing, INTERNAL_API_SECRET: internalSecret };
+
+describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name) => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  const run = async (env: Record<string, string>) => {
+    const service = await startService(name, env, { waitUntilReady: false });
+    const { code } = await service.exited;
+    return { code, output: service.lines.join('\n') };
+  };
+
+  it('exits 78 with all problems of its settings, and without a value of any', async () => {
+    const { code, output } = await run({
+      DATABASE_URL: 'mysql://secret-user@localhost',
+      SECRETS_ENCRYPTION_KEYS: 'main:c2VjcmV0',
+      LOG_LEVEL: 'loud',
+    });
+    expect(code).toBe(78);
+    for (const setting of ['DATABASE_URL', 'SECRETS_ENCRYPTION_KEYS', 'LOG_LEVEL'])
+      expect(output).toContain(`${setting}:`);
+    expect(output).not.toMatch(/secret-user|c2VjcmV0/);
+  });
+
+  it('refuses to start where certificates are not verified', async () => {
+    const { code, output } = await run({ ...settings, DATABASE_URL: database.url, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    expect([code, output]).toEqual([78, expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')]);
+  });
+
+  it('says what to do when the database lacks migrations', async () => {
+    await using stale = await createTestDatabase();
+    const { createDatabase } = await import('@enterprise-api/shared/db');
+    const db = createDatabase({ url: stale.url, applicationName: 'test', poolSize: 1 });
+    await sql`delete from kysely_migration`.execute(db);
+    await db.destroy();
+    const { code, output } = await run({ ...settings, DATABASE_URL: stale.url });
+    expect([code, output]).toEqual([1, expect.stringContaining('migrate')]);
+  });
+
+  it('ends with a message when nobody listens at DATABASE_URL', async () => {
+    const { code, output } = await run({ ...settings, DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/none' });
+    expect([code, output]).toEqual([1, expect.stringContaining('database')]);
+    expect(output).not.toContain('hunter2');
+  });
+
+  it('ends with a message when its port is taken', async () => {
+    const other = createServer();
+    const port = await new Promise<number>((resolve) => {
+      other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port));
+    });
+    const ports = name === 'api' ? { API_PORT: String(port) } : { WORKER_PORT: String(port) };
+    const { code, output } = await run({ ...settings, DATABASE_URL: database.url, ...ports });
+    other.close();
+    expect([code, output]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+  });
+
+  it('warns about a misspelt setting and starts all the same; answers its probes; ends with 0 on SIGTERM', async () => {
+    const service = await startService(name, { ...settings, DATABASE_URL: database.url, WORKER_CONCURENCY: '5' });
+    expect(JSON.stringify(service.logs())).toContain('WORKER_CONCURENCY');
+    expect((await got(`${service.url}/healthz`)).statusCode).toBe(200);
+    expect((await got(`${service.url}/readyz`)).statusCode).toBe(200);
+    const metrics = await got(`${service.internalUrl}/metrics`).text();
+    expect(metrics).toMatch(/^ledger_invariant_violations\S* 0$/m);
+    expect(metrics).toMatch(/^ledger_outbox_events\S* 0$/m);
+    expect(await service.stop()).toMatchObject({ code: 0 });
+  });
+});
+
+describe.each(queueBackends())('both processes on $name', (backend) => {
+  it('end with 0 on SIGTERM, also while they are busy', async () => {
+    const stage = await openStage(backend);
+    const services = [await stage.startApi(), await stage.startWorker()];
+    const exits = await Promise.all(services.map((service) => service.stop()));
+    expect(exits.map((exit) => exit.code)).toEqual([0, 0]);
+    await stage.close();
+  });
+});
