@@ -24,6 +24,8 @@ export interface DemoReceiver extends AsyncDisposable {
 }
 
 export interface DemoReceiverOptions {
+  /** Default: 127.0.0.1. */
+  host?: string;
   port: number;
   cert: string;
   key: string;
@@ -38,7 +40,7 @@ export async function startDemoReceiver(options: DemoReceiverOptions): Promise<D
   const server = createServer({ cert: options.cert, key: options.key }, (request, response) => {
     receive(request, response, secret, options.onArrival).catch(() => response.destroy());
   });
-  await once(server.listen(options.port, '127.0.0.1'), 'listening');
+  await once(server.listen(options.port, options.host ?? '127.0.0.1'), 'listening');
   return {
     url: `https://127.0.0.1:${options.port}${path}`,
     setSecret: (value) => {

@@ -27,12 +27,12 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const redis = wantRedis
     ? await findRedis({ givenUrl: givenUrl || undefined, env: process.env, say, signal })
     : undefined;
-  if (redis?.kind === 'none') say(`No Redis: ${redis.advice}`);
+  if (redis?.kind === 'none') say(`${redis.problem}\nGoing on without a Redis.`);
   const databaseUrl = needPostgres(files) ? await bringUpPostgres(folder, resources, signal) : undefined;
   const totalsFile = join(folder, 'totals.json');
   const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, TEST_TOTALS_FILE: totalsFile, ...redisSettings(redis) };
   const selection = redis?.kind === 'none' ? ['--runTestsByPath', ...suites.none, ...suites.also] : [];
-  const exit = await runJest([...args, ...selection], { ...run, env });
+  const exit = selection.length === 1 ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
   const missing = redis?.kind === 'none' ? reportMissing(suites, redis.advice) : 0;
   const totals = readStateFile(totalsFile, totalsSchema);
   if (totals) say(totalsLine(totals));

@@ -96,15 +96,15 @@ async function runInitdb(draft: string, passwordFile: string, creation: Creation
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const access = ['--auth=scram-sha-256', `--username=${role}`, `--pwfile=${passwordFile}`];
   const extra = ['--no-instructions', ...(creation.durable ? [] : ['--no-sync'])];
-  await using initdb = await spawnGuarded(
-    creation.binaries.initdb,
-    ['--pgdata', draft, ...locale, ...access, ...extra],
-    { cwd: '/', env: postgresEnvironment, account: creation.account },
-  );
-  const cancel = () => initdb.kill('SIGKILL');
-  creation.signal?.addEventListener('abort', cancel);
+  const args = ['--pgdata', draft, ...locale, ...access, ...extra];
+  const initdb = await spawnGuarded(creation.binaries.initdb, args, {
+    cwd: '/',
+    env: postgresEnvironment,
+    account: creation.account,
+    stopSignal: 'SIGKILL',
+    signal: creation.signal,
+  });
   const exit = await initdb.exited;
-  creation.signal?.removeEventListener('abort', cancel);
   creation.signal?.throwIfAborted();
   if (exit.code !== 0) throw new Error(`PostgreSQL could not create its data:\n${initdb.lines.slice(-15).join('\n')}`);
 }

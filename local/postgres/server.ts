@@ -60,8 +60,10 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
       if (line.includes('database system is ready to accept connections')) ready.resolve('ready');
     },
   });
+  // Only while it starts: later it is stopped last, after those who use it.
   const cancel = () => server.kill('SIGINT');
   signal?.addEventListener('abort', cancel);
+  if (signal?.aborted) cancel();
   const first = await Promise.race([ready.promise, server.exited]);
   signal?.removeEventListener('abort', cancel);
   return first === 'ready' ? { kind: 'ready', process: server } : { kind: 'ended', lines: server.lines };

@@ -11,9 +11,10 @@ const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarnin
 
 /** The test files that these arguments select, by jest's own rules. */
 export async function listTests(args: readonly string[], run: JestRun): Promise<string[]> {
-  const list = ['--listTests', '--json', '--passWithNoTests', ...args];
-  await using child = await spawnGuarded(process.execPath, [...jest, ...list], { cwd: run.project, env: run.env });
-  await untilExit(child, run.signal);
+  const list = [...jest, '--listTests', '--json', '--passWithNoTests', ...args];
+  const child = await spawnGuarded(process.execPath, list, { ...run, cwd: run.project });
+  await child.exited;
+  run.signal.throwIfAborted();
   const found = child.lines.find((line) => line.startsWith('['));
   if (found === undefined) throw new Error(`jest could not list its tests:\n${child.lines.slice(-20).join('\n')}`);
   return JSON.parse(found) as string[];
@@ -23,25 +24,9 @@ export async function listTests(args: readonly string[], run: JestRun): Promise<
 export async function runJest(args: readonly string[], run: JestRun): Promise<ProcessExit> {
   // Last: jest takes every plain word after --reporters for one more of them.
   const reporters = ['--reporters=default', `--reporters=${run.project}/local/test-run/totals-reporter.ts`];
-  await using child = await spawnGuarded(process.execPath, [...jest, ...args, ...reporters], {
-    cwd: run.project,
-    env: run.env,
-    output: 'inherit',
-  });
-  return await untilExit(child, run.signal);
-}
-
-async function untilExit(
-  child: { exited: Promise<ProcessExit>; kill: (signal: NodeJS.Signals) => void },
-  signal: AbortSignal,
-): Promise<ProcessExit> {
-  const cancel = () => child.kill('SIGTERM');
-  signal.addEventListener('abort', cancel);
-  try {
-    const exit = await child.exited;
-    signal.throwIfAborted();
-    return exit;
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
+  const command = [...jest, ...args, ...reporters];
+  const child = await spawnGuarded(process.execPath, command, { ...run, cwd: run.project, output: 'inherit' });
+  const exit = await child.exited;
+  run.signal.throwIfAborted();
+  return exit;
 }

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { findRedisProgram, spawnGuarded } from '@enterprise-api/shared/testing';
+import { askRedis, findRedisProgram, spawnGuarded } from '@enterprise-api/shared/testing';
 
 /** Where the tests' Redis comes from. */
 export type RedisSource =
   | { kind: 'given'; url: string }
   | { kind: 'program'; path: string }
-  | { kind: 'none'; advice: string };
+  | { kind: 'none'; problem: string; advice: string };
 
 export interface RedisQuestion {
   /** `REDIS_URL`, when somebody set it. */
@@ -21,13 +21,19 @@ const advice =
 
 /** The given Redis, else a program on the PATH, else one that apt-get installs when we may, else what to do about it. */
 export async function findRedis(question: RedisQuestion): Promise<RedisSource> {
-  if (question.givenUrl !== undefined) return { kind: 'given', url: question.givenUrl };
+  if (question.givenUrl !== undefined) return await checkGiven(question.givenUrl);
   const present = findRedisProgram();
   if (present !== undefined) return { kind: 'program', path: present };
   const problem = await installRedis(question);
   const installed = findRedisProgram();
   if (installed !== undefined) return { kind: 'program', path: installed };
-  return { kind: 'none', advice: `${problem} ${advice}` };
+  return { kind: 'none', problem, advice };
+}
+
+async function checkGiven(url: string): Promise<RedisSource> {
+  const problem = await askRedis(url);
+  if (problem === undefined) return { kind: 'given', url };
+  return { kind: 'none', problem: `REDIS_URL is set, but no Redis answers there: ${problem}.`, advice };
 }
 
 // A policy-rc.d that says 101 keeps the package from starting a server of its own.
@@ -49,13 +55,10 @@ async function installRedis({ env, say, signal }: RedisQuestion): Promise<string
   if (command === undefined) return 'No Redis here, and no right to install one with apt-get.';
   say('No Redis on the PATH: installing redis-server with apt-get …');
   const [program = '/bin/sh', ...args] = command;
-  await using install = await spawnGuarded(program, args, { env, cwd: '/' });
-  const cancel = () => install.kill('SIGTERM');
-  signal.addEventListener('abort', cancel);
-  const exit = await install.exited;
-  signal.removeEventListener('abort', cancel);
+  const install = await spawnGuarded(program, args, { env, cwd: '/', signal });
+  await install.exited;
   signal.throwIfAborted();
-  return exit.code === 0 ? '' : `apt-get could not install redis-server:\n${install.lines.slice(-8).join('\n')}\n`;
+  return `apt-get brought no Redis; its last lines:\n${install.lines.slice(-8).join('\n')}`;
 }
 
 /** The command as root: as it is when we are, through sudo when that asks for no password. */

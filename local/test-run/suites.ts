@@ -8,8 +8,8 @@ export type RedisUse = 'none' | 'also' | 'only';
  * `createTestRedis` or `startRedis`. So no naming convention can be forgotten.
  */
 export function redisUse(source: string): RedisUse {
-  if (/\bqueueBackends\(/.test(source)) return 'also';
-  return /\b(createTestRedis|startRedis)\(/.test(source) ? 'only' : 'none';
+  if (/\b(createTestRedis|startRedis)\(/.test(source)) return 'only';
+  return /\bqueueBackends\(/.test(source) ? 'also' : 'none';
 }
 
 /** Whether these files need PostgreSQL: all but the unit tests, which need nothing but Node. */

@@ -22,16 +22,18 @@ const dayMs = 86_400_000;
  * authority's own key is not kept: nobody can make another certificate that our worker trusts.
  *
  * @param givenCaFile authorities that the worker is to trust besides ours
+ * @param hosts what the certificate is for
  */
 export async function loadReceiverCertificate(
   folder: string,
   givenCaFile: string | undefined,
+  hosts: readonly string[] = ['127.0.0.1', 'localhost', '::1'],
 ): Promise<ReceiverCertificate> {
   const caFile = join(folder, 'ca.pem');
   const bundleFile = join(folder, 'ca-bundle.pem');
   const pairFile = join(folder, 'receiver-tls.json');
   const kept = existsSync(caFile) ? readStateFile(pairFile, schema) : undefined;
-  const pair = kept && isGood(kept.cert, caFile) ? kept : await makeCertificate(caFile, pairFile);
+  const pair = kept && isGood(kept.cert, caFile) ? kept : await makeCertificate(caFile, pairFile, hosts);
   const given = givenCaFile === undefined ? '' : readGiven(givenCaFile);
   writeFileSync(bundleFile, `${readFileSync(caFile, 'utf8').trimEnd()}\n${given}`);
   return { caFile, bundleFile, ...pair };
@@ -55,9 +57,13 @@ function isGood(cert: string, caFile: string): boolean {
   }
 }
 
-async function makeCertificate(caFile: string, pairFile: string): Promise<z.output<typeof schema>> {
+async function makeCertificate(
+  caFile: string,
+  pairFile: string,
+  hosts: readonly string[],
+): Promise<z.output<typeof schema>> {
   const authority = await createCertificateAuthority('enterprise-api demo');
-  const pair = await authority.issue({ hosts: ['127.0.0.1', 'localhost', '::1'] });
+  const pair = await authority.issue({ hosts });
   writeFileSync(caFile, authority.certificate);
   writeStateFile(pairFile, pair);
   return pair;

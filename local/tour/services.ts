@@ -54,11 +54,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** Applies the migrations in a process of its own, as `npm run migrate` does. */
 export async function migrateDatabase(project: string, env: Environment, signal: AbortSignal): Promise<string> {
   const entry = 'packages/shared/src/db/migrate-main.ts';
-  const child = await spawnGuarded(process.execPath, [entry], { cwd: project, env });
-  const cancel = () => child.kill('SIGKILL');
-  signal.addEventListener('abort', cancel);
+  const child = await spawnGuarded(process.execPath, [entry], { cwd: project, env, signal });
   const exit = await child.exited;
-  signal.removeEventListener('abort', cancel);
   signal.throwIfAborted();
   if (exit.code !== 0) throw describeDeath('migration', exit, child);
   return child.lines.at(-1) ?? '';

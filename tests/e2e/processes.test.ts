@@ -71,6 +71,16 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     expect([code, output]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
   });
 
+  it('starts, works and ends with 0 while Redis is away', async () => {
+    const service = await startService(name, {
+      ...settings,
+      DATABASE_URL: database.url,
+      REDIS_URL: 'redis://127.0.0.1:1',
+    });
+    expect((await got(`${service.url}/readyz`)).statusCode).toBe(200);
+    expect(await service.stop()).toMatchObject({ code: 0 });
+  });
+
   it('warns about a misspelt setting and starts all the same; answers its probes; ends with 0 on SIGTERM', async () => {
     const service = await startService(name, { ...settings, DATABASE_URL: database.url, WORKER_CONCURENCY: '5' });
     expect(JSON.stringify(service.logs())).toContain('WORKER_CONCURENCY');

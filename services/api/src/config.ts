@@ -10,7 +10,7 @@ import {
   portSchema,
   settingNames,
 } from '@enterprise-api/shared/runtime';
-import { canonicalCidr, type KeyRing, parseKeyRing } from '@enterprise-api/shared/security';
+import { addressRangesSetting, type KeyRing, keyRingSetting } from '@enterprise-api/shared/security';
 import { z } from 'zod';
 
 export interface ApiConfig {
@@ -36,30 +36,12 @@ const minSecretLength = 32;
 const defaultRateLimits: Record<ApiPlan, number> = { pro: 300, business: 1_200, enterprise: 6_000 };
 const maxRateLimit = 100_000_000;
 
-const keyRingSchema = z.string().transform((text, context): KeyRing => {
-  const parsed = parseKeyRing(text);
-  if (parsed.ok) return parsed.keys;
-  context.addIssue({ code: 'custom', message: parsed.problems.join('; ') });
-  return z.NEVER;
-});
-
 const internalSecretsSchema = z
   .string()
   .transform(commaList)
   .refine(
     (secrets) => secrets.length > 0 && secrets.every((secret) => secret.length >= minSecretLength),
     `each secret must have at least ${minSecretLength} characters`,
-  );
-
-const cidrListSchema = z
-  .string()
-  .transform(commaList)
-  .transform((entries, context) =>
-    entries.map((entry) => {
-      const cidr = canonicalCidr(entry);
-      if (cidr === null) context.addIssue({ code: 'custom', message: `${entry} is not an address range (CIDR)` });
-      return cidr ?? '';
-    }),
   );
 
 const rateLimitsSchema = z.string().transform((text, context) => {
@@ -83,16 +65,16 @@ const rateLimitsSchema = z.string().transform((text, context) => {
 
 const settings = {
   ...commonSettings,
-  SECRETS_ENCRYPTION_KEYS: keyRingSchema,
+  SECRETS_ENCRYPTION_KEYS: keyRingSetting,
   API_HOST: z.string().default('0.0.0.0'),
   API_PORT: portSchema.default(3000),
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: portSchema.default(3001),
   INTERNAL_API_SECRET: internalSecretsSchema,
-  API_TRUSTED_PROXIES: cidrListSchema.default([]),
+  API_TRUSTED_PROXIES: addressRangesSetting.default([]),
   API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
   API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
-  WEBHOOK_ALLOWED_PRIVATE_CIDRS: cidrListSchema.default([]),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
 };
 type Settings = z.output<z.ZodObject<typeof settings>>;
 
@@ -100,9 +82,7 @@ type Settings = z.output<z.ZodObject<typeof settings>>;
 export function parseConfig(environment: Environment): ParsedConfig {
   const rules = { secrets: [...commonSecrets, 'INTERNAL_API_SECRET'], known: settingNames };
   const parsed = parseEnvironment(settings, environment, rules, samePortProblems);
-  const unsafe = unsafeTlsProblems(environment);
-  if (!parsed.ok) return { ok: false, problems: [...parsed.problems, ...unsafe] };
-  if (unsafe.length > 0) return { ok: false, problems: unsafe };
+  if (!parsed.ok) return parsed;
   return { ok: true, config: toConfig(parsed.settings), warnings: parsed.warnings };
 }
 
@@ -113,12 +93,6 @@ function samePortProblems(values: Settings): string[] {
   return samePort && overlap
     ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not for the public']
     : [];
-}
-
-/** With it, every certificate of the database and of Redis would be believed. */
-function unsafeTlsProblems(environment: Environment): string[] {
-  const unsafe = environment.NODE_TLS_REJECT_UNAUTHORIZED === '0';
-  return unsafe ? ['NODE_TLS_REJECT_UNAUTHORIZED: must not be 0: certificates would not be verified'] : [];
 }
 
 function toConfig(values: Settings): ApiConfig {

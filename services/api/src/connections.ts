@@ -1,5 +1,5 @@
 import { type Change, createChangeFeed } from '@enterprise-api/shared/changes';
-import { connectionSettings, createDatabase, type Database } from '@enterprise-api/shared/db';
+import { connectionSettings, createDatabase, type Database, requireLedger } from '@enterprise-api/shared/db';
 import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/emit';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { type Clock, type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
@@ -8,7 +8,7 @@ import { createRateLimiter, type RateLimiter } from './auth/rate-limit.ts';
 import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
 import { createAvailability } from './http/availability.ts';
-import { keepPartitions, requireLedger } from './probes/ledger.ts';
+import { keepPartitions } from './probes/partitions.ts';
 import { createDatabasePing } from './probes/ping.ts';
 
 /** What everything that is built at start is built with. */

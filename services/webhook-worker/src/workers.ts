@@ -20,22 +20,34 @@ const concurrency = 4;
 const maxStalledCount = 1_000;
 const maxBackoffMs = 60_000;
 
+/** BullMQ waits without limit for a backend that is away; we do not, because a job that is cut off is only a wake-up. */
+const closeWithinMs = 2_000;
+
 /** Binds the jobs of the catalogue to their handlers. The only file that makes a BullMQ worker. */
 export function createWorkers(options: WorkersOptions): { close: () => Promise<void> } {
-  const workers = [bind('takeEvents', options), bind('writeEvent', options)];
+  const running = new Set<Promise<void>>();
+  const workers = [bind('takeEvents', options, running), bind('writeEvent', options, running)];
   return {
     close: async () => {
-      await Promise.all(workers.map((worker) => worker.close()));
+      // From here on no job is fetched, whatever becomes of the closing itself.
+      const closing = Promise.allSettled(workers.map((worker) => worker.close()));
+      await Promise.allSettled(running);
+      await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, closeWithinMs))]);
+      for (const worker of workers) worker.disconnect().catch(() => undefined);
     },
   };
 }
 
-function bind<Name extends JobName>(name: Name, options: WorkersOptions) {
+function bind<Name extends JobName>(name: Name, options: WorkersOptions, running: Set<Promise<void>>) {
   const { queue } = jobs[name];
   const { options: connection, factory } = workerBinding(options.backend, queue);
   const worker = new Worker(
     queue,
-    (job: Job) => handle(name, job, options),
+    (job: Job) => {
+      const work = handle(name, job, options).finally(() => running.delete(work));
+      running.add(work);
+      return work;
+    },
     {
       ...connection,
       concurrency,

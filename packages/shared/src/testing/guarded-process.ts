@@ -15,6 +15,8 @@ export interface GuardedProcessOptions {
   onLine?: (line: string) => void;
   /** What asks it to end; SIGTERM by default. */
   stopSignal?: NodeJS.Signals;
+  /** Aborted: it is asked to end, as by `stop`. */
+  signal?: AbortSignal | undefined;
   /** What ends it on the spot, when we leave by `process.exit`; SIGKILL by default. */
   quitSignal?: NodeJS.Signals;
 }
@@ -77,10 +79,14 @@ export async function spawnGuarded(
   atExit.add(quit);
   const exited = closed.then((exit) => {
     atExit.delete(quit);
+    options.signal?.removeEventListener('abort', abort);
     guard.kill('SIGKILL');
     return exit;
   });
   const stop = (withinMs = 20_000) => stopWithin(kill, stopSignal, exited, withinMs);
+  const abort = () => void stop();
+  options.signal?.addEventListener('abort', abort);
+  if (options.signal?.aborted) abort();
   return { pid, exited, lines, kill, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
 }
 

@@ -46,6 +46,24 @@ export function redisAvailable(): boolean {
   return sharedRedisUrl() !== undefined || findRedisProgram() !== undefined;
 }
 
+/** Why a Redis does not answer at this URL; undefined when it does. */
+export async function askRedis(url: string): Promise<string | undefined> {
+  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
+  let problem: string | undefined;
+  redis.on('error', (error) => {
+    problem ??= error.message;
+  });
+  try {
+    await redis.connect();
+    await redis.ping();
+    return undefined;
+  } catch (error) {
+    return problem ?? (error instanceof Error ? error.message : String(error));
+  } finally {
+    redis.disconnect();
+  }
+}
+
 /** The path of a Redis server's program on this machine. */
 export function findRedisProgram(): string | undefined {
   return findProgram(redisPrograms, process.env.PATH);

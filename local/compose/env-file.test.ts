@@ -1,0 +1,55 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseKeyRing } from '@enterprise-api/shared/security';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { completeEnvFile } from './env-file.ts';
+
+let folder: string;
+let file: string;
+const all = ['POSTGRES_PASSWORD', 'INTERNAL_API_SECRET', 'SECRETS_ENCRYPTION_KEYS'];
+const madeFor = (name: string) => new RegExp(`^${name}='(.*)'$`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'enterprise-api-env-'));
+  file = join(folder, '.env');
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('the secrets of `make up`', () => {
+  it('are made once, for their owner alone, as the services want them', () => {
+    expect(completeEnvFile(file, {})).toEqual(all);
+    const first = readFileSync(file, 'utf8');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(completeEnvFile(file, {})).toEqual([]);
+    expect(readFileSync(file, 'utf8')).toBe(first);
+    expect(madeFor('INTERNAL_API_SECRET').length).toBeGreaterThanOrEqual(32);
+    expect(parseKeyRing(madeFor('SECRETS_ENCRYPTION_KEYS')).ok).toBe(true);
+    const password = madeFor('POSTGRES_PASSWORD');
+    expect(new URL(`postgres://user:${password}@host/database`).password).toBe(password);
+  });
+
+  it('differ from one installation to the next', () => {
+    completeEnvFile(file, {});
+    const first = all.map(madeFor);
+    rmSync(file);
+    completeEnvFile(file, {});
+    expect(all.map(madeFor).filter((value) => first.includes(value))).toEqual([]);
+  });
+
+  it('leave alone what is in the file or the environment', () => {
+    writeFileSync(file, 'LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine', { mode: 0o644 });
+    expect(completeEnvFile(file, { INTERNAL_API_SECRET: 'from the environment' })).toEqual(['SECRETS_ENCRYPTION_KEYS']);
+    expect(readFileSync(file, 'utf8')).toMatch(/^LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine\n#/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(['POSTGRES_PASSWORD=', "POSTGRES_PASSWORD=''", '#POSTGRES_PASSWORD=x', 'MY_POSTGRES_PASSWORD=x'])(
+    'are made where the file only says %s',
+    (line) => {
+      writeFileSync(file, `${line}\n`);
+      expect(completeEnvFile(file, {})).toEqual(all);
+    },
+  );
+});
