@@ -34,7 +34,8 @@ STOPSIGNAL SIGTERM
 
 # `make up` only: the demo's receiver, which makes a certificate authority for itself and registers its webhook.
 FROM dependencies AS demo-dependencies
-RUN npm install --omit=dev --no-save --no-audit --no-fund $(node -p "const wanted = require('./package.json').devDependencies; ['@peculiar/x509', 'got', 'reflect-metadata'].map((name) => name + '@' + wanted[name]).join(' ')")
+# Development packages of the root, wanted here for good: with --save-prod they count as such, --no-save keeps the files.
+RUN npm install --omit=dev --save-prod --no-save --no-audit --no-fund $(node -p "const wanted = require('./package.json').devDependencies; ['@peculiar/x509', 'got', 'reflect-metadata'].map((name) => name + '@' + wanted[name]).join(' ')")
 
 FROM base AS demo-receiver
 COPY --from=demo-dependencies /app ./

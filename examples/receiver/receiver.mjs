@@ -8,7 +8,12 @@ const secret = process.env.WEBHOOK_SECRET;
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret that POST /v1/webhooks returned.');
 const seen = new Set(); // In production: a table with a unique key on the event's id.
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
+  // Whoever hangs up half way must not take the process down.
+  receive(request, response).catch(() => response.destroy());
+});
+
+async function receive(request, response) {
   // The signature covers the bytes as they came: parse them only afterwards.
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -26,7 +31,7 @@ const server = createServer(async (request, response) => {
   if (seen.has(event.id)) return;
   seen.add(event.id);
   handle(event);
-});
+}
 
 function isSigned(body, signature) {
   const expected = createHmac('sha256', secret).update(body).digest();

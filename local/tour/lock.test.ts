@@ -1,0 +1,38 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { lockFolder } from './lock.ts';
+
+describe('lockFolder', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'enterprise-api-lock-'));
+    file = join(folder, 'lock');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is held by one at a time, and names the process that holds it', () => {
+    const held = lockFolder(file);
+    expect(() => lockFolder(file)).toThrow(`Another run is going on here (process ${process.pid}).`);
+    held[Symbol.dispose]();
+    lockFolder(file)[Symbol.dispose]();
+  });
+
+  it.each([
+    ['whose holder is gone', { pid: 2 ** 22 - 1, started: '1' }],
+    ['whose number another program has by now', { pid: process.pid, started: 'some other time' }],
+    ['that is no lock at all', {}],
+  ])('takes over a lock %s', (_what, content) => {
+    writeFileSync(file, JSON.stringify(content));
+    lockFolder(file)[Symbol.dispose]();
+  });
+
+  it('leaves nothing behind', () => {
+    writeFileSync(file, '');
+    lockFolder(file)[Symbol.dispose]();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { choosePorts } from './ports.ts';
+
+describe('choosePorts', () => {
+  let holder: Server;
+  let busy: number;
+  const said: string[] = [];
+  const choose = (...wishes: { given?: number; usual: number }[]) =>
+    choosePorts(
+      wishes.map(({ given, usual }) => ({ name: 'SOME_PORT', host: '127.0.0.1', given, usual })),
+      (line) => said.push(line),
+    );
+
+  beforeAll(async () => {
+    holder = createServer();
+    await once(holder.listen(0, '127.0.0.1'), 'listening');
+    busy = (holder.address() as AddressInfo).port;
+  });
+  afterAll(() => new Promise((resolve) => holder.close(resolve)));
+
+  it('takes another port than a usual one that is busy, and says so', async () => {
+    const [port] = await choose({ usual: busy });
+    expect(port).not.toBe(busy);
+    expect(said).toEqual([`Port ${busy} is in use: taking ${port} (SOME_PORT).`]);
+  });
+
+  it('refuses a given port that is busy', async () => {
+    await expect(choose({ given: busy, usual: 3000 })).rejects.toThrow(`Port ${busy} is in use: set SOME_PORT`);
+  });
+
+  it('gives nobody the port that is meant for another', async () => {
+    const [given] = await choose({ given: 0, usual: 3000 });
+    const [first, second] = await choose({ usual: given ?? 0 }, { given: given ?? 0, usual: 3000 });
+    expect(second).toBe(given);
+    expect(first).not.toBe(given);
+  });
+});
