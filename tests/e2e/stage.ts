@@ -48,7 +48,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export type DeliveryRow = Awaited<ReturnType<typeof findDeliveries>>[number];
+type DeliveryRow = Awaited<ReturnType<typeof findDeliveries>>[number];
 
 /** Quick retries, so that a test sees a whole schedule. */
 const settingsOfTests = {

@@ -1,8 +1,9 @@
 import { type Change, createChangeFeed } from '@enterprise-api/shared/changes';
-import { connectionSettings, createDatabase, type Database, requireLedger } from '@enterprise-api/shared/db';
+import { connectionSettings, createDatabase, type Database } from '@enterprise-api/shared/db';
 import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/emit';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { type Clock, type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import { checkSurroundings } from '@enterprise-api/shared/startup';
 import type { KeyCache } from './auth/key-cache.ts';
 import { createRateLimiter, type RateLimiter } from './auth/rate-limit.ts';
 import { connectRateLimitStore } from './auth/rate-limit-store.ts';
@@ -36,7 +37,8 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   closers.add('database ping', pinger.close);
   const availability = createAvailability({ ping: pinger.ping, clock });
   closers.add('availability', availability.close);
-  await requireLedger(db);
+  const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
+  await checkSurroundings({ db, queue, clock, log });
   await keepPartitions(db, closers, createLimitedWarning(log, 'partitions not created'));
   return { db, availability };
 }

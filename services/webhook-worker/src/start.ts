@@ -5,7 +5,6 @@ import {
   type Database,
   ledgerFigures,
   ledgerGauges,
-  requireLedger,
 } from '@enterprise-api/shared/db';
 import { createDatabaseClock } from '@enterprise-api/shared/emit';
 import { type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
@@ -18,6 +17,7 @@ import {
   registerFigures,
   systemClock,
 } from '@enterprise-api/shared/runtime';
+import { checkSurroundings } from '@enterprise-api/shared/startup';
 import type { Config } from './config.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
@@ -56,7 +56,8 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<Run
     onError: createLimitedWarning(log, 'database connection'),
   });
   closers.add('database', () => db.destroy());
-  await requireLedger(db);
+  const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: url });
+  await checkSurroundings({ db, queue, clock: systemClock, log });
   const metrics = createWorkerMetrics();
   const changes = createChangeFeed({
     redisUrl: config.REDIS_URL,
@@ -82,9 +83,9 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<Run
     },
     () => pipeline.webhooks.forgetAll(),
   );
-  startIntake({ config, db, log, closers, pipeline, metrics });
+  startIntake({ queue, db, log, closers, pipeline, metrics });
   readiness.started();
-  log.info({ host: probes.host, port: probes.port, queue: config.REDIS_URL ? 'redis' : 'postgres' }, 'listening');
+  log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   return {
     port: probes.port,
     stop: async () => {
@@ -96,14 +97,14 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<Run
 
 /** What brings work in: the queue, the relay, dispatch. Closed first, being built last. */
 function startIntake(parts: {
-  config: Config;
+  queue: QueueBackend;
   db: Database;
   log: Logger;
   closers: Closers;
   pipeline: Pipeline;
   metrics: ReturnType<typeof createWorkerMetrics>;
 }): void {
-  const { config, db, log, closers, pipeline, metrics } = parts;
+  const { queue, db, log, closers, pipeline, metrics } = parts;
   const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
   closers.add('partition keeper', keeper.stop);
   keeper.start();
@@ -115,10 +116,9 @@ function startIntake(parts: {
   });
   closers.add('relay', relay.stop);
   relay.start();
-  const backend: QueueBackend = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: config.DATABASE_URL });
   const queueWarning = createLimitedWarning(log, 'queue');
   const workers = createWorkers({
-    backend,
+    backend: queue,
     log,
     handlers: createHandlers(db, pipeline, createLimitedWarning(log, 'take failed; the relay will do it')),
     onJobFailed: (queue) => metrics.jobsFailed.inc({ queue }),

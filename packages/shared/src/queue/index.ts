@@ -1,3 +1,4 @@
 export * from './backend.ts';
 export * from './enqueue.ts';
 export * from './jobs.ts';
+export * from './redis-safety.ts';
