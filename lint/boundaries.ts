@@ -12,6 +12,9 @@ interface Boundary {
   allowedIn?: string[];
 }
 
+/** A room of the shared package, however it is spelt. */
+const rooms = (...names: string[]) => names.flatMap((name) => [`**/${name}/**`, `@enterprise-api/shared/${name}`]);
+
 const tests = ['**/*.test.ts', 'tests/**', '**/testing/**'];
 const tools = ['local/**', 'bench/**', 'examples/**'];
 const pureFiles = [
@@ -30,17 +33,17 @@ const boundaries: Boundary[] = [
     allowedIn: tests,
   },
   {
-    imports: ['**/contracts/**', '**/db/**', '**/queue/**', '**/emit/**', '**/changes/**'],
+    imports: rooms('contracts', 'db', 'queue', 'emit', 'changes', 'startup'),
     message: 'The rooms runtime and security are the ground: they stand on no other room.',
     files: ['packages/shared/src/{runtime,security}/**'],
   },
   {
-    imports: ['**/emit/**', '**/changes/**'],
+    imports: rooms('emit', 'changes', 'startup'),
     message: 'The rooms db and queue know the contracts, not who uses them.',
     files: ['packages/shared/src/{db,queue}/**'],
   },
   {
-    imports: ['**/queue/**'],
+    imports: rooms('queue'),
     message: 'The ledger does not know the conveyor.',
     files: ['packages/shared/src/db/**'],
   },
@@ -128,7 +131,10 @@ const boundaries: Boundary[] = [
     files: ['services/*/src/**/service.ts'],
   },
   {
-    imports: ['node:fs*', 'node:http*', 'node:dns*', 'node:tls', 'node:child_process', 'node:timers*'],
+    imports: ['fs', 'http', 'https', 'http2', 'dns', 'tls', 'child_process', 'timers'].flatMap((name) => [
+      `node:${name}`,
+      `node:${name}/*`,
+    ]),
     message: 'This file is pure: it does no I/O, and time and chance come in as arguments.',
     files: pureFiles,
     allowedIn: tests,

@@ -53,7 +53,7 @@ function createLineWaiter() {
   return {
     add: (line: string) => {
       lines.push(line);
-      for (const look of [...waiting]) look();
+      for (const look of waiting) look();
     },
     waitFor: (pattern: RegExp) =>
       new Promise<string>((resolve) => {

@@ -9,7 +9,7 @@ import { readStateFile } from './state-file.ts';
 import { type JestRun, listTests, runJest } from './test-run/jest.ts';
 import { findRedis, type RedisSource } from './test-run/redis.ts';
 import { byRedisUse, needPostgres } from './test-run/suites.ts';
-import { totalsLine, totalsSchema } from './test-run/totals.ts';
+import { noTotals, totalsLine, totalsSchema } from './test-run/totals.ts';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -32,9 +32,11 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const totalsFile = join(folder, 'totals.json');
   const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, TEST_TOTALS_FILE: totalsFile, ...redisSettings(redis) };
   const selection = redis?.kind === 'none' ? ['--runTestsByPath', ...suites.none, ...suites.also] : [];
-  const exit = selection.length === 1 ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
+  const nothingLeft = selection.length === 1;
+  const exit = nothingLeft ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
   const missing = redis?.kind === 'none' ? reportMissing(suites, redis.advice) : 0;
-  const totals = readStateFile(totalsFile, totalsSchema);
+  const totals = nothingLeft ? noTotals : readStateFile(totalsFile, totalsSchema);
+  if (totals && totals.skipped > 0) say(`${totals.skipped} skipped.`);
   if (totals) say(totalsLine(totals));
   else if (exit.code !== 0) say('jest ended before it could report its totals.');
   return (exit.code ?? 1) || (missing > 0 ? 1 : 0);

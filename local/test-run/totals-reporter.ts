@@ -10,8 +10,7 @@ interface AggregatedResult {
 }
 
 /** Tells the test runner the true totals, in the file that it named in TEST_TOTALS_FILE. */
-// biome-ignore lint/style/noDefaultExport: jest takes a reporter from its module's default export.
-export default class TotalsReporter {
+class TotalsReporter {
   onRunComplete(_contexts: unknown, result: AggregatedResult): void {
     const totals: Totals = {
       passed: result.numPassedTests,
@@ -23,6 +22,11 @@ export default class TotalsReporter {
     setTimeout(giveUp, 15_000).unref();
   }
 }
+
+// oxlint-disable import/no-default-export -- jest takes a reporter from its module's default export
+// biome-ignore lint/style/noDefaultExport: see above
+export default TotalsReporter;
+// oxlint-enable import/no-default-export
 
 /** Fires only while something keeps the event loop alive, which without it would be for ever. */
 function giveUp(): void {

@@ -11,6 +11,9 @@ export const totalsSchema = z.object({
 
 export type Totals = z.output<typeof totalsSchema>;
 
+/** Those of a run in which there was nothing to run. */
+export const noTotals: Totals = { passed: 0, failed: 0, brokenFiles: 0, skipped: 0 };
+
 /** The last line of a test run. A file that could not run counts as a failure: it would hide its tests otherwise. */
 export function totalsLine(totals: Totals): string {
   return `${totals.passed} passed, ${totals.failed + totals.brokenFiles} failed`;

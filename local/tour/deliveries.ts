@@ -54,7 +54,7 @@ export function createArrivalBook(): ArrivalBook {
     add: (arrival) => {
       arrivals.push(arrival);
       if (arrivals.length > 1_000) arrivals.shift();
-      for (const look of [...waiting]) look();
+      for (const look of waiting) look();
     },
     waitForVerified: (eventId, signal) =>
       new Promise((resolve) => {
@@ -76,6 +76,6 @@ export function createArrivalBook(): ArrivalBook {
 /** The newest deliveries of a webhook, from the public API. */
 export async function readHistory(client: Client, webhookId: string, limit: number): Promise<Delivery[]> {
   const query = new URLSearchParams({ webhook_id: webhookId, limit: String(limit) });
-  const page = await call(client, listSchema(deliverySchema), 'GET', `/v1/webhooks/deliveries?${query}`);
+  const page = await call(client, listSchema(deliverySchema), 'GET', `/v1/webhooks/deliveries?${query.toString()}`);
   return page.data;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -18,7 +18,8 @@ describe('lockFolder', () => {
     const held = lockFolder(file);
     expect(() => lockFolder(file)).toThrow(`Another run is going on here (process ${process.pid}).`);
     held[Symbol.dispose]();
-    lockFolder(file)[Symbol.dispose]();
+    using again = lockFolder(file);
+    expect(again).toBeDefined();
   });
 
   it.each([
@@ -27,7 +28,9 @@ describe('lockFolder', () => {
     ['that is no lock at all', {}],
   ])('takes over a lock %s', (_what, content) => {
     writeFileSync(file, JSON.stringify(content));
-    lockFolder(file)[Symbol.dispose]();
+    using held = lockFolder(file);
+    expect(held).toBeDefined();
+    expect(readFileSync(file, 'utf8')).toContain(`"pid":${process.pid}`);
   });
 
   it('leaves nothing behind', () => {

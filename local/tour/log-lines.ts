@@ -4,7 +4,7 @@ export function readableLogLine(line: string): string {
   if (record === undefined || typeof record.msg !== 'string') return line;
   const error = record.err as { message?: unknown } | undefined;
   const reason = typeof error?.message === 'string' ? `: ${error.message}` : '';
-  return `${String(record.level ?? 'info')}: ${record.msg}${reason}`;
+  return `${typeof record.level === 'string' ? record.level : 'info'}: ${record.msg}${reason}`;
 }
 
 function parseRecord(line: string): Record<string, unknown> | undefined {

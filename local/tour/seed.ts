@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import { type Client, call, unexpectedAnswer } from './client.ts';
 import type { DatabaseState } from './demo-state.ts';
 
-export const demoOrganizationName = 'Demo organization';
+const demoOrganizationName = 'Demo organization';
 
 export interface Access {
   organizationId: string;
@@ -75,7 +75,7 @@ export async function* readAll<Item extends z.ZodType>(
       client,
       listSchema(item),
       'GET',
-      `${path}?${query}`,
+      `${path}?${query.toString()}`,
     );
     yield* page.data;
     cursor = page.next_cursor;

@@ -34,7 +34,7 @@ export function historyTable(deliveries: readonly Delivery[]): string[] {
 export function arrivalLine(arrival: Arrival): string {
   const verdict = arrival.verified ? 'signature verified' : 'SIGNATURE DOES NOT MATCH';
   const details = `attempt ${arrival.attempt}, ${arrival.bytes} bytes`;
-  return `${arrival.eventType.padEnd(22)} ${verdict}   ${details}   ${arrival.eventId}`;
+  return `${arrival.eventType.padEnd(22)}  ${verdict}  ${details}  ${arrival.eventId}`;
 }
 
 /** Where everything is, and lines to paste into another terminal. */
@@ -48,7 +48,7 @@ export function closingWords(facts: DemoFacts, folder: string): string[] {
     data: { consultation_id: 'con_from_curl' },
   });
   return [
-    `API             ${facts.api_url}/v1   (reference: ${facts.api_url}/docs)`,
+    `API             ${facts.api_url}/v1`,
     `internal        ${facts.internal_url}/internal/v1   (metrics: ${facts.internal_url}/metrics)`,
     `worker          ${facts.worker_url}/readyz   (metrics: ${facts.worker_url}/metrics)`,
     `demo receiver   ${facts.receiver_url}`,
@@ -59,9 +59,7 @@ export function closingWords(facts: DemoFacts, folder: string): string[] {
     'The webhooks, and what was delivered:',
     `  curl -s ${key} ${facts.api_url}/v1/webhooks`,
     `  curl -s ${key} '${facts.api_url}/v1/webhooks/deliveries?limit=5'`,
-    'A test delivery; watch it arrive here:',
-    `  curl -s -X POST ${key} ${facts.api_url}/v1/webhooks/${facts.webhook_id}/test`,
-    'Another event:',
+    'Another event; watch it arrive here:',
     `  curl -s ${secret} ${json} -d '${event}' ${facts.internal_url}/internal/v1/events`,
   ];
 }

@@ -7,7 +7,7 @@ import {
   ledgerGauges,
 } from '@enterprise-api/shared/db';
 import { createDatabaseClock } from '@enterprise-api/shared/emit';
-import { type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { createJobProducer, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
 import {
   type Closers,
   createClosers,
@@ -19,13 +19,14 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { checkSurroundings } from '@enterprise-api/shared/startup';
 import type { Config } from './config.ts';
-import { createWorkerMetrics } from './metrics.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { startProbeServer } from './probes/server.ts';
 import { createRelay } from './take/relay.ts';
 import { writeQueuedEvent } from './take/write-event.ts';
 import { createPartitionKeeper } from './upkeep/partition-keeper.ts';
+import { createWatchdog } from './upkeep/watchdog.ts';
 import { createWorkers, type JobHandlers } from './workers.ts';
 
 /** Connections to the ledger: statements are few and large, and hold one for milliseconds. */
@@ -37,17 +38,26 @@ const applicationName = 'enterprise-api-webhook-worker';
  *
  * @throws when the database is not there or not migrated, or the port is taken; what was built is closed again
  */
-export async function start(config: Config, log: Logger): Promise<RunningService & { port: number }> {
+export async function start(
+  config: Config,
+  log: Logger,
+  fail: (error: unknown) => void,
+): Promise<RunningService & { port: number }> {
   const closers = createClosers(log);
   try {
-    return await build(config, log, closers);
+    return await build(config, log, closers, fail);
   } catch (error) {
     await closers.closeAll();
     throw error;
   }
 }
 
-async function build(config: Config, log: Logger, closers: Closers): Promise<RunningService & { port: number }> {
+async function build(
+  config: Config,
+  log: Logger,
+  closers: Closers,
+  fail: (error: unknown) => void,
+): Promise<RunningService & { port: number }> {
   const url = config.DATABASE_URL;
   const db = createDatabase({
     url,
@@ -83,7 +93,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<Run
     },
     () => pipeline.webhooks.forgetAll(),
   );
-  startIntake({ queue, db, log, closers, pipeline, metrics });
+  startIntake({ queue, db, log, closers, pipeline, metrics, fail });
   readiness.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   return {
@@ -102,9 +112,10 @@ function startIntake(parts: {
   log: Logger;
   closers: Closers;
   pipeline: Pipeline;
-  metrics: ReturnType<typeof createWorkerMetrics>;
+  metrics: WorkerMetrics;
+  fail: (error: unknown) => void;
 }): void {
-  const { queue, db, log, closers, pipeline, metrics } = parts;
+  const { queue, db, log, closers, pipeline, metrics, fail } = parts;
   const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
   closers.add('partition keeper', keeper.stop);
   keeper.start();
@@ -120,6 +131,7 @@ function startIntake(parts: {
   const workers = createWorkers({
     backend: queue,
     log,
+    monotonic: systemClock.monotonic,
     handlers: createHandlers(db, pipeline, createLimitedWarning(log, 'take failed; the relay will do it')),
     onJobFailed: (queue) => metrics.jobsFailed.inc({ queue }),
     onQueueError: (error) => {
@@ -128,6 +140,18 @@ function startIntake(parts: {
     },
   });
   closers.add('queue workers', workers.close);
+  const waiting = createJobProducer(queue, 'takeEvents', queueWarning);
+  closers.add('queue watch', waiting.close);
+  const watchdog = createWatchdog({
+    clock: systemClock,
+    log,
+    waitingJobs: waiting.waitingCount,
+    activity: workers.activity,
+    rebuild: workers.rebuild,
+    giveUp: fail,
+  });
+  closers.add('watchdog', watchdog.stop);
+  watchdog.start();
 }
 
 function createHandlers(db: Database, pipeline: Pipeline, onTakeError: (error: unknown) => void): JobHandlers {

@@ -10,6 +10,7 @@ export interface WorkersOptions {
   backend: QueueBackend;
   handlers: JobHandlers;
   log: Logger;
+  monotonic: () => number;
   onJobFailed: (queue: string) => void;
   onQueueError: (error: Error) => void;
 }
@@ -23,31 +24,56 @@ const maxBackoffMs = 60_000;
 /** BullMQ waits without limit for a backend that is away; we do not, because a job that is cut off is only a wake-up. */
 const closeWithinMs = 2_000;
 
+export interface Workers {
+  /** Jobs being handled, and when the last one began or ended (monotonic). */
+  activity(): { running: number; lastAt: number };
+  /** New workers with new connections, in the place of those that no longer hear their queue. */
+  rebuild(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Binds the jobs of the catalogue to their handlers. The only file that makes a BullMQ worker. */
-export function createWorkers(options: WorkersOptions): { close: () => Promise<void> } {
+export function createWorkers(options: WorkersOptions): Workers {
   const running = new Set<Promise<void>>();
-  const workers = [bind('takeEvents', options, running), bind('writeEvent', options, running)];
+  let lastAt = options.monotonic();
+  const track = (work: Promise<void>): Promise<void> => {
+    lastAt = options.monotonic();
+    const tracked = work.finally(() => {
+      lastAt = options.monotonic();
+      running.delete(tracked);
+    });
+    running.add(tracked);
+    return tracked;
+  };
+  const build = () => [bind('takeEvents', options, track), bind('writeEvent', options, track)];
+  let workers = build();
+  const closeCurrent = async () => {
+    // From here on no job is fetched, whatever becomes of the closing itself.
+    const closing = Promise.allSettled(workers.map((worker) => worker.close()));
+    await Promise.allSettled(running);
+    await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, closeWithinMs))]);
+    for (const worker of workers) worker.disconnect().catch(() => undefined);
+  };
   return {
-    close: async () => {
-      // From here on no job is fetched, whatever becomes of the closing itself.
-      const closing = Promise.allSettled(workers.map((worker) => worker.close()));
-      await Promise.allSettled(running);
-      await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, closeWithinMs))]);
-      for (const worker of workers) worker.disconnect().catch(() => undefined);
+    activity: () => ({ running: running.size, lastAt }),
+    rebuild: async () => {
+      await closeCurrent();
+      workers = build();
     },
+    close: closeCurrent,
   };
 }
 
-function bind<Name extends JobName>(name: Name, options: WorkersOptions, running: Set<Promise<void>>) {
+function bind<Name extends JobName>(
+  name: Name,
+  options: WorkersOptions,
+  track: (work: Promise<void>) => Promise<void>,
+) {
   const { queue } = jobs[name];
   const { options: connection, factory } = workerBinding(options.backend, queue);
   const worker = new Worker(
     queue,
-    (job: Job) => {
-      const work = handle(name, job, options).finally(() => running.delete(work));
-      running.add(work);
-      return work;
-    },
+    (job: Job) => track(handle(name, job, options)),
     {
       ...connection,
       concurrency,

@@ -76,7 +76,7 @@ function emptyAsUnset(text: string | undefined): string | undefined {
 /** Kubernetes puts a variable for each service of the namespace into every container: hence warnings, not errors. */
 function unknownNames(own: string[], environment: Environment, rules: EnvironmentRules): string[] {
   const known = new Set([...own, ...rules.known]);
-  for (const name of [...known]) known.add(`${name}_FILE`);
+  for (const name of Array.from(known)) known.add(`${name}_FILE`);
   return Object.keys(environment)
     .filter((name) => ownPrefixes.some((prefix) => name.startsWith(prefix)) && !known.has(name))
     .sort();

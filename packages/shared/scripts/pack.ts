@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// `npm run pack:shared -- <folder>`: makes the package that programs outside this workspace install. Inside it, the
+// sources run as they are; under node_modules Node refuses TypeScript, so what is packed is compiled, with its types.
+const project = fileURLToPath(new URL('../../../', import.meta.url));
+const source = join(project, 'packages/shared');
+const dist = join(source, 'dist');
+
+interface Manifest {
+  name: string;
+  version: string;
+  license: string;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+  exports: Record<string, string>;
+}
+
+const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+function pack(folder: string): string {
+  const run = (program: string, args: string[], cwd: string) =>
+    execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  // A file that was removed from the sources must not live on in the package.
+  rmSync(dist, { recursive: true, force: true });
+  run(process.execPath, [join(project, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json'], source);
+  writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifestOfPackage(), null, 2)}\n`);
+  copyFileSync(join(project, 'LICENSE'), join(dist, 'LICENSE'));
+  mkdirSync(folder, { recursive: true });
+  const output = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], dist);
+  return join(folder, output.trim().split('\n').at(-1) ?? '');
+}
+
+/** One entry per room, as inside, but for the room that helps tests. */
+function manifestOfPackage(): object {
+  const { name, version, license, dependencies, exports } = readManifest(source);
+  const { kysely, ...others } = dependencies;
+  const rooms = Object.entries(exports).filter(([room]) => room !== './testing');
+  return {
+    name,
+    version,
+    license,
+    type: 'module',
+    engines: { node: '>=22' },
+    exports: Object.fromEntries(rooms.map(([room, file]) => [room, compiled(file)])),
+    files: ['lib'],
+    dependencies: {
+      ...others,
+      // Our declarations speak of its types.
+      '@types/pg': readManifest(project).devDependencies['@types/pg'],
+    },
+    // The caller's own copy: the producer takes the caller's database handle, and two copies' types do not fit.
+    peerDependencies: { kysely: `^${kysely}` },
+  };
+}
+
+function compiled(file: string): { types: string; default: string } {
+  const path = file.replace(/^\.\/src\//, './lib/').replace(/\.ts$/, '');
+  return { types: `${path}.d.ts`, default: `${path}.js` };
+}
+
+const [folder = join(dist, 'packed')] = process.argv.slice(2);
+process.stdout.write(`${pack(resolve(folder))}\n`);

@@ -1,0 +1,104 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { contextPaths, copies, effective, history, readDockerfile } from './dockerfile.ts';
+import { importsOf } from './imports.ts';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const stages = readDockerfile(join(project, 'Dockerfile'));
+const manifest = (folder: string) => JSON.parse(readFileSync(join(project, folder, 'package.json'), 'utf8'));
+
+const images = [
+  { target: 'api', entry: 'services/api/src/main.ts', health: '/healthz' },
+  { target: 'webhook-worker', entry: 'services/webhook-worker/src/main.ts', health: '/healthz' },
+  { target: 'demo-receiver', entry: 'local/compose/demo-receiver.ts', health: 'https://localhost:8443/' },
+];
+const production = [
+  'services/api/src/main.ts',
+  'services/webhook-worker/src/main.ts',
+  'packages/shared/src/db/migrate-main.ts',
+];
+
+describe.each(images)('the image $target', ({ target, entry, health }) => {
+  it('runs its program as PID 1, so that SIGTERM reaches it', () => {
+    expect(JSON.parse(effective(stages, target, 'CMD') ?? '')).toEqual(['node', entry]);
+    expect(existsSync(join(project, entry))).toBe(true);
+    expect(effective(stages, target, 'ENTRYPOINT')).toBeUndefined();
+    expect(effective(stages, target, 'STOPSIGNAL')).toBe('SIGTERM');
+  });
+
+  it('runs as a user that is not root and owns none of its files', () => {
+    expect(effective(stages, target, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    const written = history(stages, target).filter(({ keyword }) => keyword === 'COPY' || keyword === 'ADD');
+    expect(written.filter(({ text }) => text.includes('--chown'))).toEqual([]);
+  });
+
+  it('says whether it is healthy', () => {
+    expect(effective(stages, target, 'HEALTHCHECK')).toContain(health);
+  });
+
+  it('stands on the version of Node that the tests run on', () => {
+    const base = stages.find(({ name }) => name === 'base')?.from;
+    expect(base).toMatch(new RegExp(`^node:${manifest('').devDependencies.node}-`));
+    expect(effective(stages, target, 'ENV')).toBe('NODE_ENV=production');
+  });
+
+  it('has the files that its program imports', () => {
+    const copied = contextPaths(stages, target);
+    const { files } = importsOf(project, entry);
+    const covered = (file: string) => copied.some((path) => file === path || file.startsWith(`${path}/`));
+    expect(files.filter((file) => !covered(file))).toEqual([]);
+  });
+});
+
+describe('what production runs', () => {
+  it.each(production)('%s imports only packages that its own manifest declares', (entry) => {
+    const { packages } = importsOf(project, entry);
+    const undeclared = [...packages].filter(([name, file]) => {
+      const folder = file.split('/').slice(0, 2).join('/');
+      return manifest(folder).dependencies[name] === undefined;
+    });
+    expect(undeclared).toEqual([]);
+  });
+
+  it.each(production)('%s imports nothing that is made for tests, which the image lacks', (entry) => {
+    expect(importsOf(project, entry).files.filter((file) => /\/testing\/|\.test\.ts$/.test(file))).toEqual([]);
+    const removal = history(stages, 'sources').findLast(({ keyword }) => keyword === 'RUN');
+    expect(removal?.text).toContain('-name testing');
+  });
+
+  it('is installed with the manifest of every workspace, or npm would leave its packages out', () => {
+    const manifests = [
+      'package.json',
+      'package-lock.json',
+      ...globSync('{packages,services}/*/package.json', { cwd: project }),
+    ];
+    const copied = copies(history(stages, 'dependencies')).flatMap(({ sources }) => sources);
+    expect(copied.sort()).toEqual(manifests.sort());
+  });
+});
+
+describe('what the demo receiver runs', () => {
+  it('is installed beside what production has', () => {
+    const installed = history(stages, 'demo-dependencies').findLast(({ keyword }) => keyword === 'RUN')?.text ?? '';
+    const missing = [...importsOf(project, 'local/compose/demo-receiver.ts').packages.keys()].filter(
+      (name) => manifest('packages/shared').dependencies[name] === undefined && !installed.includes(`'${name}'`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the build context', () => {
+  it('is a list of what is let in: no .env, no data, no history', () => {
+    const lines = readFileSync(join(project, '.dockerignore'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    expect(lines[0]).toBe('*');
+    const letIn = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const wanted = stages.flatMap(({ instructions }) => copies(instructions)).filter(({ from }) => from === undefined);
+    const roots = new Set(wanted.flatMap(({ sources }) => sources.map((source) => source.split('/')[0] ?? '')));
+    expect(letIn.sort()).toEqual([...roots].sort());
+    expect(lines).toContain('**/node_modules');
+  });
+});

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+
+export interface Instruction {
+  keyword: string;
+  /** What follows the keyword, on one line, with the build's arguments filled in. */
+  text: string;
+}
+
+export interface Stage {
+  name: string;
+  /** An image, or the name of an earlier stage. */
+  from: string;
+  instructions: Instruction[];
+}
+
+/** Reads a Dockerfile into its stages: as much of its grammar as ours uses. */
+export function readDockerfile(file: string): Stage[] {
+  const stages: Stage[] = [];
+  const variables = new Map<string, string>();
+  for (const line of joinedLines(readFileSync(file, 'utf8'))) {
+    const [, keyword = '', written = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
+    const text = written.replace(/\$\{(\w+)\}/g, (whole, name: string) => variables.get(name) ?? whole);
+    const stage = stages.at(-1);
+    if (keyword === 'ARG') {
+      const [name = '', value = ''] = text.split('=');
+      variables.set(name, value);
+    } else if (keyword === 'FROM') {
+      const [from = '', , name = ''] = text.split(/\s+/);
+      stages.push({ name, from, instructions: [] });
+    } else if (keyword !== '' && stage) stage.instructions.push({ keyword, text });
+    else throw new Error(`Not understood: ${line}`);
+  }
+  return stages;
+}
+
+/** The instructions that made an image, those of the stages it is built on first. */
+export function history(stages: readonly Stage[], target: string): Instruction[] {
+  const stage = stages.find(({ name }) => name === target);
+  return stage ? [...history(stages, stage.from), ...stage.instructions] : [];
+}
+
+/** The last instruction of a kind: the one that counts. */
+export function effective(stages: readonly Stage[], target: string, keyword: string): string | undefined {
+  return history(stages, target).findLast((instruction) => instruction.keyword === keyword)?.text;
+}
+
+export interface Copy {
+  /** The stage it is taken from; undefined is the build's context. */
+  from: string | undefined;
+  sources: string[];
+  destination: string;
+}
+
+export function copies(instructions: readonly Instruction[]): Copy[] {
+  return instructions
+    .filter(({ keyword }) => keyword === 'COPY')
+    .map(({ text }) => {
+      const words = text.split(/\s+/);
+      const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
+      const paths = words.filter((word) => !word.startsWith('--'));
+      return { from, sources: paths.slice(0, -1), destination: paths.at(-1) ?? '' };
+    });
+}
+
+/** What an image's /app is filled with from the build's context, through whichever stages. */
+export function contextPaths(stages: readonly Stage[], target: string): string[] {
+  return copies(history(stages, target)).flatMap(({ from, sources }) =>
+    from === undefined ? sources : contextPaths(stages, from),
+  );
+}
+
+function joinedLines(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('#'))
+    .join('\n')
+    .replace(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
+
+export interface Imports {
+  /** Files of this project, from its folder. */
+  files: string[];
+  /** Packages from the registry, each with a file that imports it. */
+  packages: Map<string, string>;
+}
+
+const shared = '@enterprise-api/shared/';
+const statement = /^\s*(?:import|export)\s(?!type\b)(?:[^'";]*\sfrom\s+)?'([^']+)'/gm;
+
+/** Everything that Node loads to run a file: its static imports, and theirs. Types are erased before. */
+export function importsOf(project: string, entry: string): Imports {
+  const sharedExports: Record<string, string> = JSON.parse(
+    readFileSync(join(project, 'packages/shared/package.json'), 'utf8'),
+  ).exports;
+  const files = new Set<string>();
+  const packages = new Map<string, string>();
+  const visit = (file: string): void => {
+    if (files.has(file)) return;
+    files.add(file);
+    for (const [, specifier = ''] of readFileSync(join(project, file), 'utf8').matchAll(statement)) {
+      if (specifier.startsWith('.')) visit(join(dirname(file), specifier));
+      else if (specifier.startsWith(shared))
+        visit(join('packages/shared', sharedExports[`./${specifier.slice(shared.length)}`] ?? specifier));
+      else if (!isBuiltin(specifier)) packages.set(packageName(specifier), file);
+    }
+  };
+  visit(entry);
+  return { files: [...files], packages };
+}
+
+function isBuiltin(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier);
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
