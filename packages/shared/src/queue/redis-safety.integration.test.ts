@@ -28,7 +28,8 @@ describe('a look at the Redis of the queue', () => {
   });
 
   it('is not stopped by one that does not answer', async () => {
-    const { url } = (redis = await startRedis());
+    redis = await startRedis();
+    const { url } = redis;
     await redis.close();
     expect(await inspectQueue({ kind: 'redis', url })).toMatchObject({ problem: null, warnings: [expect.any(String)] });
   });
