@@ -36,10 +36,11 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
       data: { batch_id: 'b' },
       id: 'k',
     };
-    const id = await producer.emit(event);
-    await producer.emit(event);
+    const ids = [await producer.emit(event), await producer.emit(event)];
     const rows = await stage.untilDeliveries(organizationId, (found) => found[0]?.status === 'succeeded');
-    expect(rows.map((row) => toPublicId('evt', row.event_id))).toEqual([id]);
+    // The same caller's id twice: whichever job a worker came to first is the event.
+    expect(rows).toHaveLength(1);
+    expect(ids).toContain(toPublicId('evt', rows[0]?.event_id ?? ''));
 
     await expect(producer.emit({ ...event, data: { batch_id: 'b', pad: 'x'.repeat(17_000) } })).rejects.toThrow(
       '16384',

@@ -21,15 +21,16 @@ interface Manifest {
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 function pack(folder: string): string {
-  const run = (program: string, args: string[], cwd: string) =>
-    execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   // A file that was removed from the sources must not live on in the package.
   rmSync(dist, { recursive: true, force: true });
-  run(process.execPath, [join(project, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json'], source);
+  const compiler = [join(project, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json'];
+  // Standard output is for the path alone: complaints of the compiler go to standard error.
+  execFileSync(process.execPath, compiler, { cwd: source, stdio: ['ignore', 2, 2] });
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifestOfPackage(), null, 2)}\n`);
   copyFileSync(join(project, 'LICENSE'), join(dist, 'LICENSE'));
   mkdirSync(folder, { recursive: true });
-  const output = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], dist);
+  const packing = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
+  const output = execFileSync('npm', packing, { cwd: dist, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   return join(folder, output.trim().split('\n').at(-1) ?? '');
 }
 

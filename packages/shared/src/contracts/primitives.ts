@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Every public id is its prefix, `_`, and 26 characters of lowercase Crockford base32 (TypeID layout). */
-export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'req'] as const;
+export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'req'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
 /** The shape of a public id of one kind. The first character is at most 7, because a UUID has 128 bits, not 130. */

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AuditAction, AuditObjectType } from '../contracts/index.ts';
 
 /** A column that the database fills at insert and that is never written by us afterwards. */
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
@@ -129,6 +130,35 @@ export interface AttemptsTable {
   first_byte_ms: number | null;
 }
 
+/** Answers that were given to requests with an `Idempotency-Key`, for as long as they are repeated. */
+export interface IdempotencyKeysTable {
+  /** SHA-256 of organization, key, method and path. */
+  id: Buffer;
+  organization_id: string;
+  /** SHA-256 of what was asked for: the same key with something else is refused. */
+  fingerprint: Buffer;
+  status: number;
+  headers: Record<string, string>;
+  /** The very text of the answer, encrypted: it may show a secret that is kept nowhere else. */
+  body_sealed: string | null;
+  created_at: CreatedAt;
+}
+
+/** Who changed what: a row for each change of an organization, a key or a webhook. Insert only. */
+export interface AuditLogTable {
+  id: string;
+  /** The public id of the key, or the name of one of our own. */
+  actor: string;
+  action: AuditAction;
+  object_type: AuditObjectType;
+  object_id: string;
+  organization_id: string;
+  request_id: string | null;
+  /** Names alone, never values. */
+  changed_fields: string[];
+  created_at: CreatedAt;
+}
+
 /** Every table of the ledger. Who writes which is in docs/architecture.md. */
 export interface Schema {
   organizations: OrganizationsTable;
@@ -141,4 +171,6 @@ export interface Schema {
   outbox: OutboxTable;
   deliveries: DeliveriesTable;
   attempts: AttemptsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  audit_log: AuditLogTable;
 }

@@ -1,5 +1,5 @@
 import type { ChangeFeed } from '@enterprise-api/shared/changes';
-import type { Database } from '@enterprise-api/shared/db';
+import { auditLogFields, type Database, type NewAuditEntry, writeAuditEntry } from '@enterprise-api/shared/db';
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import { cancelBatchSize, cancelPending, disableWebhook } from './queries.ts';
 
@@ -41,13 +41,10 @@ export function createDisabler({ db, log, publish }: DisablerOptions): Disabler 
     disable: (webhookId, reason) =>
       begin(webhookId, async () => {
         try {
-          const disabled = await db.transaction().execute(async (trx) => {
-            const done = await disableWebhook(trx, webhookId, reason);
-            if (done) await cancelPending(trx, [webhookId]);
-            return done;
-          });
-          if (!disabled) return;
+          const entry = await disableAndCancel(db, webhookId, reason);
+          if (entry === undefined) return;
           log.warn({ webhook_id: toPublicId('whk', webhookId), reason }, 'webhook disabled');
+          log.info(auditLogFields(entry), 'audit');
           await publish({ kind: 'webhook', id: webhookId });
           await cancelAll(webhookId);
         } catch (error) {
@@ -61,4 +58,27 @@ export function createDisabler({ db, log, publish }: DisablerOptions): Disabler 
       await Promise.all(running.values());
     },
   };
+}
+
+/** @returns what the audit log says of it, or undefined when the webhook was not enabled any more */
+async function disableAndCancel(
+  db: Database,
+  webhookId: string,
+  reason: 'failing' | 'gone',
+): Promise<NewAuditEntry | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const disabled = await disableWebhook(trx, webhookId, reason);
+    if (disabled === undefined) return undefined;
+    await cancelPending(trx, [webhookId]);
+    const entry: NewAuditEntry = {
+      actor: 'webhook-worker',
+      action: 'webhook.disabled',
+      objectId: webhookId,
+      organizationId: disabled.organization_id,
+      requestId: null,
+      changedFields: ['enabled', 'disabled_reason'],
+    };
+    await writeAuditEntry(trx, entry);
+    return entry;
+  });
 }

@@ -22,16 +22,16 @@ export async function findWebhooks(db: Database, ids: readonly string[]): Promis
   return rows;
 }
 
-/** Disables an enabled webhook. False when it was not enabled any more. */
+/** Disables an enabled webhook. Undefined when it was not enabled any more. */
 export async function disableWebhook(
   trx: DatabaseTransaction,
   webhookId: string,
   reason: 'failing' | 'gone',
-): Promise<boolean> {
-  const { rows } = await sql`
+): Promise<{ organization_id: string } | undefined> {
+  const { rows } = await sql<{ organization_id: string }>`
     update webhooks set state = 'disabled', disabled_reason = ${reason}, version = version + 1, updated_at = clock_timestamp()
-    where id = ${webhookId} and state = 'enabled' returning id`.execute(trx);
-  return rows.length > 0;
+    where id = ${webhookId} and state = 'enabled' returning organization_id`.execute(trx);
+  return rows[0];
 }
 
 /** Deliveries canceled by one statement at most. */

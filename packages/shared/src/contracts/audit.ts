@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { pageQueryShape } from './pagination.ts';
+import { type IdPrefix, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+
+/** What the audit log speaks of, with the prefix of its ids. */
+export const auditObjectPrefixes = {
+  organization: 'org',
+  api_key: 'key',
+  webhook: 'whk',
+} as const satisfies Record<string, IdPrefix>;
+export type AuditObjectType = keyof typeof auditObjectPrefixes;
+
+/** THE catalogue of changes that the audit log holds. `webhook.disabled` is what a worker does; people update. */
+export const auditActions = [
+  'organization.created',
+  'organization.updated',
+  'api_key.created',
+  'api_key.updated',
+  'api_key.deleted',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.disabled',
+] as const satisfies `${AuditObjectType}.${string}`[];
+export type AuditAction = (typeof auditActions)[number];
+
+/** The kind of object that an action is done to: the part before the dot. */
+export function auditObjectType(action: AuditAction): AuditObjectType {
+  return action.slice(0, action.indexOf('.')) as AuditObjectType;
+}
+
+const objectIdSchema = z.union(
+  Object.values(auditObjectPrefixes).map((prefix) => publicIdSchema(prefix)),
+  'must be the id of an organization, a key or a webhook',
+);
+
+export const listAuditQuerySchema = z.strictObject({
+  ...pageQueryShape,
+  organization_id: publicIdSchema('org').optional(),
+  object_id: objectIdSchema.optional(),
+  action: z.enum(auditActions).optional(),
+  since: instantSchema.optional(),
+  until: instantSchema.optional(),
+});
+export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
+
+export const auditEntrySchema = z.strictObject({
+  id: publicIdSchema('aud'),
+  object: z.literal('audit_entry'),
+  /** `key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker. */
+  actor: z.string(),
+  action: z.enum(auditActions),
+  object_type: z.enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]]),
+  object_id: objectIdSchema,
+  organization_id: publicIdSchema('org'),
+  request_id: z.string().nullable(),
+  changed_fields: z.array(z.string()),
+  created_at: timestampSchema,
+});
+export type AuditEntry = z.infer<typeof auditEntrySchema>;

@@ -1,0 +1,72 @@
+import type { Change } from '@enterprise-api/shared/changes';
+import type { Database } from '@enterprise-api/shared/db';
+import { createLogger, toPublicId } from '@enterprise-api/shared/runtime';
+import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { findDelivery, takeDeliveries } from '../testing/ledger.ts';
+import { createDisabler } from './disabler.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+let lines: string[] = [];
+let published: Change[] = [];
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+beforeEach(() => {
+  lines = [];
+  published = [];
+});
+
+const log = createLogger('webhook-worker', 'info', { write: (line: string) => lines.push(line) });
+const publish = async (change: Change) => void published.push(change);
+
+const stateOf = (id: string) =>
+  db.selectFrom('webhooks').select(['state', 'disabled_reason']).where('id', '=', id).executeTakeFirstOrThrow();
+const auditOf = (id: string) => db.selectFrom('audit_log').selectAll().where('object_id', '=', id).execute();
+
+describe('disabling a webhook', () => {
+  it('cancels what is pending, and is written down once, however often it is called for', async () => {
+    const { webhookId, organizationId, leases } = await takeDeliveries(db, 2);
+    const disabler = createDisabler({ db, log, publish });
+    await disabler.disable(webhookId, 'gone');
+    await disabler.disable(webhookId, 'failing');
+    expect(await stateOf(webhookId)).toEqual({ state: 'disabled', disabled_reason: 'gone' });
+    for (const lease of leases) expect((await findDelivery(db, lease.id)).status).toBe('canceled');
+    expect(await auditOf(webhookId)).toEqual([
+      {
+        id: expect.any(String),
+        actor: 'webhook-worker',
+        action: 'webhook.disabled',
+        object_type: 'webhook',
+        object_id: webhookId,
+        organization_id: organizationId,
+        request_id: null,
+        changed_fields: ['enabled', 'disabled_reason'],
+        created_at: expect.any(Date),
+      },
+    ]);
+    expect(published).toEqual([{ kind: 'webhook', id: webhookId }]);
+    const audited = lines.map((line) => JSON.parse(line)).filter((line) => line.msg === 'audit');
+    expect(audited).toEqual([
+      expect.objectContaining({
+        actor: 'webhook-worker',
+        action: 'webhook.disabled',
+        object: toPublicId('whk', webhookId),
+        request_id: null,
+      }),
+    ]);
+  });
+
+  it('does not happen when it cannot be written down', async () => {
+    const { webhookId } = await takeDeliveries(db, 1);
+    await sql`alter table audit_log rename to audit_log_away`.execute(db);
+    await createDisabler({ db, log, publish }).disable(webhookId, 'gone');
+    await sql`alter table audit_log_away rename to audit_log`.execute(db);
+    expect((await stateOf(webhookId)).state).toBe('enabled');
+    expect(published).toEqual([]);
+    expect(lines.some((line) => line.includes('webhook could not be disabled'))).toBe(true);
+  });
+});

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Database } from '@enterprise-api/shared/db';
+import { createJobProducer, type JobName } from '@enterprise-api/shared/queue';
+import { toPublicId, version } from '@enterprise-api/shared/runtime';
+import { insertOrganization, openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'enterprise-api-consumer-'));
+const manifest = JSON.parse(readFileSync(join(project, 'packages/shared/package.json'), 'utf8'));
+const execute = promisify(execFile);
+let db: Database;
+let url: string;
+let close: () => Promise<void>;
+
+/** What the consumer's own machine would have: our Node, npm, and nothing that tells npm about this workspace. */
+const environment = Object.fromEntries(
+  Object.entries({
+    ...process.env,
+    NODE_ENV: undefined,
+    PATH: [join(project, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+  }).filter(([name]) => !name.toLowerCase().startsWith('npm_')),
+);
+
+async function run(program: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await execute(program, args, { cwd: folder, env: { ...environment, ...env } });
+  return stdout.trim();
+}
+
+const node = (args: string[], env?: Record<string, string>) => run(process.execPath, args, env);
+const tsc = (...args: string[]) => node([join(project, 'node_modules/typescript/bin/tsc'), ...args]);
+
+beforeAll(async () => {
+  ({ db, url, close } = await openTestDatabase());
+  await sql`create table consultations (id text primary key)`.execute(db);
+  const tarball = await node([join(project, 'packages/shared/scripts/pack.ts'), folder]);
+  writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n');
+  const { kysely, pg } = manifest.dependencies;
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await run('npm', ['install', ...quiet, tarball, `kysely@${kysely}`, `pg@${pg}`]);
+  copyFileSync(new URL('./consumer.ts', import.meta.url), join(folder, 'consumer.ts'));
+}, 240_000);
+
+afterAll(async () => {
+  await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the package @enterprise-api/shared, installed in an empty folder', () => {
+  it('is typed: a strict program compiles against it', async () => {
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--verbatimModuleSyntax'];
+    const modern = [
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--lib',
+      'es2024,esnext.disposable',
+      '--types',
+      'node',
+    ];
+    expect(await tsc('consumer.ts', ...strict, ...modern)).toBe('');
+  });
+
+  it('emits events in the transaction of its caller, and whole events through the queue', async () => {
+    const organizationId = await insertOrganization(db);
+    const output = await node(['consumer.js'], {
+      DATABASE_URL: url,
+      ORGANIZATION_ID: toPublicId('org', organizationId),
+    });
+    const told = JSON.parse(output);
+    expect(told).toMatchObject({ version, failure: 'Error: rolled back', outcomes: ['added 1'] });
+    expect(told.queued).toMatch(/^evt_[0-9a-z]{26}$/);
+
+    const rows = await sql`select id from consultations`.execute(db);
+    expect(rows.rows).toEqual([{ id: 'con_committed' }]);
+    const events = await db.selectFrom('events').select(['id', 'organization_id', 'body']).execute();
+    expect(events.map((event) => event.id)).toEqual(told.committed);
+    expect(JSON.parse(events[0]?.body ?? '')).toMatchObject({ data: { consultation_id: 'con_committed' } });
+    const outbox = await db.selectFrom('outbox').select(['event_id', 'organization_id']).execute();
+    expect(outbox).toEqual([{ event_id: told.committed[0], organization_id: organizationId }]);
+    expect(await waiting('takeEvents')).toBe(1);
+    expect(await waiting('writeEvent')).toBe(1);
+  });
+
+  it('has every room but the one for tests', async () => {
+    const rooms = Object.keys(manifest.exports).map((room) => room.replace('./', '@enterprise-api/shared/'));
+    const load = 'const found = await Promise.allSettled(process.argv.slice(1).map((room) => import(room)));';
+    const tell = 'console.log(JSON.stringify(found.map((each) => each.reason?.code ?? "loaded")));';
+    const found: string[] = JSON.parse(await node(['--input-type=module', '--eval', load + tell, ...rooms]));
+    const expected = rooms.map((room) => (room.endsWith('/testing') ? 'ERR_PACKAGE_PATH_NOT_EXPORTED' : 'loaded'));
+    expect(found).toEqual(expected);
+  });
+});
+
+async function waiting(name: JobName): Promise<number> {
+  const queue = createJobProducer({ kind: 'postgres', url }, name, () => undefined);
+  try {
+    return await queue.waitingCount();
+  } finally {
+    await queue.close();
+  }
+}
