@@ -25,8 +25,9 @@ check: $(READY) ## types, lint, formatting, import boundaries, unused code
 migrate: $(READY) ## applies the migrations to DATABASE_URL
 	@exec $(NODE) packages/shared/src/db/migrate-main.ts
 
-up: ## the production shape, by docker compose
-	@exec docker compose up --build
+up: $(READY) ## the production shape, by docker compose; ARGS="--scale webhook-worker=3" for more workers
+	@$(NODE) local/compose-env.ts
+	@exec docker compose up --build $(ARGS)
 
 $(READY): package-lock.json
 	@exec sh local/install.sh $(READY)

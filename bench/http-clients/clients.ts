@@ -2,7 +2,9 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { createAddressPolicy } from '@enterprise-api/shared/security';
 import got from 'got';
+// oxlint-disable-next-line no-restricted-imports -- measured here, beside what deliveries really go out through
 import { Agent, request as undiciRequest } from 'undici';
+// oxlint-disable-next-line no-restricted-imports -- the sender itself is what the others are compared with
 import { createSender } from '../../services/webhook-worker/src/delivery/send.ts';
 
 /** One POST over a kept-alive connection; the answer's status, when its body has been read. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type ClientName, clients, type Post, type Target } from './clients.ts';
 
 // One client in a fresh process: nothing that another one warmed up, or left for the garbage collector, is in its bill.
@@ -36,7 +37,6 @@ async function postMany(post: Post, body: Buffer, count: number, concurrency: nu
   await Promise.all(Array.from({ length: concurrency }, line));
 }
 
-process.once('message', async (task: Task) => {
-  const measurement = await measure(task);
-  process.send?.(measurement, () => process.exit());
-});
+const [task] = await once(process, 'message');
+const measurement = await measure(task as Task);
+process.send?.(measurement, () => process.exit());
