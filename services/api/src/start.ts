@@ -1,9 +1,13 @@
 import type { Database } from '@enterprise-api/shared/db';
 import type { EventProducer } from '@enterprise-api/shared/emit';
-import { type Clock, createClosers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
-import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
-import { apiKeyRoutes } from './api-keys/routes.ts';
-import { createApiKeyService } from './api-keys/service.ts';
+import {
+  type Clock,
+  createClosers,
+  createLimitedWarning,
+  type Logger,
+  toPublicId,
+} from '@enterprise-api/shared/runtime';
+import { createSecretBox } from '@enterprise-api/shared/security';
 import { createInternalApp, createPublicApp } from './app.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createFailureLimit } from './auth/failure-limit.ts';
@@ -13,30 +17,17 @@ import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
 import type { ApiConfig } from './config.ts';
-import {
-  type Announce,
-  type Foundation,
-  openChangeFeed,
-  openDatabase,
-  openEventProducer,
-  openRateLimiter,
-} from './connections.ts';
-import { deliveryRoutes } from './deliveries/routes.ts';
-import { createDeliveryService } from './deliveries/service.ts';
-import { eventRoutes } from './events/routes.ts';
-import { createEventService } from './events/service.ts';
+import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
 import { createAccessLog } from './http/access-log.ts';
 import type { Availability } from './http/availability.ts';
-import { createCursors } from './http/cursor.ts';
 import { listen } from './http/listener.ts';
 import type { OpeningOptions } from './http/opening.ts';
 import { createRouteTable } from './http/route-table.ts';
-import { meRoutes } from './me/routes.ts';
-import { organizationRoutes } from './organizations/routes.ts';
-import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
+import { createTransact, type Origin, type Transact } from './http/unit-of-work.ts';
+import { createRunOnce } from './idempotency/run-once.ts';
+import { keepIdempotencyKeys } from './idempotency/upkeep.ts';
 import { type ApiMetrics, createApiMetrics } from './probes/metrics.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
-import { createWebhookService } from './webhooks/service.ts';
+import { internalRoutes, publicRoutes } from './routes.ts';
 
 export interface StartOptions {
   log: Logger;
@@ -70,7 +61,7 @@ export async function startApi(config: ApiConfig, options: StartOptions): Promis
 interface Parts extends Foundation {
   db: Database;
   metrics: ApiMetrics;
-  announce: Announce;
+  transactAs: (origin: Origin) => Transact;
   keyCache: KeyCache;
   availability: Availability;
   life: { stopping: boolean };
@@ -88,7 +79,9 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const keyCache = createKeyCache({ find, clock });
   const announce = await openChangeFeed(foundation, keyCache);
   const life = { stopping: false };
-  const parts = { ...foundation, db, metrics, announce, keyCache, availability, life, checkResponses };
+  const transactAs = createTransact({ db, log, announce });
+  const parts = { ...foundation, db, metrics, transactAs, keyCache, availability, life, checkResponses };
+  keepIdempotencyKeys(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
   const internalApp = buildInternalApp(parts, openEventProducer(foundation, db, metrics.announcement));
   const publicApp = buildPublicApp(parts);
@@ -128,6 +121,12 @@ function buildPublicApp(parts: Parts) {
         attend,
       }),
       body: publicBody,
+      actorOf: ({ key }) => toPublicId('key', key.id),
+      transactAs: parts.transactAs,
+      idempotency: {
+        organizationOf: ({ key }) => key.organization.id,
+        runOnce: createRunOnce(createSecretBox(config.keyRing)),
+      },
       attend,
       checkResponses: parts.checkResponses,
     },
@@ -143,31 +142,12 @@ function buildInternalApp(parts: Parts, producer: EventProducer) {
       table: createRouteTable(internalRoutes(parts, producer)),
       guard: createInternalGuard(parts.config.internalSecrets),
       body: internalBody,
+      actorOf: () => 'internal',
+      transactAs: parts.transactAs,
       attend: parts.availability.attend,
       checkResponses: parts.checkResponses,
     },
   });
-}
-
-function publicRoutes({ config, db, announce }: Parts) {
-  const cursors = createCursors(config.keyRing);
-  const secretBox = createSecretBox(config.keyRing);
-  const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
-  return [
-    ...meRoutes({ rateLimits: config.rateLimits }),
-    ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors, announce })),
-    ...deliveryRoutes(createDeliveryService({ db, cursors })),
-  ];
-}
-
-function internalRoutes({ config, db, announce, metrics }: Parts, { emit }: EventProducer) {
-  const cursors = createCursors(config.keyRing);
-  const findMissingOrganizations = createOrganizationDirectory(db);
-  return [
-    ...organizationRoutes(createOrganizationService({ db, cursors, announce })),
-    ...apiKeyRoutes(createApiKeyService({ db, cursors, announce })),
-    ...eventRoutes(createEventService({ emit, findMissingOrganizations, onEmitted: metrics.event })),
-  ];
 }
 
 function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUsed {

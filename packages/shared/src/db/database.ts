@@ -29,6 +29,9 @@ export function createDatabase(options: DatabaseOptions): Database {
 export function createPool(options: DatabaseOptions): Pool {
   const pool = new Pool({ ...connectionSettings(options), max: options.poolSize });
   pool.on('error', (error) => options.onError?.(error));
+  // The pool listens to idle clients only. One in use that loses its server between two statements would otherwise end
+  // the process with an unhandled event; its next statement fails, and the pool drops it.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

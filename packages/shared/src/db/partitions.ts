@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from './database.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
 
 const partitionedTables = ['events', 'deliveries', 'attempts'] as const;
 
@@ -28,12 +28,21 @@ export function uuidAtTime(unixMs: number): string {
 
 async function createPartition(db: Database, table: string, from: number, to: number): Promise<void> {
   const name = `${table}_${new Date(from).toISOString().slice(0, 7).replace('-', '_')}`;
-  const exists = await sql<{ found: boolean }>`select to_regclass(${name}) is not null as found`.execute(db);
-  if (exists.rows[0]?.found) return;
-  // Several processes may start at once: the advisory lock makes the loser find the partition there.
+  if (await isThere(db, name)) return;
   await db.transaction().execute(async (trx) => {
+    // Several processes may start at once: the advisory lock makes the loser find the partition there.
     await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
-    await sql`create table if not exists ${sql.table(name)} partition of ${sql.table(table)}
+    if (await isThere(trx, name)) return;
+    // Made apart and attached: `create table … partition of` would lock everybody out of the parent, and so stop all
+    // sending for as long as somebody's long query makes it wait.
+    await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)`.execute(trx);
+    await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
       for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);
   });
+}
+
+/** Reads pg_class, because `to_regclass` alone answers from what its session has cached: it misses a table just made. */
+async function isThere(db: Database | DatabaseTransaction, name: string): Promise<boolean> {
+  const { rows } = await sql`select from pg_class where oid = to_regclass(${name})`.execute(db);
+  return rows.length > 0;
 }

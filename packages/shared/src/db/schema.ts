@@ -141,7 +141,8 @@ export interface IdempotencyKeysTable {
   headers: Record<string, string>;
   /** The very text of the answer, encrypted: it may show a secret that is kept nowhere else. */
   body_sealed: string | null;
-  created_at: CreatedAt;
+  /** Of the answer; a key that has expired begins anew. */
+  created_at: Generated<Date>;
 }
 
 /** Who changed what: a row for each change of an organization, a key or a webhook. Insert only. */

@@ -1,5 +1,5 @@
 import type { Scope } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../http/paging.ts';
 import { isAfter, positionOf } from '../http/sql-paging.ts';
@@ -50,9 +50,9 @@ export async function organizationExists(db: Database, organizationId: string): 
   return row !== undefined;
 }
 
-export async function insertKey(db: Database, organizationId: string, key: NewKeyRow): Promise<KeyRow> {
+export async function insertKey(trx: DatabaseTransaction, organizationId: string, key: NewKeyRow): Promise<KeyRow> {
   const row = { ...key, organization_id: organizationId };
-  return db.insertInto('api_keys').values(row).returning(columns).executeTakeFirstOrThrow();
+  return trx.insertInto('api_keys').values(row).returning(columns).executeTakeFirstOrThrow();
 }
 
 /** Keys in force or expired; a revoked one is gone. */
@@ -69,24 +69,24 @@ export async function listKeys(db: Database, organizationId: string, page: PageQ
     .execute();
 }
 
-/** Internal callers name a key by its id alone, of whatever organization. */
-export async function updateKey(db: Database, id: string, changes: KeyChanges): Promise<KeyRow | undefined> {
-  return db
-    .updateTable('api_keys')
-    .set(changes)
+/**
+ * Finds a key in force or expired, and nobody else changes it until the transaction ends. Internal callers name a key by
+ * its id alone, of whatever organization.
+ */
+export async function lockKey(trx: DatabaseTransaction, id: string): Promise<KeyRow | undefined> {
+  return trx
+    .selectFrom('api_keys')
+    .select(columns)
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
-    .returning(columns)
+    .forUpdate()
     .executeTakeFirst();
 }
 
-export async function revokeKey(db: Database, id: string): Promise<boolean> {
-  const row = await db
-    .updateTable('api_keys')
-    .set({ revoked_at: sql<Date>`clock_timestamp()` })
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
+export async function updateKey(trx: DatabaseTransaction, id: string, changes: KeyChanges): Promise<KeyRow> {
+  return trx.updateTable('api_keys').set(changes).where('id', '=', id).returning(columns).executeTakeFirstOrThrow();
+}
+
+export async function revokeKey(trx: DatabaseTransaction, id: string): Promise<void> {
+  await trx.updateTable('api_keys').set({ revoked_at: sql<Date>`clock_timestamp()` }).where('id', '=', id).execute();
 }

@@ -21,7 +21,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       body: createApiKeySchema,
       status: 201,
       response: createdApiKeySchema,
-      handle: ({ ids, body }) => apiKeys.create(ids.id, body),
+      handle: ({ ids, body, transact }) => apiKeys.create(transact, ids.id, body),
     }),
     defineRoute({
       method: 'GET',
@@ -43,7 +43,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       body: updateApiKeySchema,
       status: 200,
       response: apiKeySchema,
-      handle: ({ ids, body }) => apiKeys.update(ids.id, body),
+      handle: ({ ids, body, transact }) => apiKeys.update(transact, ids.id, body),
     }),
     defineRoute({
       method: 'DELETE',
@@ -52,7 +52,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       scope: null,
       ids: { id: 'key' },
       status: 204,
-      handle: ({ ids }) => apiKeys.revoke(ids.id),
+      handle: ({ ids, transact }) => apiKeys.revoke(transact, ids.id),
     }),
   ];
 }

@@ -1,5 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Change } from '@enterprise-api/shared/changes';
 import type {
   ApiKey,
   CreateApiKey,
@@ -12,14 +11,17 @@ import type { Database } from '@enterprise-api/shared/db';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
+import { changedFields } from '../http/changed-fields.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { invalid, isProblem, type Problem, problem } from '../http/errors.ts';
 import { type PageQuestion, paginate } from '../http/paging.ts';
+import type { Transact } from '../http/unit-of-work.ts';
 import {
   insertKey,
   type KeyChanges,
   type KeyRow,
   listKeys,
+  lockKey,
   organizationExists,
   revokeKey,
   updateKey,
@@ -28,30 +30,37 @@ import {
 export interface ApiKeyServiceOptions {
   db: Database;
   cursors: Cursors;
-  /** Tells every process that a key is not what it was, or is new. */
-  announce: (change: Change) => Promise<void>;
 }
 
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
-export function createApiKeyService({ db, cursors, announce }: ApiKeyServiceOptions) {
+const auditedFields = ['name', 'scopes', 'ip_allowlist', 'expires_at'] as const;
+
+export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
   return {
-    create: async (organizationId: string, input: CreateApiKey): Promise<CreatedApiKey | Problem> => {
+    create: async (
+      transact: Transact,
+      organizationId: string,
+      input: CreateApiKey,
+    ): Promise<CreatedApiKey | Problem> => {
       const allowlist = canonicalAllowlist(input.ip_allowlist ?? null);
       if (isProblem(allowlist)) return allowlist;
-      if (!(await organizationExists(db, organizationId))) return problem('not_found');
-      const { secret, publicId } = generateKey(randomBytes);
-      const row = await insertKey(db, organizationId, {
-        id: newUuid(),
-        name: input.name,
-        public_id: publicId,
-        hash: hash('sha256', secret, 'buffer'),
-        scopes: input.scopes,
-        ip_allowlist: allowlist,
-        expires_at: input.expires_at ?? null,
+      return transact(async ({ trx, changed }) => {
+        if (!(await organizationExists(trx, organizationId))) return problem('not_found');
+        const { secret, publicId } = generateKey(randomBytes);
+        const row = await insertKey(trx, organizationId, {
+          id: newUuid(),
+          name: input.name,
+          public_id: publicId,
+          hash: hash('sha256', secret, 'buffer'),
+          scopes: input.scopes,
+          ip_allowlist: allowlist,
+          expires_at: input.expires_at ?? null,
+        });
+        const fields = changedFields(null, present(row), auditedFields);
+        await changed({ action: 'api_key.created', objectId: row.id, organizationId, changedFields: fields });
+        return { ...present(row), secret };
       });
-      await announce({ kind: 'api_key', id: row.id });
-      return { ...present(row), secret };
     },
 
     list: async (organizationId: string, request: { cursor?: string | undefined; limit: number }) => {
@@ -60,20 +69,29 @@ export function createApiKeyService({ db, cursors, announce }: ApiKeyServiceOpti
       return paginate(cursors, request, scope, (page: PageQuestion) => listKeys(db, organizationId, page), present);
     },
 
-    update: async (id: string, input: UpdateApiKey): Promise<ApiKey | Problem> => {
+    update: async (transact: Transact, id: string, input: UpdateApiKey): Promise<ApiKey | Problem> => {
       const changes = toChanges(input);
       if (isProblem(changes)) return changes;
-      const row = await updateKey(db, id, changes);
-      if (row === undefined) return problem('not_found');
-      await announce({ kind: 'api_key', id });
-      return present(row);
+      return transact(async ({ trx, changed }) => {
+        const before = await lockKey(trx, id);
+        if (before === undefined) return problem('not_found');
+        const shown = present(await updateKey(trx, id, changes));
+        const fields = changedFields(present(before), shown, auditedFields);
+        const organizationId = before.organization_id;
+        await changed({ action: 'api_key.updated', objectId: id, organizationId, changedFields: fields });
+        return shown;
+      });
     },
 
-    revoke: async (id: string): Promise<Problem | undefined> => {
-      if (!(await revokeKey(db, id))) return problem('not_found');
-      await announce({ kind: 'api_key', id });
-      return undefined;
-    },
+    revoke: (transact: Transact, id: string): Promise<Problem | undefined> =>
+      transact(async ({ trx, changed }) => {
+        const before = await lockKey(trx, id);
+        if (before === undefined) return problem('not_found');
+        await revokeKey(trx, id);
+        const organizationId = before.organization_id;
+        await changed({ action: 'api_key.deleted', objectId: id, organizationId, changedFields: [] });
+        return undefined;
+      }),
   };
 }
 

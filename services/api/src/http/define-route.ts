@@ -1,6 +1,8 @@
 import type { IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
 import type { z } from 'zod';
 import type { Problem } from './errors.ts';
+import type { IfMatch, Tagged } from './etag.ts';
+import type { Transact } from './unit-of-work.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -11,7 +13,17 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly ids: Readonly<Record<Ids, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** What the client has seen of what it changes, on routes with `ifMatch`; null when it does not say. */
+  readonly ifMatch: IfMatch | null;
+  /**
+   * Changes something, in the caller's name. A handler that writes, writes through this: it is what makes a request
+   * with an `Idempotency-Key` and its answer one thing.
+   */
+  readonly transact: Transact;
 }
+
+/** What a handler gives back; a tagged answer is sent with its `ETag`. */
+type Outcome<Answer> = Answer | Tagged<Answer> | Problem;
 
 /** A route as its feature writes it down. */
 export interface RouteDefinition<
@@ -35,6 +47,8 @@ export interface RouteDefinition<
   body?: Body;
   /** Of a body that is a union: which member it is meant to be, so that problems speak of that one alone. */
   narrowBody?: (json: unknown) => z.ZodType;
+  /** Whether `If-Match` counts. */
+  ifMatch?: boolean;
   /** Status of success; 204 answers without a body. */
   status: 200 | 201 | 202 | 204;
   /** What is sent on success: fields that it does not declare never leave the process. */
@@ -43,7 +57,7 @@ export interface RouteDefinition<
   location?: (answer: z.output<Answer>) => string;
   handle(
     input: RouteInput<Access, z.output<Query>, z.output<Body>, Ids>,
-  ): Promise<z.output<Answer> | Problem> | z.output<Answer> | Problem;
+  ): Promise<Outcome<z.output<Answer>>> | Outcome<z.output<Answer>>;
 }
 
 /** A route as the table holds it, its types checked where it was defined. */
@@ -56,6 +70,7 @@ export interface Route<Access> {
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
   readonly narrowBody: ((json: unknown) => z.ZodType) | undefined;
+  readonly ifMatch: boolean;
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
@@ -81,6 +96,7 @@ export function defineRoute<
     query: definition.query,
     body: definition.body,
     narrowBody: definition.narrowBody,
+    ifMatch: definition.ifMatch ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],
     handle: definition.handle as Route<Access>['handle'],

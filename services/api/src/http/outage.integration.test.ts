@@ -1,19 +1,22 @@
-import { createTestDatabase, type TestDatabase } from '@enterprise-api/shared/testing';
+import {
+  createTestDatabase,
+  type FaultProxy,
+  startFaultProxy,
+  type TestDatabase,
+  throughProxy,
+} from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../testing/eventually.ts';
-import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 let api: TestApi;
 let database: TestDatabase;
-let proxy: TcpProxy;
+let proxy: FaultProxy;
 beforeAll(async () => {
   database = await createTestDatabase();
   const { hostname, port } = new URL(database.url);
-  proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-  const proxied = new URL(database.url);
-  proxied.host = `127.0.0.1:${proxy.port}`;
-  api = await startTestApi({ database: { ...database, url: proxied.href } });
+  proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+  api = await startTestApi({ database: { ...database, url: throughProxy(database.url, proxy) } });
 });
 afterAll(async () => {
   await api.stop();

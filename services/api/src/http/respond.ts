@@ -3,31 +3,56 @@ import type { Response } from 'express';
 import { type Problem, problemBody, problemHeaders, scimProblemBody } from './errors.ts';
 import { exchangeOf } from './exchange.ts';
 
-/** Sends JSON without Express's own `json()`, which would look for ETags and formats that we do not use. */
-export function sendJson(response: Response, status: number, body: unknown, contentType = 'application/json'): void {
-  const text = JSON.stringify(body);
-  const length = Buffer.byteLength(text);
-  response.writeHead(status, { 'Content-Type': `${contentType}; charset=utf-8`, 'Content-Length': length });
-  // As a string, it leaves in one write with the head.
-  response.end(text);
+/** An answer, ready to be sent, or to be kept and sent again. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null: there is none, as with 204. */
+  readonly body: string | null;
 }
 
-export function sendNothing(response: Response): void {
-  response.writeHead(204);
-  response.end();
+export function jsonAnswer(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  contentType = 'application/json',
+): Answer {
+  return {
+    status,
+    headers: { ...headers, 'Content-Type': `${contentType}; charset=utf-8` },
+    body: JSON.stringify(body),
+  };
 }
 
 const scimPath = /^\/scim\/v2(?:[/?]|$)/;
 
 /** The one place that turns a problem into an answer. */
-export function sendProblem(response: Response, found: Problem): void {
+export function problemAnswer(response: Response, found: Problem): Answer {
   const exchange = exchangeOf(response);
   exchange.errorCode = found.problem;
-  for (const [name, value] of Object.entries(problemHeaders(found))) response.setHeader(name, value);
   const { status } = errorCatalogue[found.problem];
-  if (scimPath.test(response.req.originalUrl)) {
-    sendJson(response, status, scimProblemBody(found, exchange.requestId), 'application/scim+json');
-  } else {
-    sendJson(response, status, problemBody(found, exchange.requestId));
+  const headers = problemHeaders(found);
+  return scimPath.test(response.req.originalUrl)
+    ? jsonAnswer(status, scimProblemBody(found, exchange.requestId), headers, 'application/scim+json')
+    : jsonAnswer(status, problemBody(found, exchange.requestId), headers);
+}
+
+/** Sends without Express's own `json()`, which would look for ETags and formats that we do not use. */
+export function sendAnswer(response: Response, { status, headers, body }: Answer): void {
+  if (body === null) {
+    response.writeHead(status, headers);
+    response.end();
+    return;
   }
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  // As a string, it leaves in one write with the head.
+  response.end(body);
+}
+
+export function sendJson(response: Response, status: number, body: unknown): void {
+  sendAnswer(response, jsonAnswer(status, body));
+}
+
+export function sendProblem(response: Response, found: Problem): void {
+  sendAnswer(response, problemAnswer(response, found));
 }

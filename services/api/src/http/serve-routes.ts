@@ -1,17 +1,14 @@
-import type { IdPrefix } from '@enterprise-api/shared/contracts';
-import { fromPublicId } from '@enterprise-api/shared/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import { z } from 'zod';
 import type { Route } from './define-route.ts';
-import { invalid, isProblem, type Problem, problem } from './errors.ts';
+import { isProblem, type Problem, problem } from './errors.ts';
+import { isTagged } from './etag.ts';
 import { exchangeOf, targetOf } from './exchange.ts';
-import { type JsonLimits, parseJson } from './parse-json.ts';
-import { parseQuery } from './query.ts';
-import { readBody } from './read-body.ts';
-import { sendJson, sendNothing, sendProblem } from './respond.ts';
+import { fingerprint } from './idempotency-key.ts';
+import { type BodyLimits, readInput, resolveIds } from './read-input.ts';
+import { type Answer, jsonAnswer, problemAnswer, sendAnswer, sendProblem } from './respond.ts';
 import { createPicker, type Picker } from './response-shape.ts';
 import type { RouteTable, Target } from './route-table.ts';
-import { type Parsed, parseWith } from './zod-issues.ts';
+import type { Origin, Transact } from './unit-of-work.ts';
 
 /** Decides who is asking and whether they may, before anything of the request but its head is looked at. */
 export type Guard<Access> = (
@@ -20,94 +17,119 @@ export type Guard<Access> = (
   target: Target<Access>,
 ) => Promise<Access | Problem> | Access | Problem;
 
+/** A request that has an effect at most once, however often it is sent. */
+export interface IdempotentRequest {
+  /** UUID */
+  organizationId: string;
+  key: string;
+  method: string;
+  /** As the client wrote it; without the query. */
+  path: string;
+  fingerprint: Buffer;
+  /** Whether its path names something that may not be there. */
+  namesObject: boolean;
+}
+
+/** Runs a request's work unless that was done before: then what it was answered is the answer. */
+export type RunOnce = (
+  request: IdempotentRequest,
+  transact: Transact,
+  run: (transact: Transact) => unknown,
+  render: (outcome: unknown) => Answer,
+) => Promise<Answer | Problem>;
+
 export interface ServeOptions<Access> {
   table: RouteTable<Access>;
   guard: Guard<Access>;
-  body: JsonLimits & { maxBytes: number };
+  body: BodyLimits;
+  /** Who the audit log names for what a caller changes. */
+  actorOf: (access: Access) => string;
+  transactAs: (origin: Origin) => Transact;
+  /** Makes `Idempotency-Key` count on every POST. */
+  idempotency?: { organizationOf: (access: Access) => string; runOnce: RunOnce };
   /** Runs a handler and gives up with an error when the database does not answer. */
   attend: <Result>(work: Promise<Result>) => Promise<Result>;
   /** Holds every answer to its schema (tests), instead of only stripping what is not declared. */
   checkResponses: boolean;
 }
 
-/** The one way from a request to its handler: guard → 405/404 → body, query → ids → handler → answer. */
+/** The one way from a request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer. */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
-  const senders = new Map(options.table.routes.map((route) => [route, createSender(route, options.checkResponses)]));
+  const { table, guard, checkResponses } = options;
+  const renderers = new Map(table.routes.map((route) => [route, createRenderer(route, checkResponses)]));
   return async (request, response) => {
-    const { path, query } = targetOf(request);
-    const target = options.table.find(request.method, path);
+    const { path } = targetOf(request);
+    const target = table.find(request.method, path);
     if (target.kind !== 'unknown')
       exchangeOf(response).route = target.kind === 'route' ? target.route.path : target.path;
-    const access = await options.guard(request, response, target);
+    const access = await guard(request, response, target);
     if (isProblem(access)) return sendProblem(response, access);
     if (target.kind === 'unknown') return sendProblem(response, problem('not_found'));
     if (target.kind === 'other_method') {
       return sendProblem(response, problem('method_not_allowed', { headers: { Allow: target.allow } }));
     }
-    const { route } = target;
-    const input = await readInput(request, route, query, options.body);
-    if (isProblem(input)) return sendProblem(response, input);
-    const ids = resolveIds(route.ids, target.rawIds);
-    if (ids === null) return sendProblem(response, problem('not_found'));
-    const outcome = route.handle({ access, ids, ...input });
-    const answer = outcome instanceof Promise ? await options.attend(outcome) : outcome;
-    if (isProblem(answer)) return sendProblem(response, answer);
-    senders.get(route)?.(response, answer);
+    const renderer = renderers.get(target.route) as Renderer;
+    const render = (outcome: unknown) => renderer(response, outcome);
+    const requestId = exchangeOf(response).requestId;
+    sendAnswer(response, await answer({ request, access, ...target, render, requestId }, options));
   };
 }
 
-async function readInput<Access>(
-  request: Request,
-  route: Route<Access>,
-  queryText: string,
-  limits: JsonLimits & { maxBytes: number },
-): Promise<{ query: unknown; body: unknown } | Problem> {
-  const json = route.body === undefined ? undefined : await readJson(request, limits);
-  if (isProblem(json)) return json;
-  const query = parseWith(route.query ?? noParameters, parseQuery(queryText), 'query');
-  const schema = route.narrowBody?.(json?.value) ?? route.body;
-  const body: Parsed<unknown> =
-    schema === undefined ? { ok: true, value: undefined } : parseWith(schema, json?.value, 'body');
-  if (query.ok && body.ok) return { query: query.value, body: body.value };
-  return invalid([...(query.ok ? [] : query.details), ...(body.ok ? [] : body.details)]);
+/** A request that has found its route and may use it. */
+interface Call<Access> {
+  request: Request;
+  access: Access;
+  route: Route<Access>;
+  rawIds: Readonly<Record<string, string>>;
+  requestId: string;
+  /** Makes the answer of what the handler gave back. */
+  render: (outcome: unknown) => Answer;
 }
 
-const noParameters = z.strictObject({});
-
-async function readJson(
-  request: Request,
-  limits: JsonLimits & { maxBytes: number },
-): Promise<{ value: unknown } | Problem> {
-  const bytes = await readBody(request, limits.maxBytes);
-  if (isProblem(bytes)) return bytes;
-  if (bytes.length === 0) return { value: undefined };
-  const parsed = parseJson(bytes, limits);
-  if (parsed.ok) return { value: parsed.value };
-  return parsed.code === 'invalid_json' ? problem('invalid_json') : invalid([parsed.detail]);
-}
-
-/** UUIDs of the path's ids, or null when one of them cannot be the id of anything. */
-function resolveIds(
-  kinds: Readonly<Record<string, IdPrefix>>,
-  raw: Readonly<Record<string, string>>,
-): Record<string, string> | null {
-  const ids: Record<string, string> = {};
-  for (const [name, prefix] of Object.entries(kinds)) {
-    const uuid = fromPublicId(prefix, raw[name] ?? '');
-    if (uuid === null) return null;
-    ids[name] = uuid;
+async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>): Promise<Answer> {
+  const { request, access, route, render } = call;
+  const { idempotency, attend } = options;
+  const { path, query } = targetOf(request);
+  const counts = idempotency !== undefined && route.method === 'POST';
+  const input = await readInput(request, route, query, options.body, { idempotencyKey: counts });
+  if (isProblem(input)) return render(input);
+  const ids = resolveIds(route.ids, call.rawIds);
+  const run = (transact: Transact) =>
+    ids === null ? problem('not_found') : route.handle({ ...input, access, ids, transact });
+  const transact = options.transactAs({ actor: options.actorOf(access), requestId: call.requestId });
+  const { idempotencyKey: key } = input;
+  if (!counts || key === null) {
+    const outcome = run(transact);
+    return render(outcome instanceof Promise ? await attend(outcome) : outcome);
   }
-  return ids;
+  const once: IdempotentRequest = {
+    organizationId: idempotency.organizationOf(access),
+    key,
+    method: route.method,
+    path,
+    fingerprint: fingerprint(query, input.json),
+    namesObject: Object.keys(route.ids).length > 0,
+  };
+  const found = await attend(idempotency.runOnce(once, transact, run, render));
+  return isProblem(found) ? render(found) : found;
 }
 
-type Sender = (response: Response, answer: unknown) => void;
+type Renderer = (response: Response, outcome: unknown) => Answer;
 
-function createSender<Access>(route: Route<Access>, check: boolean): Sender {
+function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
   const { response: schema, status, location } = route;
-  if (schema === undefined) return sendNothing;
-  const pick: Picker = check ? (answer) => schema.parse(answer) : createPicker(schema);
-  return (response, answer) => {
-    if (location !== undefined) response.setHeader('Location', location(answer));
-    sendJson(response, status, pick(answer));
+  if (schema === undefined) {
+    return (response, outcome) =>
+      isProblem(outcome) ? problemAnswer(response, outcome) : { status, headers: {}, body: null };
+  }
+  const pick: Picker = check ? (shown) => schema.parse(shown) : createPicker(schema);
+  return (response, outcome) => {
+    if (isProblem(outcome)) return problemAnswer(response, outcome);
+    const shown = isTagged(outcome) ? outcome.tagged : outcome;
+    const headers = {
+      ...(location !== undefined && { Location: location(shown) }),
+      ...(isTagged(outcome) && { ETag: outcome.etag }),
+    };
+    return jsonAnswer(status, pick(shown), headers);
   };
 }

@@ -1,5 +1,5 @@
 import type { Plan } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
 import type { PageQuestion } from '../http/paging.ts';
 import { isAfter, positionOf } from '../http/sql-paging.ts';
 
@@ -13,14 +13,19 @@ export interface OrganizationRow {
 const columns = ['id', 'name', 'plan', 'created_at'] as const;
 
 export async function insertOrganization(
-  db: Database,
+  trx: DatabaseTransaction,
   organization: { id: string; name: string; plan: Plan },
 ): Promise<OrganizationRow> {
-  return db.insertInto('organizations').values(organization).returning(columns).executeTakeFirstOrThrow();
+  return trx.insertInto('organizations').values(organization).returning(columns).executeTakeFirstOrThrow();
 }
 
 export async function findOrganization(db: Database, id: string): Promise<OrganizationRow | undefined> {
   return db.selectFrom('organizations').select(columns).where('id', '=', id).executeTakeFirst();
+}
+
+/** {@link findOrganization}, and nobody else changes it until the transaction ends. */
+export async function lockOrganization(trx: DatabaseTransaction, id: string): Promise<OrganizationRow | undefined> {
+  return trx.selectFrom('organizations').select(columns).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
 export async function listOrganizations(db: Database, page: PageQuestion) {
@@ -35,11 +40,16 @@ export async function listOrganizations(db: Database, page: PageQuestion) {
 }
 
 export async function updateOrganization(
-  db: Database,
+  trx: DatabaseTransaction,
   id: string,
   changes: { name?: string | undefined; plan?: Plan | undefined },
-): Promise<OrganizationRow | undefined> {
-  return db.updateTable('organizations').set(changes).where('id', '=', id).returning(columns).executeTakeFirst();
+): Promise<OrganizationRow> {
+  return trx
+    .updateTable('organizations')
+    .set(changes)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow();
 }
 
 /** Which of these organizations exist. */

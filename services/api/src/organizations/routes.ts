@@ -20,7 +20,7 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
       status: 201,
       response: organizationSchema,
       location: ({ id }) => `/internal/v1/organizations/${id}`,
-      handle: ({ body }) => organizations.create(body),
+      handle: ({ body, transact }) => organizations.create(transact, body),
     }),
     defineRoute({
       method: 'GET',
@@ -51,7 +51,7 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
       body: updateOrganizationSchema,
       status: 200,
       response: organizationSchema,
-      handle: ({ ids, body }) => organizations.update(ids.id, body),
+      handle: ({ ids, body, transact }) => organizations.update(transact, ids.id, body),
     }),
   ];
 }

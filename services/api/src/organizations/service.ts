@@ -1,15 +1,17 @@
-import type { Change } from '@enterprise-api/shared/changes';
 import type { Organization, Plan } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/db';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { changedFields } from '../http/changed-fields.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { type Problem, problem } from '../http/errors.ts';
 import { type PageQuestion, paginate } from '../http/paging.ts';
+import type { Transact } from '../http/unit-of-work.ts';
 import {
   findExistingOrganizations,
   findOrganization,
   insertOrganization,
   listOrganizations,
+  lockOrganization,
   type OrganizationRow,
   updateOrganization,
 } from './queries.ts';
@@ -17,16 +19,22 @@ import {
 export interface OrganizationServiceOptions {
   db: Database;
   cursors: Cursors;
-  /** Tells every process that an organization is not what it was. */
-  announce: (change: Change) => Promise<void>;
 }
 
 export type OrganizationService = ReturnType<typeof createOrganizationService>;
 
-export function createOrganizationService({ db, cursors, announce }: OrganizationServiceOptions) {
+const auditedFields = ['name', 'plan'] as const;
+
+export function createOrganizationService({ db, cursors }: OrganizationServiceOptions) {
   return {
-    create: async (input: { name: string; plan: Plan }): Promise<Organization> =>
-      present(await insertOrganization(db, { id: newUuid(), ...input })),
+    create: (transact: Transact, input: { name: string; plan: Plan }): Promise<Organization> =>
+      transact(async ({ trx, changed }) => {
+        const id = newUuid();
+        const shown = present(await insertOrganization(trx, { id, ...input }));
+        const fields = changedFields(null, shown, auditedFields);
+        await changed({ action: 'organization.created', objectId: id, organizationId: id, changedFields: fields });
+        return shown;
+      }),
 
     list: (request: { cursor?: string | undefined; limit: number }) => {
       const scope = { list: 'organizations', organizationId: null, filters: {} };
@@ -38,12 +46,19 @@ export function createOrganizationService({ db, cursors, announce }: Organizatio
       return row === undefined ? problem('not_found') : present(row);
     },
 
-    update: async (id: string, changes: { name?: string | undefined; plan?: Plan | undefined }) => {
-      const row = await updateOrganization(db, id, changes);
-      if (row === undefined) return problem('not_found');
-      await announce({ kind: 'organization', id });
-      return present(row);
-    },
+    update: (
+      transact: Transact,
+      id: string,
+      changes: { name?: string | undefined; plan?: Plan | undefined },
+    ): Promise<Organization | Problem> =>
+      transact(async ({ trx, changed }) => {
+        const before = await lockOrganization(trx, id);
+        if (before === undefined) return problem('not_found');
+        const shown = present(await updateOrganization(trx, id, changes));
+        const fields = changedFields(present(before), shown, auditedFields);
+        await changed({ action: 'organization.updated', objectId: id, organizationId: id, changedFields: fields });
+        return shown;
+      }),
   };
 }
 

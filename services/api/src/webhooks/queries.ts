@@ -10,6 +10,7 @@ const columns = [
   'webhooks.description',
   'webhooks.state',
   'webhooks.disabled_reason',
+  'webhooks.version',
   'webhooks.created_at',
   'webhooks.updated_at',
 ] as const;
@@ -21,6 +22,7 @@ export interface WebhookRow {
   description: string | null;
   state: 'enabled' | 'disabled' | 'deleted';
   disabled_reason: 'manual' | 'failing' | 'gone' | null;
+  version: number;
   created_at: Date;
   updated_at: Date;
   /** When the run of failures began that it is in. */
@@ -74,7 +76,8 @@ export async function insertWebhook(db: Database, organizationId: string, webhoo
     ), url as (
       insert into webhook_urls (webhook_id, version, url) select id, version, url from made
     )
-    select id, url, event_patterns, description, state, disabled_reason, created_at, updated_at, null as failing_since
+    select id, url, event_patterns, description, state, disabled_reason, version, created_at, updated_at,
+           null as failing_since
     from made`.execute(db);
   return rows[0] as WebhookRow;
 }

@@ -21,7 +21,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       status: 201,
       response: webhookWithSecretSchema,
       location: ({ id }) => `/v1/webhooks/${id}`,
-      handle: ({ access, body }) => webhooks.create(access.key.organization.id, body),
+      handle: ({ access, body, transact }) => webhooks.create(transact, access.key.organization.id, body),
     }),
     defineRoute({
       method: 'GET',
@@ -51,8 +51,10 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       summary: 'Delete a webhook; its history stays readable',
       scope: 'webhooks:write',
       ids: { id: 'whk' },
+      ifMatch: true,
       status: 204,
-      handle: ({ access, ids }) => webhooks.remove(access.key.organization.id, ids.id),
+      handle: ({ access, ids, ifMatch, transact }) =>
+        webhooks.remove(transact, { organizationId: access.key.organization.id, id: ids.id, ifMatch }),
     }),
   ];
 }
@@ -66,8 +68,10 @@ function updateRoute(method: 'PUT' | 'PATCH', webhooks: WebhookService): Route<P
     scope: 'webhooks:write',
     ids: { id: 'whk' },
     body: updateWebhookSchema,
+    ifMatch: true,
     status: 200,
     response: webhookSchema,
-    handle: ({ access, ids, body }) => webhooks.update(access.key.organization.id, ids.id, body),
+    handle: ({ access, ids, body, ifMatch, transact }) =>
+      webhooks.update(transact, { organizationId: access.key.organization.id, id: ids.id, ifMatch }, body),
   });
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Change } from '@enterprise-api/shared/changes';
 import {
   type CreateWebhook,
   type ListWebhooksQuery,
@@ -12,9 +11,12 @@ import {
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl, type SecretBox } from '@enterprise-api/shared/security';
+import { changedFields } from '../http/changed-fields.ts';
 import type { Cursors } from '../http/cursor.ts';
 import { isProblem, type Problem, problem } from '../http/errors.ts';
+import { type IfMatch, isStale, type Tagged, versionTag } from '../http/etag.ts';
 import { type PageQuestion, paginate } from '../http/paging.ts';
+import type { Transact } from '../http/unit-of-work.ts';
 import { presentWebhook } from './present.ts';
 import {
   cancelPending,
@@ -36,8 +38,6 @@ export interface WebhookServiceOptions {
   secretBox: Pick<SecretBox, 'seal'>;
   addressPolicy: AddressPolicy;
   cursors: Cursors;
-  /** Tells every process that a webhook is not what it was. */
-  announce: (change: Change) => Promise<void>;
 }
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
@@ -45,20 +45,24 @@ export type WebhookService = ReturnType<typeof createWebhookService>;
 const secretBytes = 32;
 /** What a request cancels itself; the workers cancel the rest. */
 const canceledAtOnce = 1_000;
+const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
 
-export function createWebhookService({ db, secretBox, addressPolicy, cursors, announce }: WebhookServiceOptions) {
-  const changed = (id: string) => announce({ kind: 'webhook', id });
+export function createWebhookService({ db, secretBox, addressPolicy, cursors }: WebhookServiceOptions) {
   return {
-    create: async (organizationId: string, input: CreateWebhook): Promise<WebhookWithSecret | Problem> => {
+    create: async (
+      transact: Transact,
+      organizationId: string,
+      input: CreateWebhook,
+    ): Promise<Tagged<WebhookWithSecret> | Problem> => {
       const refused = urlProblem(input.url, addressPolicy);
       if (refused !== null) return refused;
       const id = newUuid();
       const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
       const enabled = input.enabled ?? true;
-      const row = await db.transaction().execute(async (trx) => {
+      return transact(async ({ trx, changed }) => {
         await lockOrganization(trx, organizationId);
         if ((await countWebhooks(trx, organizationId)) >= maxWebhooksPerOrganization) return tooMany();
-        return insertWebhook(trx, organizationId, {
+        const row = await insertWebhook(trx, organizationId, {
           id,
           url: input.url,
           event_patterns: input.events,
@@ -67,10 +71,10 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors, an
           disabled_reason: enabled ? null : 'manual',
           secret_sealed: secretBox.seal(secret, webhookSecretContext(organizationId, id)),
         });
+        const fields = changedFields(null, presentWebhook(row), auditedFields);
+        await changed({ action: 'webhook.created', objectId: id, organizationId, changedFields: fields });
+        return { etag: versionTag(row.version), tagged: { ...presentWebhook(row), secret } };
       });
-      if (isProblem(row)) return row;
-      await changed(id);
-      return { ...presentWebhook(row), secret };
     },
 
     list: (organizationId: string, { enabled, ...request }: ListWebhooksQuery) => {
@@ -79,37 +83,61 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors, an
       return paginate(cursors, request, scope, ask, presentWebhook);
     },
 
-    get: async (organizationId: string, id: string): Promise<Webhook | Problem> => {
+    get: async (organizationId: string, id: string): Promise<Tagged<Webhook> | Problem> => {
       const row = await findWebhook(db, organizationId, id);
-      return row === undefined ? problem('not_found') : presentWebhook(row);
+      return row === undefined ? problem('not_found') : presentTagged(row);
     },
 
-    update: async (organizationId: string, id: string, input: UpdateWebhook): Promise<Webhook | Problem> => {
+    update: (
+      transact: Transact,
+      { organizationId, id, ifMatch }: Place,
+      input: UpdateWebhook,
+    ): Promise<Tagged<Webhook> | Problem> | Problem => {
       const refused = input.url === undefined ? null : urlProblem(input.url, addressPolicy);
       if (refused !== null) return refused;
-      const row = await db.transaction().execute(async (trx) => {
-        const before = await lockWebhook(trx, organizationId, id);
-        if (before === undefined) return problem('not_found');
+      return transact(async ({ trx, changed }) => {
+        const before = await lockSeen(trx, { organizationId, id, ifMatch });
+        if (isProblem(before)) return before;
         await applyUpdate(trx, organizationId, before, input);
-        return (await findWebhook(trx, organizationId, id)) ?? problem('not_found');
+        const after = await findWebhook(trx, organizationId, id);
+        if (after === undefined) return problem('not_found');
+        const fields = changedFields(presentWebhook(before), presentWebhook(after), auditedFields);
+        await changed({ action: 'webhook.updated', objectId: id, organizationId, changedFields: fields });
+        return presentTagged(after);
       });
-      if (isProblem(row)) return row;
-      await changed(id);
-      return presentWebhook(row);
     },
 
-    remove: async (organizationId: string, id: string): Promise<Problem | undefined> => {
-      const found = await db.transaction().execute(async (trx) => {
-        if ((await lockWebhook(trx, organizationId, id)) === undefined) return false;
+    remove: (transact: Transact, { organizationId, id, ifMatch }: Place): Promise<Problem | undefined> =>
+      transact(async ({ trx, changed }) => {
+        const before = await lockSeen(trx, { organizationId, id, ifMatch });
+        if (isProblem(before)) return before;
         await updateWebhook(trx, organizationId, id, { state: 'deleted' });
         await cancelPending(trx, id, { includeTests: true, limit: canceledAtOnce });
-        return true;
-      });
-      if (!found) return problem('not_found');
-      await changed(id);
-      return undefined;
-    },
+        await changed({ action: 'webhook.deleted', objectId: id, organizationId, changedFields: [] });
+        return undefined;
+      }),
   };
+}
+
+/** Which webhook, and what the client has seen of it. */
+interface Place {
+  organizationId: string;
+  id: string;
+  ifMatch: IfMatch | null;
+}
+
+/** Locks the webhook before its version is compared: of two who have seen the same one, the second is too late. */
+async function lockSeen(
+  trx: DatabaseTransaction,
+  { organizationId, id, ifMatch }: Place,
+): Promise<WebhookRow | Problem> {
+  const row = await lockWebhook(trx, organizationId, id);
+  if (row === undefined) return problem('not_found');
+  return isStale(ifMatch, row.version) ? problem('precondition_failed') : row;
+}
+
+function presentTagged(row: WebhookRow): Tagged<Webhook> {
+  return { etag: versionTag(row.version), tagged: presentWebhook(row) };
 }
 
 /**

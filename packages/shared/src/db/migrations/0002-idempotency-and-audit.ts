@@ -35,6 +35,8 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null default clock_timestamp()
     )`.execute(db);
   await sql`create index audit_log_newest on audit_log (created_at desc, id desc)`.execute(db);
-  await sql`create index audit_log_of_organization on audit_log (organization_id, created_at desc, id desc)`.execute(db);
+  await sql`create index audit_log_of_organization on audit_log (organization_id, created_at desc, id desc)`.execute(
+    db,
+  );
   await sql`create index audit_log_of_object on audit_log (object_id, created_at desc, id desc)`.execute(db);
 }

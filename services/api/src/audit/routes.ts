@@ -1,0 +1,19 @@
+import { auditEntrySchema, listAuditQuerySchema, listSchema } from '@enterprise-api/shared/contracts';
+import type { InternalAccess } from '../auth/internal-guard.ts';
+import { defineRoute, type Route } from '../http/define-route.ts';
+import type { AuditService } from './service.ts';
+
+export function auditRoutes(audit: AuditService): Route<InternalAccess>[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/audit',
+      summary: 'Who changed which organization, key or webhook, and when',
+      scope: null,
+      query: listAuditQuerySchema,
+      status: 200,
+      response: listSchema(auditEntrySchema),
+      handle: ({ query }) => audit.list(query),
+    }),
+  ];
+}

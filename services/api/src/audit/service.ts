@@ -1,0 +1,56 @@
+import {
+  type AuditEntry,
+  type AuditObjectType,
+  auditObjectPrefixes,
+  type ListAuditQuery,
+} from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/db';
+import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
+import type { Cursors } from '../http/cursor.ts';
+import { type PageQuestion, paginate } from '../http/paging.ts';
+import { type AuditFilter, type AuditRow, listAuditEntries } from './queries.ts';
+
+export type AuditService = ReturnType<typeof createAuditService>;
+
+export function createAuditService({ db, cursors }: { db: Database; cursors: Cursors }) {
+  return {
+    list: ({ cursor, limit, ...filters }: ListAuditQuery) => {
+      const filter = toFilter(filters);
+      const scope = { list: 'audit', organizationId: null, filters };
+      const ask = (page: PageQuestion) => listAuditEntries(db, page, filter);
+      return paginate(cursors, { cursor, limit }, scope, ask, present);
+    },
+  };
+}
+
+/** Filters in the ledger's terms. */
+function toFilter(filters: Omit<ListAuditQuery, 'cursor' | 'limit'>): AuditFilter {
+  const { organization_id, object_id, action, since, until } = filters;
+  const organizationId =
+    organization_id === undefined ? undefined : (fromPublicId('org', organization_id) ?? undefined);
+  return { organizationId, object: object_id === undefined ? undefined : toObject(object_id), action, since, until };
+}
+
+/** The prefix of an id tells what it is the id of. */
+function toObject(publicId: string): AuditFilter['object'] {
+  for (const [type, prefix] of Object.entries(auditObjectPrefixes)) {
+    const id = fromPublicId(prefix, publicId);
+    if (id !== null) return { type: type as AuditObjectType, id };
+  }
+  return undefined;
+}
+
+function present(row: AuditRow): AuditEntry {
+  return {
+    id: toPublicId('aud', row.id),
+    object: 'audit_entry',
+    actor: row.actor,
+    action: row.action,
+    object_type: row.object_type,
+    object_id: toPublicId(auditObjectPrefixes[row.object_type], row.object_id),
+    organization_id: toPublicId('org', row.organization_id),
+    request_id: row.request_id,
+    changed_fields: row.changed_fields,
+    created_at: row.created_at.toISOString(),
+  };
+}

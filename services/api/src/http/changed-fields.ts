@@ -1,0 +1,8 @@
+/** Those of the fields that differ between two states of an object; all that have a value when it is new. */
+export function changedFields<Shown extends object>(
+  before: Shown | null,
+  after: Shown,
+  names: readonly (keyof Shown & string)[],
+): string[] {
+  return names.filter((name) => JSON.stringify(before?.[name] ?? null) !== JSON.stringify(after[name] ?? null));
+}

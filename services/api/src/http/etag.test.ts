@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isStale, parseIfMatch, versionTag } from './etag.ts';
+
+describe('If-Match', () => {
+  it.each([
+    ['*', '*'],
+    [' * ', '*'],
+    ['"3"', ['"3"']],
+    ['"1", "2"', ['"1"', '"2"']],
+    ['"1","2"\t,  "3"', ['"1"', '"2"', '"3"']],
+    [', "1",, "2" ,', ['"1"', '"2"']],
+    ['W/"3"', ['W/"3"']],
+    ['"a,b", ""', ['"a,b"', '""']],
+    ['"\u00e9"', ['"\u00e9"']],
+  ])('%j is read', (header, expected) => {
+    expect(parseIfMatch(header)).toEqual(expected);
+  });
+
+  it.each([
+    '',
+    ' ',
+    ',',
+    '3',
+    '"3',
+    '3"',
+    '"1" "2"',
+    '"1";"2"',
+    '*, "1"',
+    '"1", *',
+    'w/"1"',
+    'W/ "1"',
+    "'1'",
+    '"a b"',
+    '"a"b"',
+  ])('%j is refused', (header) => {
+    expect(parseIfMatch(header)).toBeUndefined();
+  });
+
+  it('never takes long, whatever is sent', () => {
+    const header = fc.string({ unit: fc.constantFrom('"', ',', ' ', '\t', 'W/', '*', 'a'), maxLength: 200 });
+    fc.assert(
+      fc.property(header, (text) => {
+        const parsed = parseIfMatch(text);
+        expect(parsed === undefined || parsed === '*' || parsed.length > 0).toBe(true);
+      }),
+    );
+    expect(parseIfMatch(`${'"a", '.repeat(3_000)}"`)).toBeUndefined();
+  });
+
+  it('holds for the version that was seen, for any of several, for whatever there is, and when nothing is said', () => {
+    expect(isStale([versionTag(7)], 7)).toBe(false);
+    expect(isStale(['"6"', '"7"'], 7)).toBe(false);
+    expect(isStale('*', 7)).toBe(false);
+    expect(isStale(null, 7)).toBe(false);
+  });
+
+  it('fails for other versions, and for weak tags', () => {
+    expect(isStale(['"6"'], 7)).toBe(true);
+    expect(isStale(['W/"7"'], 7)).toBe(true);
+    expect(isStale(['7'], 7)).toBe(true);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { fingerprint, parseIdempotencyKey } from './idempotency-key.ts';
+
+describe('the Idempotency-Key header', () => {
+  it('is none, or one of 1 to 255 visible ASCII characters', () => {
+    expect(parseIdempotencyKey(undefined)).toBeNull();
+    for (const key of ['a', '"8e03978e-40d5-43e8-bc93-6894a57f9324"', '!~', 'x'.repeat(255)]) {
+      expect(parseIdempotencyKey([key])).toBe(key);
+    }
+  });
+
+  it.each([[['']], [['x'.repeat(256)]], [['a b']], [['a\tb']], [['\u00e9']], [['\x7f']], [['a', 'a']], [['a', 'b']]])(
+    'is refused as %j',
+    (values) => {
+      expect(parseIdempotencyKey(values)).toBeUndefined();
+    },
+  );
+});
+
+describe('the fingerprint of a request', () => {
+  const of = (json: unknown, query = '') => fingerprint(query, json).toString('hex');
+
+  it('does not depend on the order of fields, at any depth', () => {
+    expect(of({ a: 1, b: { c: 2, d: [3] } })).toBe(of({ b: { d: [3], c: 2 }, a: 1 }));
+    const reversed = (value: unknown): unknown =>
+      Array.isArray(value)
+        ? value.map(reversed)
+        : typeof value === 'object' && value !== null
+          ? Object.fromEntries(
+              Object.entries(value)
+                .map(([name, field]) => [name, reversed(field)])
+                .reverse(),
+            )
+          : value;
+    fc.assert(fc.property(fc.jsonValue(), (value) => expect(of(reversed(value))).toBe(of(value))));
+  });
+
+  it('tells different requests apart', () => {
+    const different = [
+      {},
+      { a: 1 },
+      { a: '1' },
+      { a: null },
+      { b: 1 },
+      [],
+      ['a', 1],
+      [['a', 1]],
+      { fields: [['a', 1]] },
+    ];
+    expect(new Set(different.map((json) => of(json))).size).toBe(different.length);
+    expect(of(undefined)).not.toBe(of({}));
+    expect(of({ a: [1, 2] })).not.toBe(of({ a: [2, 1] }));
+    expect(of({}, 'force=1')).not.toBe(of({}));
+  });
+});

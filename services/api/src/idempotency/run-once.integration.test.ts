@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import type { Change } from '@enterprise-api/shared/changes';
+import type { Database } from '@enterprise-api/shared/db';
+import { createLogger, newUuid, systemClock, toPublicId } from '@enterprise-api/shared/runtime';
+import { createSecretBox } from '@enterprise-api/shared/security';
+import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import express, { type Express } from 'express';
+import request from 'supertest';
+import { z } from 'zod';
+import { defineRoute } from '../http/define-route.ts';
+import { createErrorHandler } from '../http/error-handler.ts';
+import { type Problem, problem } from '../http/errors.ts';
+import { openRequests } from '../http/opening.ts';
+import { createRouteTable } from '../http/route-table.ts';
+import { serveRoutes } from '../http/serve-routes.ts';
+import { createTransact, type Transact } from '../http/unit-of-work.ts';
+import { createRunOnce } from './run-once.ts';
+
+// What is true of every POST, shown with routes that do what no real one does: write first and refuse then.
+
+interface Access {
+  organizationId: string;
+}
+
+const log = createLogger('test', 'fatal');
+const noteSchema = z.strictObject({ name: z.string() });
+const access: Access = { organizationId: newUuid() };
+
+let db: Database;
+let close: () => Promise<void>;
+let app: Express;
+let announced: Change[] = [];
+let runs = 0;
+/** What the handler comes to after it has written. */
+let ending: () => Problem | { name: string } = () => ({ name: 'done' });
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  app = createApp(db);
+});
+afterAll(() => close());
+beforeEach(async () => {
+  runs = 0;
+  announced = [];
+  ending = () => ({ name: 'done' });
+  await db.deleteFrom('organizations').execute();
+  await db.deleteFrom('audit_log').execute();
+});
+
+/** Writes a row, says so, and ends as the test wants. */
+function write(transact: Transact): Promise<Problem | { name: string }> {
+  runs++;
+  return transact(async ({ trx, changed }) => {
+    const id = newUuid();
+    await trx.insertInto('organizations').values({ id, name: 'effect', plan: 'pro' }).execute();
+    await changed({ action: 'organization.created', objectId: id, organizationId: id, changedFields: [] });
+    return ending();
+  });
+}
+
+function createApp(database: Database): Express {
+  const routes = [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/notes',
+      summary: 'With a body',
+      scope: null,
+      body: noteSchema,
+      status: 201,
+      response: noteSchema,
+      handle: ({ transact }: { access: Access; transact: Transact }) => write(transact),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/notes/{id}/ring',
+      summary: 'On an object, with a body that may be left out',
+      scope: null,
+      ids: { id: 'whk' },
+      body: z.strictObject({ times: z.number().optional() }).optional(),
+      status: 204,
+      handle: async ({ transact }: { transact: Transact }) => {
+        const outcome = await write(transact);
+        return 'problem' in outcome ? outcome : undefined;
+      },
+    }),
+  ];
+  const ring = [{ id: 'test', key: randomBytes(32) }] as const;
+  const announce = async (change: Change) => void announced.push(change);
+  const made = express();
+  made.use(openRequests({ clock: systemClock, isStopping: () => false, onDone: () => undefined }));
+  made.use(
+    serveRoutes<Access>({
+      table: createRouteTable<Access>(routes),
+      guard: () => access,
+      body: { maxBytes: 1_000, maxDepth: 20, maxKeys: 100 },
+      actorOf: () => 'test',
+      transactAs: createTransact({ db: database, log, announce }),
+      idempotency: {
+        organizationOf: ({ organizationId }) => organizationId,
+        runOnce: createRunOnce(createSecretBox(ring)),
+      },
+      attend: (work) => work,
+      checkResponses: true,
+    }),
+  );
+  made.use(createErrorHandler(log));
+  return made;
+}
+
+const send = (key: string, path = '/v1/notes', body: object | undefined = { name: 'x' }) =>
+  request(app).post(path).set('Idempotency-Key', key).send(body);
+const ringPath = () => `/v1/notes/${toPublicId('whk', newUuid())}/ring`;
+
+async function effects(): Promise<number[]> {
+  const organizations = await db.selectFrom('organizations').select('id').execute();
+  const entries = await db.selectFrom('audit_log').select('id').execute();
+  return [organizations.length, entries.length, announced.length];
+}
+
+describe('a success', () => {
+  it('of a route without an answer is kept too', async () => {
+    const path = ringPath();
+    await send('empty', path, {}).expect(204, '');
+    const again = await send('empty', path, {}).expect(204, '');
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect([runs, await effects()]).toEqual([1, [1, 1, 1]]);
+  });
+
+  it('belongs to its path', async () => {
+    const [one, other] = [ringPath(), ringPath()];
+    await send('path', one, {}).expect(204);
+    expect((await send('path', other, {}).expect(204)).headers).not.toHaveProperty('idempotent-replayed');
+    await send('path').expect(201);
+    expect(runs).toBe(3);
+  });
+
+  it('with no body is another request than with an empty object', async () => {
+    const path = ringPath();
+    const without = () => request(app).post(path).set('Idempotency-Key', 'none');
+    await without().expect(204);
+    expect((await without().expect(204)).headers['idempotent-replayed']).toBe('true');
+    await send('none', path, {}).expect(422);
+  });
+});
+
+describe.each([
+  ['not_found', 404],
+  ['conflict', 409],
+  ['limit_reached', 409],
+] as const)('the problem %s', (code, status) => {
+  it('is kept, and what was written before it is undone', async () => {
+    ending = () => problem(code);
+    const first = await send(code).expect(status);
+    expect(await effects()).toEqual([0, 0, 0]);
+    ending = () => ({ name: 'done' });
+    const again = await send(code).expect(status);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.text).toBe(first.text);
+    expect(runs).toBe(1);
+  });
+});
+
+describe.each(['validation_failed', 'url_not_allowed', 'rate_limited', 'service_unavailable'] as const)(
+  'the problem %s',
+  (code) => {
+    it('is not kept, and what was written before it is undone', async () => {
+      ending = () => problem(code);
+      await send(code);
+      expect(await effects()).toEqual([0, 0, 0]);
+      ending = () => ({ name: 'done' });
+      expect((await send(code).expect(201)).headers).not.toHaveProperty('idempotent-replayed');
+      expect(await effects()).toEqual([1, 1, 1]);
+    });
+  },
+);
+
+it('an exception leaves nothing behind, and the next try is a new one', async () => {
+  ending = () => {
+    throw new Error('broken');
+  };
+  await send('thrown').expect(500);
+  expect(await effects()).toEqual([0, 0, 0]);
+  ending = () => ({ name: 'done' });
+  await send('thrown').expect(201);
+  expect(await effects()).toEqual([1, 1, 1]);
+});
+
+it('without a key a problem undoes what was written, too', async () => {
+  ending = () => problem('conflict');
+  await request(app).post('/v1/notes').send({ name: 'x' }).expect(409);
+  expect(await effects()).toEqual([0, 0, 0]);
+});
+
+describe('another body', () => {
+  it('422, without anything being done', async () => {
+    await send('body').expect(201);
+    await send('body', '/v1/notes', { name: 'y' }).expect(422);
+    expect([runs, await effects()]).toEqual([1, [1, 1, 1]]);
+  });
+
+  it('404 before 422 when the object is not there; else 422, and what finding out has done is undone', async () => {
+    const path = ringPath();
+    await send('object', path, {}).expect(204);
+    const answer = await send('object', path, { times: 2 }).expect(422);
+    expect(answer.body.error.code).toBe('idempotency_key_reused');
+    ending = () => problem('not_found');
+    await send('object', path, { times: 2 }).expect(404);
+    expect(await effects()).toEqual([1, 1, 1]);
+    const replayed = await send('object', path, {}).expect(204);
+    expect(replayed.headers['idempotent-replayed']).toBe('true');
+  });
+});
+
+it('the 404 of an id that cannot be one is kept like any other', async () => {
+  const first = await send('malformed', '/v1/notes/whk_1/ring', {}).expect(404);
+  const again = await send('malformed', '/v1/notes/whk_1/ring', {}).expect(404);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect(again.text).toBe(first.text);
+  expect(runs).toBe(0);
+});
+
+it('a path of any length has its key', async () => {
+  const path = `/v1/notes/${randomBytes(3_000).toString('hex')}/ring`;
+  await send('long', path, {}).expect(404);
+  expect((await send('long', path, {}).expect(404)).headers['idempotent-replayed']).toBe('true');
+});

@@ -1,0 +1,52 @@
+import type { Database } from '@enterprise-api/shared/db';
+import type { EventProducer } from '@enterprise-api/shared/emit';
+import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
+import { apiKeyRoutes } from './api-keys/routes.ts';
+import { createApiKeyService } from './api-keys/service.ts';
+import { auditRoutes } from './audit/routes.ts';
+import { createAuditService } from './audit/service.ts';
+import type { ApiConfig } from './config.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
+import { createDeliveryService } from './deliveries/service.ts';
+import { eventRoutes } from './events/routes.ts';
+import { createEventService } from './events/service.ts';
+import { createCursors } from './http/cursor.ts';
+import { meRoutes } from './me/routes.ts';
+import { organizationRoutes } from './organizations/routes.ts';
+import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
+import type { ApiMetrics } from './probes/metrics.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+import { createWebhookService } from './webhooks/service.ts';
+
+/** What the features are made of. */
+export interface FeatureParts {
+  config: ApiConfig;
+  db: Database;
+}
+
+/** The features of `/v1`. */
+export function publicRoutes({ config, db }: FeatureParts) {
+  const cursors = createCursors(config.keyRing);
+  const secretBox = createSecretBox(config.keyRing);
+  const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
+  return [
+    ...meRoutes({ rateLimits: config.rateLimits }),
+    ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
+    ...deliveryRoutes(createDeliveryService({ db, cursors })),
+  ];
+}
+
+/** The features of `/internal/v1`. */
+export function internalRoutes(
+  { config, db, metrics }: FeatureParts & { metrics: Pick<ApiMetrics, 'event'> },
+  { emit }: Pick<EventProducer, 'emit'>,
+) {
+  const cursors = createCursors(config.keyRing);
+  const findMissingOrganizations = createOrganizationDirectory(db);
+  return [
+    ...organizationRoutes(createOrganizationService({ db, cursors })),
+    ...apiKeyRoutes(createApiKeyService({ db, cursors })),
+    ...auditRoutes(createAuditService({ db, cursors })),
+    ...eventRoutes(createEventService({ emit, findMissingOrganizations, onEmitted: metrics.event })),
+  ];
+}
