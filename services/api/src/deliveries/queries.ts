@@ -87,9 +87,9 @@ export async function listDeliveries(db: Database, organizationId: string, page:
   if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
   if (eventId !== undefined) {
     // A delivery's id begins with its event's time: the range of the primary key replaces an index on event ids.
-    const [first, beyond] = idRangeOfEvent(eventId);
+    const [first, last] = idRangeOfEvent(eventId);
     query = query.where('deliveries.event_id', '=', eventId);
-    query = query.where('deliveries.id', '>=', first).where('deliveries.id', '<', beyond);
+    query = query.where('deliveries.id', '>=', first).where('deliveries.id', '<=', last);
   }
   if (eventTypes !== undefined) query = query.where('deliveries.event_type', 'in', eventTypes);
   if (statuses !== undefined) query = query.where(columnOf(statuses), 'in', statuses);
@@ -142,7 +142,7 @@ function columnOf(statuses: readonly DeliveryStatus[]) {
   return asStored ? sql<DeliveryStatus>`deliveries.status` : status;
 }
 
+/** The ids of one millisecond. Not up to the next one: ids that clients invent reach to the last there is. */
 function idRangeOfEvent(eventId: string): [string, string] {
-  const timeMs = uuidTimeMs(eventId);
-  return [uuidAtTime(timeMs), uuidAtTime(timeMs + 1)];
+  return [uuidAtTime(uuidTimeMs(eventId)), `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff`];
 }

@@ -119,6 +119,18 @@ async function effects(): Promise<number[]> {
 }
 
 describe('a success', () => {
+  it('whose encryption key is gone is neither replayed nor done again', async () => {
+    await send('sealed').expect(201);
+    const withAnotherRing = createApp(db);
+    const again = await request(withAnotherRing).post('/v1/notes').set('Idempotency-Key', 'sealed').send({ name: 'x' });
+    expect([again.status, again.body.error.code, again.headers['retry-after']]).toEqual([
+      503,
+      'service_unavailable',
+      '1',
+    ]);
+    expect(await effects()).toEqual([1, 1, 1]);
+  });
+
   it('of a route without an answer is kept too', async () => {
     const path = ringPath();
     await send('empty', path, {}).expect(204, '');

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
-import type { SecretBox } from '@enterprise-api/shared/security';
-import { isProblem, problem } from '../http/errors.ts';
+import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
+import { isProblem, type Problem, problem } from '../http/errors.ts';
 import type { Answer } from '../http/respond.ts';
 import type { IdempotentRequest, RunOnce } from '../http/serve-routes.ts';
 import { findAnswer, type NewAnswerRow, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
@@ -42,8 +42,12 @@ function idOf({ organizationId, key, method, path }: IdempotentRequest): Buffer 
 }
 
 /** What a sealed answer belongs to: it opens for this organization, key, method and path only. */
-function contextOf(request: IdempotentRequest, id: Buffer): string {
-  return `idempotent-answer:${request.organizationId}:${id.toString('hex')}`;
+export function answerContext(organizationId: string, hexId: string): string {
+  return `idempotent-answer:${organizationId}:${hexId}`;
+}
+
+function contextOf({ organizationId }: IdempotentRequest, id: Buffer): string {
+  return answerContext(organizationId, id.toString('hex'));
 }
 
 function isMissing(outcome: unknown): boolean {
@@ -62,10 +66,16 @@ function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick
   };
 }
 
-function replay(stored: StoredAnswerRow, context: string, box: Pick<SecretBox, 'open'>): Answer {
-  return {
-    status: stored.status,
-    headers: { ...stored.headers, 'Idempotent-Replayed': 'true' },
-    body: stored.body_sealed === null ? null : box.open(stored.body_sealed, context),
-  };
+function replay(stored: StoredAnswerRow, context: string, box: Pick<SecretBox, 'open'>): Answer | Problem {
+  try {
+    return {
+      status: stored.status,
+      headers: { ...stored.headers, 'Idempotent-Replayed': 'true' },
+      body: stored.body_sealed === null ? null : box.open(stored.body_sealed, context),
+    };
+  } catch (error) {
+    // The key ring lacks the key of this answer. Running the request again would do things twice.
+    if (error instanceof SecretUnavailableError) return problem('service_unavailable');
+    throw error;
+  }
 }

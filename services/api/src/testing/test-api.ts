@@ -12,6 +12,7 @@ type TestMethod = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'option
 export interface TestApi {
   readonly publicUrl: string;
   readonly internalUrl: string;
+  readonly internalSecret: string;
   readonly db: Database;
   readonly database: TestDatabase;
   /** Lines of its log. */
@@ -64,6 +65,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   return {
     publicUrl,
     internalUrl,
+    internalSecret,
     db,
     database,
     logLines,

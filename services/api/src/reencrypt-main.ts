@@ -1,0 +1,32 @@
+import { createDatabase, requireLedger } from '@enterprise-api/shared/db';
+import { commonSecrets, commonSettings, exitWithBadSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
+import { keyRingSetting } from '@enterprise-api/shared/security';
+import { reencrypt } from './reencrypt/reencrypt.ts';
+
+// `npm run reencrypt`: puts everything that is encrypted at rest under the first key of SECRETS_ENCRYPTION_KEYS.
+const { DATABASE_URL } = commonSettings;
+const shape = { DATABASE_URL, SECRETS_ENCRYPTION_KEYS: keyRingSetting };
+const parsed = parseEnvironment(shape, process.env, { secrets: commonSecrets, known: [] });
+if (!parsed.ok) exitWithBadSettings('reencrypt', parsed.problems);
+const { DATABASE_URL: url, SECRETS_ENCRYPTION_KEYS: ring } = parsed.settings;
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const pause = () => new Promise((resolve) => setTimeout(resolve, 200));
+const db = createDatabase({ url, applicationName: 'enterprise-api-reencrypt', poolSize: 1 });
+try {
+  await requireLedger(db);
+  const onProgress = (name: string, changed: number, toDo: number) => say(`${name}: ${changed} of ${toDo}`);
+  for (const { name, changed, unreadable, left } of await reencrypt(db, ring, { onProgress, pause })) {
+    say(`${name}: ${changed} encrypted again under key ${ring[0].id}, ${left} left, ${unreadable} unreadable.`);
+    if (unreadable > 0) say(`  No key of the ring opens ${unreadable}: keep looking for the key they were made with.`);
+    if (left > 0)
+      say(`  ${left} are still under an older key: is ${ring[0].id} the first key of every process? Run again.`);
+    if (unreadable + left > 0) process.exitCode = 1;
+  }
+} catch (error) {
+  const text = error instanceof Error ? error.message : 'unknown error';
+  process.stderr.write(`Not everything was encrypted again; what was done stays so. Run again. (${text})\n`);
+  process.exitCode = 1;
+} finally {
+  await db.destroy();
+}

@@ -1,0 +1,80 @@
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
+import { type RawBuilder, sql } from 'kysely';
+
+/** One row with what is encrypted in it; a value that is null stays so. */
+export interface SealedRow {
+  /** Text, whatever the column is. */
+  id: string;
+  organizationId: string;
+  values: (string | null)[];
+}
+
+/** The key that a value was sealed with is named in it: `v1.<key id>.<nonce>.<ciphertext>`. */
+function isSealedOtherwise(column: string, keyId: string): RawBuilder<boolean> {
+  return sql`(${sql.ref(column)} is not null and split_part(${sql.ref(column)}, '.', 2) <> ${keyId})`;
+}
+
+const isOutdatedWebhook = (keyId: string) =>
+  sql`(${isSealedOtherwise('secret_sealed', keyId)} or ${isSealedOtherwise('previous_secret_sealed', keyId)})`;
+
+/**
+ * Locks the next webhooks with a secret under another key, deleted ones included: a key can be thrown away only when
+ * nothing needs it. Rows that a request is at are left out; it is done with them in milliseconds.
+ *
+ * @param after the id behind which to go on; null for the beginning
+ */
+export async function lockWebhooks(
+  trx: DatabaseTransaction,
+  keyId: string,
+  after: string | null,
+  limit: number,
+): Promise<SealedRow[]> {
+  const { rows } = await sql<SealedRow>`
+    select id, organization_id as "organizationId", array[secret_sealed, previous_secret_sealed] as "values"
+    from webhooks where (${after}::uuid is null or id > ${after}::uuid) and ${isOutdatedWebhook(keyId)}
+    order by id limit ${limit} for no key update skip locked`.execute(trx);
+  return rows;
+}
+
+/** Changes nothing but the ciphertexts: not the version, for what they hold is the same. */
+export async function saveWebhooks(trx: DatabaseTransaction, rows: readonly SealedRow[]): Promise<void> {
+  await sql`
+    update webhooks w set secret_sealed = x.current, previous_secret_sealed = x.previous
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.values[0])}::text[],
+                ${rows.map((row) => row.values[1])}::text[]) as x(id, current, previous)
+    where w.id = x.id`.execute(trx);
+}
+
+export async function countWebhooks(db: Database, keyId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from webhooks where ${isOutdatedWebhook(keyId)}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Stored answers of requests with an `Idempotency-Key`: a new webhook's has its secret in it. */
+export async function lockAnswers(
+  trx: DatabaseTransaction,
+  keyId: string,
+  after: string | null,
+  limit: number,
+): Promise<SealedRow[]> {
+  const { rows } = await sql<SealedRow>`
+    select encode(id, 'hex') as id, organization_id as "organizationId", array[body_sealed] as "values"
+    from idempotency_keys
+    where (${after}::text is null or id > decode(${after}::text, 'hex')) and ${isSealedOtherwise('body_sealed', keyId)}
+    order by idempotency_keys.id limit ${limit} for no key update skip locked`.execute(trx);
+  return rows;
+}
+
+export async function saveAnswers(trx: DatabaseTransaction, rows: readonly SealedRow[]): Promise<void> {
+  await sql`
+    update idempotency_keys k set body_sealed = x.body
+    from unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.values[0])}::text[]) as x(id, body)
+    where k.id = decode(x.id, 'hex')`.execute(trx);
+}
+
+export async function countAnswers(db: Database, keyId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from idempotency_keys where ${isSealedOtherwise('body_sealed', keyId)}`.execute(db);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { generateKey } from '../auth/key-format.ts';
+import { insertDelivery } from './rows.ts';
+import { sampleOf } from './samples.ts';
+import { type Answer, send } from './send.ts';
+import type { TestApi } from './test-api.ts';
+import type { AnyRoute, Caller, Draft, Wrong } from './wrongs.ts';
+
+/** Requests for any route of the tables, with chosen things wrong. */
+export interface RouteCases {
+  /** Sends a request that has these things wrong, and else nothing. */
+  call(route: AnyRoute, found: readonly Wrong[]): Promise<Answer>;
+}
+
+/** An address that every key may be used from, and the one address that some may not be used from. */
+const home = '203.0.113.7';
+const elsewhere = '198.51.100.1';
+const requestId = 'test.request-1';
+
+/** @param api trusts the proxy 127.0.0.1, and allows one request a minute on the plan `pro` */
+export function createRouteCases(api: TestApi): RouteCases {
+  const keyOf = createKeys(api);
+  const idOf = createObjects(api, keyOf);
+  return {
+    call: async (route, found) => {
+      const draft = emptyDraft(route);
+      for (const wrong of found) wrong.spoil(draft);
+      const isInternal = route.path.startsWith('/internal/');
+      const [kind] = Object.values(route.ids);
+      const id = kind === undefined ? '' : await idOf(kind, draft);
+      const path = route.path.replace(/\{\w+\}/, id);
+      const key = isInternal ? internalKey(api, draft.caller) : await keyOf(draft.caller, route);
+      const listener = isInternal ? api.internalUrl : api.publicUrl;
+      return send({
+        method: draft.method,
+        url: `${listener}${path}${draft.query === '' ? '' : `?${draft.query}`}`,
+        headers: {
+          'X-Request-Id': requestId,
+          'X-Forwarded-For': draft.caller.elsewhere ? elsewhere : home,
+          ...(key !== null && { Authorization: `Bearer ${key}` }),
+          ...(draft.body.sent && { 'Content-Type': 'application/json' }),
+          ...draft.headers,
+        },
+        body: draft.body.sent ? await bodyOf(route, draft, idOf) : undefined,
+      });
+    },
+  };
+}
+
+function emptyDraft(route: AnyRoute): Draft {
+  return {
+    caller: { key: 'good', elsewhere: false, starter: false, overLimit: false, withoutScope: false },
+    method: route.method,
+    id: 'known',
+    query: '',
+    headers: {},
+    body: { sent: route.body !== undefined, unknownField: false, suffix: '', padding: false },
+  };
+}
+
+async function bodyOf(route: AnyRoute, draft: Draft, idOf: ReturnType<typeof createObjects>): Promise<string> {
+  const { unknownField, suffix, padding } = draft.body;
+  const known = {
+    url: 'https://hooks.example.com/in',
+    organization_id: await idOf('org', { ...draft, id: 'known' }),
+    data: '{"consultation_id":"con_1"}',
+    plan: 'enterprise',
+    ip_allowlist: '192.0.2.1',
+    id: newUuid(),
+  };
+  const valid = route.body === undefined ? {} : (sampleOf(route.body, known) as object);
+  const text = JSON.stringify(unknownField ? { ...valid, nonsense: 1 } : valid) + suffix;
+  return padding ? text.padEnd((route.path.startsWith('/internal/') ? 4_096 : 64) * 1_024 + 1) : text;
+}
+
+function internalKey(api: TestApi, { key }: Caller): string | null {
+  if (key === 'none') return null;
+  return key === 'good' ? api.internalSecret : 'x'.repeat(40);
+}
+
+/** Makes each kind of key once, in an organization of its kind. */
+function createKeys(api: TestApi) {
+  const organizations = new Map<string, Promise<string>>();
+  const keys = new Map<string, Promise<string>>();
+  const organizationOf = ({ starter, overLimit }: Caller) =>
+    once(organizations, `${starter} ${overLimit}`, () => makeOrganization(api, { starter, overLimit }));
+  return async (caller: Caller, route: Pick<AnyRoute, 'scope'>): Promise<string | null> => {
+    if (caller.key === 'none') return null;
+    if (caller.key === 'garbage') return 'nwk_garbage';
+    if (caller.key === 'unknown') return generateKey(randomBytes).secret;
+    const organizationId = await organizationOf(caller);
+    const scope = caller.withoutScope ? (route.scope === 'panels:read' ? 'me:read' : 'panels:read') : '*';
+    const name = [organizationId, caller.key, scope].join(' ');
+    const key = await once(keys, name, () => makeKey(api, organizationId, caller.key, scope));
+    // Whether it was already over the limit or this is the request that brings it there: the next one is.
+    if (caller.overLimit) await callMe(api, await once(keys, organizationId, () => makeKey(api, organizationId)));
+    return key;
+  };
+}
+
+async function makeOrganization(api: TestApi, { starter, overLimit }: Pick<Caller, 'starter' | 'overLimit'>) {
+  const { id } = await api.createOrganization(overLimit ? 'pro' : 'enterprise');
+  if (starter) await api.internal('patch', `/internal/v1/organizations/${id}`).send({ plan: 'starter' }).expect(200);
+  return id;
+}
+
+async function makeKey(api: TestApi, organizationId: string, kind: Caller['key'] = 'good', scope = '*') {
+  const key = await api.createKey({
+    organizationId,
+    scopes: [scope],
+    ip_allowlist: [home],
+    ...(kind === 'expired' && { expires_at: '2020-01-01T00:00:00Z' }),
+  });
+  if (kind === 'revoked') await api.internal('delete', `/internal/v1/keys/${key.id}`).expect(204);
+  return key.secret;
+}
+
+const callMe = (api: TestApi, key: string) =>
+  send({
+    method: 'GET',
+    url: `${api.publicUrl}/v1/me`,
+    headers: { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home },
+  });
+
+/** Finds or makes what an id in a path names: a new one for each request that may succeed, and so consume it. */
+function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
+  const made = new Map<string, Promise<string>>();
+  const plain: Caller = { key: 'good', elsewhere: false, starter: false, overLimit: false, withoutScope: false };
+  const make = async (kind: string, key: string, organizationId: string): Promise<string> => {
+    if (kind === 'org') return organizationId;
+    if (kind === 'key') return (await api.createKey({ organizationId })).id;
+    const body = JSON.stringify({ url: 'https://hooks.example.com/in', events: ['*'] });
+    const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home, 'Content-Type': 'application/json' };
+    const webhook = await send({ method: 'POST', url: `${api.publicUrl}/v1/webhooks`, headers, body });
+    if (kind === 'whk') return webhook.body.id;
+    if (kind !== 'dlv') throw new Error(`Nobody knows how to make a ${kind}: teach testing/route-cases.ts.`);
+    return (await insertDelivery(api.db, { organizationId, webhookId: webhook.body.id })).id;
+  };
+  const mine = async (kind: string) => {
+    const key = (await keyOf(plain, { scope: null })) as string;
+    const { organization } = (await callMe(api, key)).body;
+    return make(kind, key, organization.id);
+  };
+  const foreign = async (kind: string) => {
+    const key = await api.createKey({ ip_allowlist: [home] });
+    return make(kind, key.secret, key.organization_id);
+  };
+  return async (kind: string, draft: Draft): Promise<string> => {
+    if (draft.id === 'malformed') return `${kind}_nonsense`;
+    if (draft.id === 'unknown') return toPublicId(kind, newUuid());
+    if (draft.id === 'foreign') return once(made, `foreign ${kind}`, () => foreign(kind));
+    const known = await once(made, kind, () => mine(kind));
+    // A DELETE consumes its object. Whoever is to be refused may share one.
+    return draft.method === 'DELETE' ? mine(kind) : known;
+  };
+}
+
+function once<Value>(values: Map<string, Promise<Value>>, name: string, make: () => Promise<Value>): Promise<Value> {
+  const value = values.get(name) ?? make();
+  values.set(name, value);
+  return value;
+}

@@ -1,0 +1,133 @@
+import type { ErrorCode } from '@enterprise-api/shared/contracts';
+import type { Method, Route } from '../http/define-route.ts';
+
+/** Who a request says it is from: what is wrong with its key, and with the organization of the key. */
+export interface Caller {
+  key: 'good' | 'none' | 'garbage' | 'unknown' | 'revoked' | 'expired';
+  elsewhere: boolean;
+  starter: boolean;
+  overLimit: boolean;
+  withoutScope: boolean;
+}
+
+/** What a request for a route is made of, before it is addressed and sent. */
+export interface Draft {
+  caller: Caller;
+  method: string;
+  id: 'known' | 'foreign' | 'malformed' | 'unknown';
+  query: string;
+  headers: Record<string, string>;
+  /** The body: the route's valid one or a wrong one, then text that follows it. */
+  body: { sent: boolean; unknownField: boolean; suffix: string; padding: boolean };
+}
+
+export interface Wrong {
+  readonly name: string;
+  readonly code: ErrorCode;
+  /** Its place in the order of checks (contract, section 3); of two, the smaller one is told. */
+  readonly stage: number;
+  readonly applies: (route: AnyRoute) => boolean;
+  readonly spoil: (draft: Draft) => void;
+}
+
+export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'scope' | 'ids' | 'query' | 'body' | 'ifMatch'>;
+
+const always = () => true;
+const hasId = (route: AnyRoute) => Object.keys(route.ids).length > 0;
+const isPublic = (route: AnyRoute) => !route.path.startsWith('/internal/');
+
+const key = (kind: Caller['key'], applies = isPublic): Wrong => ({
+  name: `${kind} key`,
+  code: 'unauthorized',
+  stage: 1,
+  applies,
+  spoil: ({ caller }) => {
+    caller.key = kind;
+  },
+});
+
+/** Everything that can be wrong with a request, in the order in which it is told. */
+export const wrongs: readonly Wrong[] = [
+  key('none', always),
+  key('garbage', always),
+  key('unknown'),
+  key('revoked'),
+  key('expired'),
+  wrong('foreign address', 'ip_not_allowed', 2, isPublic, ({ caller }) => {
+    caller.elsewhere = true;
+  }),
+  wrong('starter plan', 'plan_no_api_access', 3, isPublic, ({ caller }) => {
+    caller.starter = true;
+  }),
+  wrong('over the limit', 'rate_limited', 4, isPublic, ({ caller }) => {
+    caller.overLimit = true;
+  }),
+  // Of a path that is there, another method needs no scope: it is told before the scope would be.
+  wrong('other method', 'method_not_allowed', 5, always, (draft) => {
+    draft.method = 'PROPFIND' satisfies Exclude<string, Method>;
+  }),
+  wrong(
+    'missing scope',
+    'forbidden_scope',
+    6,
+    (route) => route.scope !== null,
+    ({ caller }) => {
+      caller.withoutScope = true;
+    },
+  ),
+  wrong('wrong content type', 'unsupported_media_type', 7, always, ({ headers, body }) => {
+    body.sent = true;
+    headers['Content-Type'] = 'text/plain';
+  }),
+  wrong('wrong charset', 'unsupported_media_type', 7, always, ({ headers, body }) => {
+    body.sent = true;
+    headers['Content-Type'] = 'application/json; charset=latin1';
+  }),
+  wrong('compressed', 'unsupported_media_type', 7, always, ({ headers, body }) => {
+    body.sent = true;
+    headers['Content-Encoding'] = 'gzip';
+  }),
+  wrong('too large', 'payload_too_large', 8, always, ({ body }) => {
+    body.sent = true;
+    body.padding = true;
+  }),
+  wrong('bad JSON', 'invalid_json', 9, always, ({ body }) => {
+    body.sent = true;
+    body.suffix = '}';
+  }),
+  wrong('unknown field', 'validation_failed', 10, always, ({ body }) => {
+    body.sent = true;
+    body.unknownField = true;
+  }),
+  wrong('unknown query parameter', 'validation_failed', 10, always, (draft) => {
+    draft.query = 'nonsense=1';
+  }),
+  wrong('malformed id', 'not_found', 11, hasId, (draft) => {
+    draft.id = 'malformed';
+  }),
+  wrong('unknown id', 'not_found', 11, hasId, (draft) => {
+    draft.id = 'unknown';
+  }),
+  wrong(
+    'foreign id',
+    'not_found',
+    11,
+    (route) => hasId(route) && isPublic(route),
+    (draft) => {
+      draft.id = 'foreign';
+    },
+  ),
+  wrong(
+    'stale If-Match',
+    'precondition_failed',
+    12,
+    ({ ifMatch }) => ifMatch,
+    ({ headers }) => {
+      headers['If-Match'] = '"999"';
+    },
+  ),
+];
+
+function wrong(name: string, code: ErrorCode, stage: number, applies: Wrong['applies'], spoil: Wrong['spoil']): Wrong {
+  return { name, code, stage, applies, spoil };
+}
