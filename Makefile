@@ -5,7 +5,7 @@ NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
 
 .DEFAULT_GOAL := help
-.PHONY: help start demo test check migrate up
+.PHONY: help start demo test faults check migrate up
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -18,6 +18,9 @@ demo: $(READY) ## the same tour, ends after it: exit 0 when all deliveries were 
 
 test: $(READY) ## every test, on a real PostgreSQL and a real Redis; ARGS="path" for some of them
 	@exec $(NODE) local/test.ts $(ARGS)
+
+faults: $(READY) ## every promise of the design broken on purpose, in full (an hour); ARGS="R1 redis" for some
+	@exec $(NODE) tests/faults/campaign.ts $(ARGS)
 
 check: $(READY) ## types, lint, formatting, import boundaries, unused code
 	@exec npm run --silent check

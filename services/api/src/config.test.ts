@@ -61,6 +61,7 @@ describe('the settings', () => {
     ['API_AUTH_FAILURES', '0'],
     ['INTERNAL_API_SECRET', 'short'],
     ['INTERNAL_API_SECRET', `${'x'.repeat(32)},short`],
+    ['INTERNAL_API_SECRET', `no bearer token ${'x'.repeat(32)}`],
     ['SECRETS_ENCRYPTION_KEYS', 'k1:AAAA'],
     ['WEBHOOK_ALLOWED_PRIVATE_CIDRS', 'localhost'],
     ['DATABASE_URL', 'mysql://x'],

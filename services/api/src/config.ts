@@ -42,6 +42,11 @@ const internalSecretsSchema = z
   .refine(
     (secrets) => secrets.length > 0 && secrets.every((secret) => secret.length >= minSecretLength),
     `each secret must have at least ${minSecretLength} characters`,
+  )
+  .refine(
+    // What else there is cannot be sent as a bearer token: the listener would start, and be closed to everybody.
+    (secrets) => secrets.every((secret) => /^[!-~]*$/.test(secret)),
+    'secrets consist of visible ASCII characters, without spaces',
   );
 
 const rateLimitsSchema = z.string().transform((text, context) => {

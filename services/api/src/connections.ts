@@ -27,6 +27,7 @@ const applicationName = 'enterprise-api';
 const poolSize = 10;
 /** A change is pushed before its answer, unless the push takes longer: caches then notice by themselves. */
 const announceWithinMs = 500;
+const storeReadyWithinMs = 1_000;
 
 export async function openDatabase({ config, log, clock, closers }: Foundation) {
   const onError = createLimitedWarning(log, 'database connection lost');
@@ -57,10 +58,15 @@ export async function openChangeFeed({ config, log, closers }: Foundation, keyCa
   };
 }
 
-export function openRateLimiter({ config, log, clock, closers }: Foundation): RateLimiter {
+/** Waits a moment for Redis: what is allowed before it is there would be allowed beyond the common limit. */
+export async function openRateLimiter({ config, log, clock, closers }: Foundation): Promise<RateLimiter> {
   const onError = createLimitedWarning(log, 'rate limits are counted per process: Redis does not answer');
   const redis = config.redisUrl === undefined ? undefined : connectRateLimitStore(config.redisUrl, onError);
-  if (redis !== undefined) closers.add('rate limit store', () => redis.disconnect());
+  if (redis !== undefined) {
+    closers.add('rate limit store', () => redis.disconnect());
+    const isReady = new Promise<void>((resolve) => redis.once('ready', resolve));
+    await Promise.race([isReady, elapsed(storeReadyWithinMs)]);
+  }
   return createRateLimiter({ limits: config.rateLimits, redis, clock, onError });
 }
 

@@ -16,9 +16,10 @@ import { createInternalGuard } from './auth/internal-guard.ts';
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
+import type { RateLimiter } from './auth/rate-limit.ts';
 import type { ApiConfig } from './config.ts';
 import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
-import { createAccessLog } from './http/access-log.ts';
+import { createAccessLog, createUnparsableLog } from './http/access-log.ts';
 import type { Availability } from './http/availability.ts';
 import { listen } from './http/listener.ts';
 import type { OpeningOptions } from './http/opening.ts';
@@ -63,6 +64,7 @@ interface Parts extends Foundation {
   metrics: ApiMetrics;
   transactAs: (origin: Origin) => Transact;
   keyCache: KeyCache;
+  rateLimiter: RateLimiter;
   availability: Availability;
   life: { stopping: boolean };
   checkResponses: boolean;
@@ -80,14 +82,17 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const announce = await openChangeFeed(foundation, keyCache);
   const life = { stopping: false };
   const transactAs = createTransact({ db, log, announce });
-  const parts = { ...foundation, db, metrics, transactAs, keyCache, availability, life, checkResponses };
+  const rateLimiter = await openRateLimiter(foundation);
+  const parts = { ...foundation, db, metrics, transactAs, keyCache, rateLimiter, availability, life, checkResponses };
   keepIdempotencyKeys(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
   const internalApp = buildInternalApp(parts, openEventProducer(foundation, db, metrics.announcement));
   const publicApp = buildPublicApp(parts);
-  const internal = await listen(internalApp, { ...config.internal, setting: 'INTERNAL_HOST and INTERNAL_PORT' });
+  const place = { trustedProxies: config.trustedProxies, onUnparsable: createUnparsableLog(log) };
+  const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
+  const internal = await listen(internalApp, internalPlace);
   closers.add('internal listener', internal.close);
-  const open = await listen(publicApp, { ...config.public, setting: 'API_HOST and API_PORT' });
+  const open = await listen(publicApp, { ...config.public, ...place, setting: 'API_HOST and API_PORT' });
   closers.add('public listener', open.close);
   log.info({ public_url: open.url, internal_url: internal.url }, 'listening');
   return {
@@ -113,7 +118,7 @@ function buildPublicApp(parts: Parts) {
       table: createRouteTable(publicRoutes(parts)),
       guard: createPublicGuard({
         authenticator: createAuthenticator({ cache: parts.keyCache, failures, clock }),
-        rateLimiter: openRateLimiter(parts),
+        rateLimiter: parts.rateLimiter,
         trustedProxies: config.trustedProxies,
         clock,
         onKeyUsed: openLastUsed(parts, db).note,

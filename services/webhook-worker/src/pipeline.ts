@@ -7,6 +7,7 @@ import { type Config, leaseMs } from './config.ts';
 import { createAttempt } from './delivery/attempt.ts';
 import { createSender } from './delivery/send.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
+import { attemptsPerHost } from './lanes/host-limit.ts';
 import { createIntake } from './lanes/intake.ts';
 import { Lanes } from './lanes/lanes.ts';
 import type { Lease } from './lanes/lease.ts';
@@ -28,6 +29,8 @@ export interface Pipeline {
   /** False while outcomes wait too long to be written: this process then takes on nothing more. */
   mayTake(): boolean;
   start(): void;
+  /** Starts no further attempt, and hands back at once what waits for one. */
+  stopStarting(): void;
   /** Leases nothing more, hands back what waits, lets attempts end, writes their outcomes. */
   stop(): Promise<void>;
 }
@@ -52,7 +55,12 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
     onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
   });
-  const disabler = createDisabler({ db, log, publish });
+  const disabler = createDisabler({
+    db,
+    log,
+    publish,
+    onDisabled: (reason) => metrics.webhooksDisabled.inc({ reason }),
+  });
   const batcher = createBatcher({
     clock,
     log,
@@ -87,6 +95,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     clock,
     slots: config.WORKER_CONCURRENCY,
     limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: waitingPerSlot * config.WORKER_CONCURRENCY },
+    perHost: attemptsPerHost,
     startWithinMs,
     events: {
       run: (lease, answered) => {
@@ -98,7 +107,17 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       needsRefill: () => dispatcher.wake(),
     },
   });
-  const intake = createIntake({ db, clock, log, lanes, leaseMs: leaseMs(config) });
+  const intake = createIntake({
+    db,
+    clock,
+    log,
+    lanes,
+    hostKey: (webhookId, atLeastVersion) => {
+      const found = webhooks.get(webhookId, atLeastVersion);
+      return found instanceof Promise ? found.then((webhook) => webhook?.hostKey ?? null) : found.hostKey;
+    },
+    leaseMs: leaseMs(config),
+  });
   const taker = createTaker({
     db,
     clock,
@@ -133,13 +152,10 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
   }
   function afterRecording(recorded: Recorded, outcomes: Outcome[]): void {
     for (const { webhookId, forMs } of recorded.held) lanes.hold(webhookId, forMs);
-    const gone = new Set(outcomes.filter((outcome) => outcome.result === 'stop').map((outcome) => outcome.webhookId));
-    for (const webhookId of gone) void disable(webhookId, 'gone');
-    for (const webhookId of recorded.failing) void disable(webhookId, 'failing');
-  }
-  function disable(webhookId: string, reason: 'gone' | 'failing'): Promise<void> {
-    metrics.webhooksDisabled.inc({ reason });
-    return disabler.disable(webhookId, reason);
+    const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
+    for (const [webhookId, version] of gone) void disabler.disable(webhookId, 'gone', version);
+    const versions = newestVersions(outcomes);
+    for (const webhookId of recorded.failing) void disabler.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
   }
   return {
     taker,
@@ -151,16 +167,26 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       dispatcher.wake();
     },
     start: () => dispatcher.start(),
+    stopStarting: () => lanes.stop(),
     stop: async () => {
       await dispatcher.stop();
       lanes.stop();
       while (running.size > 0) await Promise.allSettled(running);
       await batcher.flush();
-      await disabler.settled();
+      await disabler.stop();
       await intake.settled();
       await sender.close();
     },
   };
+}
+
+/** By webhook, the newest version of it that these outcomes are about. */
+function newestVersions(outcomes: readonly Outcome[]): Map<string, number> {
+  const versions = new Map<string, number>();
+  for (const { webhookId, webhookVersion } of outcomes) {
+    versions.set(webhookId, Math.max(versions.get(webhookId) ?? 0, webhookVersion));
+  }
+  return versions;
 }
 
 function registerGauges(metrics: WorkerMetrics, lanes: Lanes, batcher: { readonly waiting: number }): void {

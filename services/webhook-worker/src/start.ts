@@ -100,6 +100,8 @@ async function build(
     port: probes.port,
     stop: async () => {
       readiness.stopping();
+      // First of all: an attempt that starts while a queue that is away is being closed could outlive the stop.
+      pipeline.stopStarting();
       await closers.closeAll();
     },
   };

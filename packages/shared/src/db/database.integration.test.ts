@@ -1,6 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openTestDatabase } from '../testing/builders.ts';
+import { startFaultProxy, throughProxy } from '../testing/fault-proxy.ts';
+import { createTestDatabase } from '../testing/postgres.ts';
+import { createDatabase } from './database.ts';
 
 it('a connection that dies between two statements of a transaction fails the transaction, not the process', async () => {
   const { db, close } = await openTestDatabase();
@@ -12,7 +15,27 @@ it('a connection that dies between two statements of a transaction fails the tra
     await sql`select 1`.execute(db);
     await sql`select 1`.execute(trx);
   });
-  await expect(work).rejects.toThrow();
+  await expect(work).rejects.toThrow('connection error');
   expect((await sql`select 1 as fine`.execute(db)).rows).toEqual([{ fine: 1 }]);
   await close();
+});
+
+it('a server that is gone without a word fails the statement, and the next one has a new connection', async () => {
+  const database = await createTestDatabase();
+  const { hostname, port } = new URL(database.url);
+  const proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+  const db = createDatabase({
+    url: throughProxy(database.url, proxy),
+    applicationName: 'test',
+    poolSize: 1,
+    silentAfterMs: 2_000,
+  });
+  await sql`select 1`.execute(db);
+  proxy.freeze();
+  await expect(sql`select 1`.execute(db)).rejects.toThrow('silent');
+  proxy.restore();
+  expect((await sql`select 1 as fine`.execute(db)).rows).toEqual([{ fine: 1 }]);
+  await db.destroy();
+  await proxy.close();
+  await database.drop();
 });

@@ -1,5 +1,6 @@
+import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
-import { Pool, type PoolConfig, types } from 'pg';
+import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
 import type { Schema } from './schema.ts';
 
 export type Database = Kysely<Schema>;
@@ -11,6 +12,8 @@ export interface DatabaseOptions {
   applicationName: string;
   /** Connections at most. */
   poolSize: number;
+  /** A connection on which nothing has come or gone for so long is cut; by default a little more than a statement may take. */
+  silentAfterMs?: number;
   /** Called for errors of idle connections; the pool replaces them by itself. */
   onError?: (error: Error) => void;
 }
@@ -31,8 +34,20 @@ export function createPool(options: DatabaseOptions): Pool {
   pool.on('error', (error) => options.onError?.(error));
   // The pool listens to idle clients only. One in use that loses its server between two statements would otherwise end
   // the process with an unhandled event; its next statement fails, and the pool drops it.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    cutWhenSilent(client, options.silentAfterMs ?? silentAfterMs);
+  });
   return pool;
+}
+
+/**
+ * The server ends every statement after 30 s, but a server that is gone without a word (a lost host, a firewall that
+ * forgot) ends nothing: TCP would take a quarter of an hour, and a loop that awaits its statement would stand still.
+ */
+function cutWhenSilent(client: PoolClient, ms: number): void {
+  const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
+  stream.setTimeout(ms, () => stream.destroy(new Error(`The database has been silent for ${ms} ms.`)));
 }
 
 /** Settings that every connection to the ledger shares. */
@@ -48,6 +63,8 @@ export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'appli
     types: { getTypeParser: parserOf },
   };
 }
+
+const silentAfterMs = 40_000;
 
 const int8 = 20;
 

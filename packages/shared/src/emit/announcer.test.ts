@@ -54,6 +54,27 @@ describe('announcing', () => {
     expect(outcomes).toEqual([['timeout', 1]]);
   });
 
+  it('waits no longer for the ten jobs of a thousand events than for one', async () => {
+    const { announcer, outcomes } = bench({ add: () => new Promise(() => undefined) });
+    const before = performance.now();
+    await announcer.announce(Array.from({ length: 1_000 }, (_, index) => String(index)));
+    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(outcomes).toHaveLength(10);
+  });
+
+  it('asks nothing more of a queue that owes two hundred answers, and again when it has given them', async () => {
+    const silence = Promise.withResolvers<void>();
+    const { announcer, jobs, outcomes } = bench({ add: () => silence.promise });
+    await announcer.announce(Array.from({ length: 20_000 }, (_, index) => String(index)));
+    await announcer.announce(['kept back']);
+    expect(jobs).toHaveLength(200);
+    expect(outcomes.at(-1)).toEqual(['timeout', 1]);
+    silence.resolve();
+    await announcer.announce(['kept back too, or not']);
+    await announcer.announce(['added']);
+    expect(jobs.at(-1)).toEqual(['added']);
+  });
+
   it('adds nothing to a queue with 5,000 waiting jobs, and again when it has drained', async () => {
     let waiting = 5_000;
     const { announcer, jobs, outcomes, pass } = bench({ waiting: () => Promise.resolve(waiting) });

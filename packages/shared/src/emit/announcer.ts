@@ -22,21 +22,32 @@ const addWithinMs = 200;
 /** With so many jobs waiting, another one wakes nobody: the backlog is the outbox, and Redis stays small. */
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
+/** With so many adds that the queue has not answered, it is silent: more would only make callers wait, and fill memory. */
+const maxUnanswered = 200;
 
 export function createAnnouncer({ producer, clock, onOutcome }: AnnouncerOptions): Announcer {
   const isFull = createFullnessCheck(producer, clock);
+  let unanswered = 0;
   let turn: { ids: string[]; done: Promise<void> } | undefined;
 
   const add = async (eventIds: string[]): Promise<void> => {
-    const outcome = isFull()
-      ? 'queue_full'
-      : await withinTime(producer.add({ version: 1, event_ids: eventIds }), addWithinMs);
+    const outcome = isFull() ? 'queue_full' : unanswered >= maxUnanswered ? 'timeout' : await addJob(eventIds);
     onOutcome(outcome, eventIds.length);
   };
+  const addJob = (eventIds: string[]): Promise<AnnouncementOutcome> => {
+    unanswered += 1;
+    const adding = producer.add({ version: 1, event_ids: eventIds }).finally(() => {
+      unanswered -= 1;
+    });
+    return withinTime(adding, addWithinMs);
+  };
+  /** All jobs at once: one after the other, each would have its own time to make the caller wait. */
   const flush = async (ids: string[]): Promise<void> => {
+    const jobs: Promise<void>[] = [];
     for (let start = 0; start < ids.length; start += maxEventsPerJob) {
-      await add(ids.slice(start, start + maxEventsPerJob));
+      jobs.push(add(ids.slice(start, start + maxEventsPerJob)));
     }
+    await Promise.all(jobs);
   };
   return {
     announce: (eventIds) => {

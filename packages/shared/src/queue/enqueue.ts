@@ -15,6 +15,9 @@ export interface JobProducer<Name extends JobName> {
 /** The name of our backoff: BullMQ's own exponential one has no upper end. Workers bring the function. */
 export const cappedBackoff = 'capped';
 
+/** A stop does not wait longer than this for a backend that does not answer. */
+const closeWithinMs = 500;
+
 /** The last jobs that failed stay to be looked at; finished ones leave at once. */
 const keptFailedJobs = 1_000;
 
@@ -48,9 +51,19 @@ export function createJobProducer<Name extends JobName>(
     },
     waitingCount: () => queue.getWaitingCount(),
     close: async () => {
-      // Closing says QUIT, which fails on a connection that is being tried again just now, and would be for ever.
-      await queue.close().catch(onError);
+      // Closing says QUIT, which fails on a connection that is being tried again just now, and would be for ever; and
+      // which a backend that hangs never answers.
+      await withinTime(queue.close().catch(onError), closeWithinMs);
       if (backend.kind === 'redis') void queue.disconnect().catch(() => undefined);
     },
   };
+}
+
+async function withinTime(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

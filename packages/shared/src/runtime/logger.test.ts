@@ -20,6 +20,13 @@ describe('the logger', () => {
     });
   });
 
+  it('hides whatever an Authorization header held, in any spelling', () => {
+    const token = 'internal-secret_0123456789.~+/==';
+    expect(scrubSecrets(`{"authorization":"Bearer ${token}","b":"bearer  ${token}"}`)).toBe(
+      '{"authorization":"Bearer [redacted]","b":"bearer  [redacted]"}',
+    );
+  });
+
   it('leaves ids and prefixes that are no secrets alone', () => {
     expect(scrubSecrets('nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w')).toBe(
       'nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w',

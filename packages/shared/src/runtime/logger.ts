@@ -3,11 +3,12 @@ import type { LogLevel } from './settings.ts';
 
 export type { Logger } from 'pino';
 
-const secretPattern = /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}/g;
+const secretPattern = /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)[\w.~+/=-]{6,}/gi;
+const mayHoldSecret = /nwk_|whsec_|bearer /i;
 
 /**
  * One JSON object per line on standard output. Call sites log selected fields, never bodies or headers; as a last
- * step every line is searched for keys and webhook secrets, wherever in the text they stand.
+ * step every line is searched for keys, webhook secrets and bearer tokens, wherever in the text they stand.
  */
 export function createLogger(service: string, level: LogLevel, destination?: DestinationStream): Logger {
   const out = destination ?? pino.destination({ dest: 1, sync: true });
@@ -22,7 +23,7 @@ export function createLogger(service: string, level: LogLevel, destination?: Des
   );
 }
 
-/** Replaces whatever looks like an API key or a webhook secret; its prefix stays, so that one sees what it was. */
+/** Replaces whatever looks like an API key, a webhook secret or a bearer token; the prefix stays, to show what it was. */
 export function scrubSecrets(text: string): string {
-  return text.includes('nwk_') || text.includes('whsec_') ? text.replace(secretPattern, '$1[redacted]') : text;
+  return mayHoldSecret.test(text) ? text.replace(secretPattern, '$1$2[redacted]') : text;
 }

@@ -46,6 +46,13 @@ export function writeResponse(question: Question, code: ResponseCode, records: r
   return Buffer.concat([header, question.raw, ...records.map((record) => writeRecord(record, question))]);
 }
 
+/** Says that the answer is too long for a datagram: it is to be asked for over TCP. */
+export function writeTruncated(question: Question): Buffer {
+  const response = writeResponse(question, 'NOERROR', []);
+  response.writeUInt16BE(response.readUInt16BE(2) | 0x0200, 2);
+  return response;
+}
+
 function writeRecord({ name, type, value, ttl }: DnsRecord, question: Question): Buffer {
   // The name asked for is pointed to, so that many records fit into one datagram.
   const owner = name === question.name ? Buffer.from([0xc0, headerBytes]) : writeName(name);

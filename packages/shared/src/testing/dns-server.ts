@@ -1,14 +1,22 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { type DnsRecord, type ResponseCode, readQuestion, recordTypes, writeResponse } from './dns-message.ts';
+import { createServer } from 'node:net';
+import {
+  type DnsRecord,
+  type ResponseCode,
+  readQuestion,
+  recordTypes,
+  writeResponse,
+  writeTruncated,
+} from './dns-message.ts';
 
 /** What the server says about a name, at once for both families. */
 export type DnsEntry =
   | {
       a?: readonly string[];
       aaaa?: readonly string[];
-      /** The name that this one stands for; the addresses are then that one's. */
-      cname?: string;
+      /** The name that this one stands for, or a chain of them; the addresses are the last one's. */
+      cname?: string | readonly string[];
       /** Seconds; default 0, so that nothing is kept. */
       ttl?: number;
     }
@@ -29,38 +37,78 @@ export type DnsServer = {
   close(): Promise<void>;
 };
 
-/** A name server on loopback (UDP) that says what a test wants. Names it does not know do not exist. */
+/**
+ * A name server on loopback that says what a test wants. Names it does not know do not exist. What is too long for a
+ * datagram it says over TCP, as the truncated answer asks for.
+ */
 export async function startDnsServer(names: Record<string, DnsScript> = {}): Promise<DnsServer> {
   const scripts = new Map(Object.entries(names));
   const queries: string[] = [];
-  const socket = createSocket('udp4');
-  socket.on('message', (message, peer) => {
+  const answerTo = (message: Buffer): { whole: Buffer; truncated: Buffer } | null => {
     const question = readQuestion(message);
     const type = question?.type === recordTypes.A ? 'A' : question?.type === recordTypes.AAAA ? 'AAAA' : null;
-    if (question === null || type === null) return;
+    if (question === null || type === null) return null;
     const label = `${type} ${question.name}`;
     const count = queries.filter((query) => query === label).length;
     queries.push(label);
     const script = scripts.get(question.name) ?? { code: 'NXDOMAIN' };
     const entry = typeof script === 'function' ? script({ type, count }) : script;
-    if (entry === 'silent') return;
+    if (entry === 'silent') return null;
     const code = 'code' in entry ? entry.code : 'NOERROR';
     const records = 'code' in entry ? [] : recordsOf(question.name, type, entry);
-    socket.send(writeResponse(question, code, records), peer.port, peer.address);
+    return { whole: writeResponse(question, code, records), truncated: writeTruncated(question) };
+  };
+  const { udp, tcp, port } = await listenOnBoth();
+  udp.on('message', (message, peer) => {
+    const answer = answerTo(message);
+    if (answer === null) return;
+    udp.send(answer.whole.length > datagramBytes ? answer.truncated : answer.whole, peer.port, peer.address);
   });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
+  tcp.on('connection', (connection) => {
+    connection
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        // A query is far smaller than a segment: it comes whole, behind the two bytes of its length.
+        const answer = answerTo(chunk.subarray(2));
+        if (answer === null) return;
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(answer.whole.length);
+        connection.end(Buffer.concat([length, answer.whole]));
+      });
+  });
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `127.0.0.1:${port}`,
     queries,
     set(more) {
       for (const [name, script] of Object.entries(more)) scripts.set(name, script);
     },
     async close() {
-      socket.close();
-      await once(socket, 'close');
+      udp.close();
+      tcp.close();
+      await Promise.all([once(udp, 'close'), once(tcp, 'close')]);
     },
   };
+}
+
+/** What resolvers announce to take in one datagram (EDNS). */
+const datagramBytes = 1_232;
+
+/** UDP and TCP on one port: the one that the system chose for UDP may be taken for TCP, and then another is tried. */
+async function listenOnBoth() {
+  for (;;) {
+    const udp = createSocket('udp4');
+    udp.bind(0, '127.0.0.1');
+    await once(udp, 'listening');
+    const { port } = udp.address();
+    const tcp = createServer();
+    try {
+      tcp.listen(port, '127.0.0.1');
+      await once(tcp, 'listening');
+      return { udp, tcp, port };
+    } catch {
+      udp.close();
+    }
+  }
 }
 
 function recordsOf(
@@ -68,9 +116,12 @@ function recordsOf(
   type: 'A' | 'AAAA',
   entry: Exclude<DnsEntry, 'silent' | { code: unknown }>,
 ): DnsRecord[] {
-  const { cname, ttl = 0 } = entry;
-  const owner = cname ?? name;
+  const { cname = [], ttl = 0 } = entry;
+  const chain = [name, ...(typeof cname === 'string' ? [cname] : cname)];
+  const owner = chain.at(-1) ?? name;
   const addresses = (type === 'A' ? entry.a : entry.aaaa) ?? [];
-  const alias: DnsRecord[] = cname === undefined ? [] : [{ name, type: 'CNAME', value: cname, ttl }];
-  return [...alias, ...addresses.map((value) => ({ name: owner, type, value, ttl }))];
+  const aliases = chain
+    .slice(1)
+    .map((value, index): DnsRecord => ({ name: chain[index] ?? name, type: 'CNAME', value, ttl }));
+  return [...aliases, ...addresses.map((value) => ({ name: owner, type, value, ttl }))];
 }

@@ -14,6 +14,7 @@ export function eventRoutes(events: EventService): Route<InternalAccess>[] {
       narrowBody: narrowEmitRequest,
       status: 202,
       response: emittedEventsSchema,
+      eventIds: ({ data }) => data.map(({ id }) => id),
       handle: ({ body }) => ('events' in body ? events.emit(body.events, true) : events.emit([body], false)),
     }),
   ];

@@ -1,5 +1,6 @@
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Exchange } from './exchange.ts';
+import type { Unparsable } from './listener.ts';
 
 export interface FinishedRequest {
   method: string;
@@ -29,6 +30,7 @@ export function createAccessLog(
         status: request.status,
         duration_ms: Math.round(durationMs * 10) / 10,
         ...(request.aborted && { aborted: true }),
+        ...(exchange.eventIds !== undefined && { event_ids: exchange.eventIds }),
         ...(exchange.errorCode !== undefined && { error_code: exchange.errorCode }),
         ...(organizationId !== undefined && { organization_id: toPublicId('org', organizationId) }),
         ...(exchange.keyId !== undefined && { key_id: toPublicId('key', exchange.keyId) }),
@@ -37,6 +39,11 @@ export function createAccessLog(
       'request',
     );
   };
+}
+
+/** What was no request at all still had an answer with an id. */
+export function createUnparsableLog(log: Logger): (request: Unparsable) => void {
+  return ({ requestId, status, reason }) => log.info({ request_id: requestId, status, reason }, 'not a request');
 }
 
 function withoutQuery(target: string): string {

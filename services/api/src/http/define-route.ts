@@ -43,7 +43,7 @@ export interface RouteDefinition<
   ids?: Readonly<Record<Ids, IdPrefix>>;
   /** Query parameters; none when left out. Unknown and repeated ones are refused. */
   query?: Query;
-  /** The JSON body. Without it, whatever body comes is ignored. */
+  /** The JSON body. Without it, none is asked for, and what comes all the same may only be an empty object. */
   body?: Body;
   /** Of a body that is a union: which member it is meant to be, so that problems speak of that one alone. */
   narrowBody?: (json: unknown) => z.ZodType;
@@ -55,6 +55,8 @@ export interface RouteDefinition<
   response?: Answer;
   /** Where the thing that was made can be read. */
   location?: (answer: z.output<Answer>) => string;
+  /** Ids of the events that it emitted: the request's log line tells them. */
+  eventIds?: (answer: z.output<Answer>) => string[];
   handle(
     input: RouteInput<Access, z.output<Query>, z.output<Body>, Ids>,
   ): Promise<Outcome<z.output<Answer>>> | Outcome<z.output<Answer>>;
@@ -74,6 +76,7 @@ export interface Route<Access> {
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
+  readonly eventIds: ((answer: unknown) => string[]) | undefined;
   readonly handle: (input: RouteInput<Access, unknown, unknown, string>) => unknown;
 }
 
@@ -99,6 +102,7 @@ export function defineRoute<
     ifMatch: definition.ifMatch ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],
+    eventIds: definition.eventIds as Route<Access>['eventIds'],
     handle: definition.handle as Route<Access>['handle'],
   };
 }

@@ -12,6 +12,8 @@ export interface Exchange {
   keyId?: string;
   clientAddress?: string;
   errorCode?: string;
+  /** Events that it emitted, as their public ids: what became of a request is found by them. */
+  eventIds?: readonly string[];
 }
 
 /** The exchange of this answer; the first middleware opens it. */

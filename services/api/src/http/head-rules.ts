@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { problem } from './errors.ts';
+import { invalid } from './errors.ts';
 import { sendProblem } from './respond.ts';
 
 /** Answers that depend on a key are for nobody's cache. */
@@ -11,8 +11,7 @@ export const forbidStorage: RequestHandler = (_request, response, next) => {
 /** HTTP/1.1 demands it (RFC 9112, section 3.2). */
 export const requireHost: RequestHandler = (request, response, next) => {
   if (request.headers.host === undefined && request.httpVersion === '1.1') {
-    const message = 'The request has no Host header.';
-    sendProblem(response, problem('validation_failed', { message, param: 'Host' }));
+    sendProblem(response, invalid([{ location: 'header', path: 'Host', code: 'required', message: 'is required' }]));
   } else {
     next();
   }

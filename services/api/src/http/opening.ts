@@ -1,5 +1,5 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
-import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { newUuid, scrubSecrets, toPublicId } from '@enterprise-api/shared/runtime';
 import type { RequestHandler } from 'express';
 import { type Exchange, openExchange } from './exchange.ts';
 
@@ -32,7 +32,8 @@ export function openRequests({ clock, isStopping, onDone }: OpeningOptions): Req
   };
 }
 
-/** The caller's own id when it is harmless wherever it ends up, else a new one. */
+/** The caller's own id when it is harmless wherever it ends up (a key by mistake is not), else a new one. */
 export function requestIdOf(header: string | string[] | undefined): string {
-  return typeof header === 'string' && acceptable.test(header) ? header : toPublicId('req', newUuid());
+  const isHarmless = typeof header === 'string' && acceptable.test(header) && scrubSecrets(header) === header;
+  return isHarmless ? header : toPublicId('req', newUuid());
 }

@@ -1,6 +1,6 @@
 import type { Page } from '@enterprise-api/shared/contracts';
 import type { CursorScope, Cursors, Position } from './cursor.ts';
-import { type Problem, problem } from './errors.ts';
+import { invalid, type Problem } from './errors.ts';
 
 /** What a list's query selects beside its columns. */
 export interface Positioned {
@@ -15,6 +15,13 @@ export interface PageQuestion {
   limit: number;
 }
 
+const badCursor = {
+  location: 'query',
+  path: 'cursor',
+  code: 'invalid_cursor',
+  message: 'is not one of this list with these filters',
+} as const;
+
 /**
  * Answers a list: opens the cursor, asks for one row more than fits, seals the next cursor.
  *
@@ -28,7 +35,7 @@ export async function paginate<Row extends Positioned, Item>(
   present: (row: Row) => Item,
 ): Promise<Page<Item> | Problem> {
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
-  if (request.cursor !== undefined && after === null) return problem('invalid_cursor', { param: 'cursor' });
+  if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
   const rows = await ask({ after, limit: request.limit + 1 });
   const shown = rows.slice(0, request.limit);
   const last = shown.at(-1);

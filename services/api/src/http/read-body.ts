@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Problem, problem } from './errors.ts';
+import { invalid, type Problem } from './errors.ts';
 
 const jsonType = /^application\/json(?=[\s;]|$)/i;
 const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i;
@@ -13,11 +13,17 @@ function hasBody(request: IncomingMessage): boolean {
 /** 415: only uncompressed JSON in UTF-8. Inflating what strangers send is a way to be filled up. */
 function mediaTypeProblem(request: IncomingMessage): Problem | null {
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return problem('unsupported_media_type');
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return unsupported('Content-Encoding', 'must be left out: bodies are read uncompressed');
+  }
   const type = request.headers['content-type'] ?? '';
   const label = charset.exec(type)?.[1];
   const isUtf8 = label === undefined || /^utf-?8$/i.test(label);
-  return jsonType.test(type) && isUtf8 ? null : problem('unsupported_media_type');
+  return jsonType.test(type) && isUtf8 ? null : unsupported('Content-Type', 'must be application/json in UTF-8');
+}
+
+function unsupported(path: string, message: string): Problem {
+  return invalid([{ location: 'header', path, code: 'unsupported', message }], 'unsupported_media_type');
 }
 
 /**
@@ -51,5 +57,6 @@ export class ClientGoneError extends Error {
 }
 
 function tooLarge(limitBytes: number): Problem {
-  return problem('payload_too_large', { message: `The body is larger than ${limitBytes / 1024} KiB.` });
+  const message = `must be at most ${limitBytes / 1024} KiB`;
+  return invalid([{ location: 'body', path: '', code: 'too_big', message }], 'payload_too_large');
 }

@@ -3,7 +3,7 @@ import { fromPublicId } from '@enterprise-api/shared/runtime';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { Route } from './define-route.ts';
-import { invalid, isProblem, type Problem, problem } from './errors.ts';
+import { invalid, isProblem, type Problem } from './errors.ts';
 import { type IfMatch, parseIfMatch } from './etag.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import { type JsonLimits, parseJson } from './parse-json.ts';
@@ -17,7 +17,7 @@ export type BodyLimits = JsonLimits & { maxBytes: number };
 export interface Input {
   query: unknown;
   body: unknown;
-  /** The body before its schema; undefined when there is none, or none is looked at. */
+  /** The body before its schema; undefined when there is none. */
   json: unknown;
   ifMatch: IfMatch | null;
   idempotencyKey: string | null;
@@ -35,12 +35,12 @@ export async function readInput<Access>(
   limits: BodyLimits,
   asks: { idempotencyKey: boolean },
 ): Promise<Input | Problem> {
-  const read = route.body === undefined ? undefined : await readJson(request, limits);
+  const read = await readJson(request, limits);
   if (isProblem(read)) return read;
-  const json = read?.value;
+  const json = read.value;
   const query = parseWith(route.query ?? noParameters, parseQuery(queryText), 'query');
-  const schema = route.narrowBody?.(json) ?? route.body;
-  const body: Parsed<unknown> = schema === undefined ? nothing : parseWith(schema, json, 'body');
+  const schema = route.narrowBody?.(json) ?? route.body ?? noBody;
+  const body: Parsed<unknown> = schema === noBody && json === undefined ? nothing : parseWith(schema, json, 'body');
   const ifMatch = route.ifMatch ? readIfMatch(request) : none;
   const key = asks.idempotencyKey ? readIdempotencyKey(request) : none;
   if (query.ok && body.ok && ifMatch.ok && key.ok) {
@@ -50,6 +50,8 @@ export async function readInput<Access>(
 }
 
 const noParameters = z.strictObject({});
+/** A route that needs no body is content with an empty object: clients that always send JSON may call it too. */
+const noBody = z.strictObject({}).optional();
 const nothing = { ok: true, value: undefined } as const;
 const none = { ok: true, value: null } as const;
 
@@ -59,8 +61,10 @@ async function readJson(request: Request, limits: BodyLimits): Promise<{ value: 
   if (bytes.length === 0) return { value: undefined };
   const parsed = parseJson(bytes, limits);
   if (parsed.ok) return { value: parsed.value };
-  return parsed.code === 'invalid_json' ? problem('invalid_json') : invalid([parsed.detail]);
+  return parsed.code === 'invalid_json' ? invalid([notJson], 'invalid_json') : invalid([parsed.detail]);
 }
+
+const notJson: ErrorDetail = { location: 'body', path: '', code: 'invalid_json', message: 'is not valid JSON' };
 
 function readIfMatch(request: Request): Parsed<IfMatch | null> {
   const header = request.headers['if-match'];

@@ -1,7 +1,7 @@
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Response } from 'express';
 import { type Problem, problemBody, problemHeaders, scimProblemBody } from './errors.ts';
-import { exchangeOf } from './exchange.ts';
+import { exchangeOf, targetOf } from './exchange.ts';
 
 /** An answer, ready to be sent, or to be kept and sent again. */
 export interface Answer {
@@ -24,7 +24,7 @@ export function jsonAnswer(
   };
 }
 
-const scimPath = /^\/scim\/v2(?:[/?]|$)/;
+const scimPath = /^\/scim\/v2(?:\/|$)/;
 
 /** The one place that turns a problem into an answer. */
 export function problemAnswer(response: Response, found: Problem): Answer {
@@ -32,7 +32,7 @@ export function problemAnswer(response: Response, found: Problem): Answer {
   exchange.errorCode = found.problem;
   const { status } = errorCatalogue[found.problem];
   const headers = problemHeaders(found);
-  return scimPath.test(response.req.originalUrl)
+  return scimPath.test(targetOf(response.req).path)
     ? jsonAnswer(status, scimProblemBody(found, exchange.requestId), headers, 'application/scim+json')
     : jsonAnswer(status, problemBody(found, exchange.requestId), headers);
 }

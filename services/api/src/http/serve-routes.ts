@@ -117,7 +117,7 @@ async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>)
 type Renderer = (response: Response, outcome: unknown) => Answer;
 
 function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
-  const { response: schema, status, location } = route;
+  const { response: schema, status, location, eventIds } = route;
   if (schema === undefined) {
     return (response, outcome) =>
       isProblem(outcome) ? problemAnswer(response, outcome) : { status, headers: {}, body: null };
@@ -126,6 +126,7 @@ function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer 
   return (response, outcome) => {
     if (isProblem(outcome)) return problemAnswer(response, outcome);
     const shown = isTagged(outcome) ? outcome.tagged : outcome;
+    if (eventIds !== undefined) exchangeOf(response).eventIds = eventIds(shown);
     const headers = {
       ...(location !== undefined && { Location: location(shown) }),
       ...(isTagged(outcome) && { ETag: outcome.etag }),

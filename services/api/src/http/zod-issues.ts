@@ -38,11 +38,16 @@ function toDetails(issue: Issue, location: Location, input: unknown): ErrorDetai
     const message = location === 'query' ? 'is not a known parameter' : 'is not a known field';
     return issue.keys.map((key) => ({ location, path: formatPath([...issue.path, key]), code, message }));
   }
-  const path = formatPath(issue.path);
+  const path = formatPath(location === 'query' ? placeInQuery(issue.path, input) : issue.path);
   if (location === 'query' && isRepeated(issue, input)) {
     return [{ location, path, code: 'repeated', message: 'must be given once' }];
   }
   return [{ location, path, code: codeOf(issue, input), message: issue.message }];
+}
+
+/** A parameter that may come several times but came once is one value: its place is its name. */
+function placeInQuery(path: readonly PropertyKey[], input: unknown): readonly PropertyKey[] {
+  return typeof valueAt(input, path.slice(0, 1)) === 'string' ? path.slice(0, 1) : path;
 }
 
 /** A parameter that came several times is an array here; one that may repeat complains of its items or their number. */

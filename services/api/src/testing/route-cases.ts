@@ -11,6 +11,10 @@ import type { AnyRoute, Caller, Draft, Wrong } from './wrongs.ts';
 export interface RouteCases {
   /** Sends a request that has these things wrong, and else nothing. */
   call(route: AnyRoute, found: readonly Wrong[]): Promise<Answer>;
+  /** Sends a request that has nothing wrong but what is given: its body as text or bytes, or its query. */
+  callWith(route: AnyRoute, own: { body?: string | Buffer | undefined; query?: string }): Promise<Answer>;
+  /** A body that the route accepts. */
+  validBody(route: AnyRoute): Promise<Record<string, unknown>>;
 }
 
 /** An address that every key may be used from, and the one address that some may not be used from. */
@@ -22,29 +26,38 @@ const requestId = 'test.request-1';
 export function createRouteCases(api: TestApi): RouteCases {
   const keyOf = createKeys(api);
   const idOf = createObjects(api, keyOf);
+  const deliver = async (route: AnyRoute, draft: Draft, body: string | Buffer | undefined, fresh = false) => {
+    const isInternal = route.path.startsWith('/internal/');
+    const [kind] = Object.values(route.ids);
+    const id = kind === undefined ? '' : await idOf(kind, draft, fresh);
+    const key = isInternal ? internalKey(api, draft.caller) : await keyOf(draft.caller, route);
+    const target = route.path.replace(/\{\w+\}/, id) + (draft.query === '' ? '' : `?${draft.query}`);
+    return send({
+      method: draft.method,
+      url: (isInternal ? api.internalUrl : api.publicUrl) + target,
+      headers: {
+        'X-Request-Id': requestId,
+        'X-Forwarded-For': draft.caller.elsewhere ? elsewhere : home,
+        ...(key !== null && { Authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...draft.headers,
+      },
+      body,
+    });
+  };
+  const validBody = async ({ body }: AnyRoute) => {
+    const known = { ...knownStrings, organization_id: await idOf('org', { id: 'known' }), id: newUuid() };
+    return body === undefined ? {} : (sampleOf(body, known) as Record<string, unknown>);
+  };
   return {
+    validBody,
     call: async (route, found) => {
       const draft = emptyDraft(route);
       for (const wrong of found) wrong.spoil(draft);
-      const isInternal = route.path.startsWith('/internal/');
-      const [kind] = Object.values(route.ids);
-      const id = kind === undefined ? '' : await idOf(kind, draft);
-      const path = route.path.replace(/\{\w+\}/, id);
-      const key = isInternal ? internalKey(api, draft.caller) : await keyOf(draft.caller, route);
-      const listener = isInternal ? api.internalUrl : api.publicUrl;
-      return send({
-        method: draft.method,
-        url: `${listener}${path}${draft.query === '' ? '' : `?${draft.query}`}`,
-        headers: {
-          'X-Request-Id': requestId,
-          'X-Forwarded-For': draft.caller.elsewhere ? elsewhere : home,
-          ...(key !== null && { Authorization: `Bearer ${key}` }),
-          ...(draft.body.sent && { 'Content-Type': 'application/json' }),
-          ...draft.headers,
-        },
-        body: draft.body.sent ? await bodyOf(route, draft, idOf) : undefined,
-      });
+      const body = draft.body.sent ? spoilBody(route, draft, await validBody(route)) : undefined;
+      return deliver(route, draft, body, found.length === 0);
     },
+    callWith: async (route, { body, query = '' }) => deliver(route, { ...emptyDraft(route), query }, body),
   };
 }
 
@@ -59,19 +72,16 @@ function emptyDraft(route: AnyRoute): Draft {
   };
 }
 
-async function bodyOf(route: AnyRoute, draft: Draft, idOf: ReturnType<typeof createObjects>): Promise<string> {
-  const { unknownField, suffix, padding } = draft.body;
-  const known = {
-    url: 'https://hooks.example.com/in',
-    organization_id: await idOf('org', { ...draft, id: 'known' }),
-    data: '{"consultation_id":"con_1"}',
-    plan: 'enterprise',
-    ip_allowlist: '192.0.2.1',
-    id: newUuid(),
-  };
-  const valid = route.body === undefined ? {} : (sampleOf(route.body, known) as object);
-  const text = JSON.stringify(unknownField ? { ...valid, nonsense: 1 } : valid) + suffix;
-  return padding ? text.padEnd((route.path.startsWith('/internal/') ? 4_096 : 64) * 1_024 + 1) : text;
+const knownStrings = {
+  url: 'https://hooks.example.com/in',
+  data: '{"consultation_id":"con_1"}',
+  plan: 'enterprise',
+  ip_allowlist: '192.0.2.1',
+};
+
+function spoilBody(route: AnyRoute, { body }: Draft, valid: Record<string, unknown>): string {
+  const text = JSON.stringify(body.unknownField ? { ...valid, nonsense: 1 } : valid) + body.suffix;
+  return body.padding ? text.padEnd((route.path.startsWith('/internal/') ? 4_096 : 64) * 1_024 + 1) : text;
 }
 
 function internalKey(api: TestApi, { key }: Caller): string | null {
@@ -123,7 +133,7 @@ const callMe = (api: TestApi, key: string) =>
     headers: { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home },
   });
 
-/** Finds or makes what an id in a path names: a new one for each request that may succeed, and so consume it. */
+/** Finds or makes what an id in a path names: a new one for a request that is to succeed, for it may consume it. */
 function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
   const made = new Map<string, Promise<string>>();
   const plain: Caller = { key: 'good', elsewhere: false, starter: false, overLimit: false, withoutScope: false };
@@ -146,13 +156,11 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
     const key = await api.createKey({ ip_allowlist: [home] });
     return make(kind, key.secret, key.organization_id);
   };
-  return async (kind: string, draft: Draft): Promise<string> => {
+  return async (kind: string, draft: Pick<Draft, 'id'>, fresh = false): Promise<string> => {
     if (draft.id === 'malformed') return `${kind}_nonsense`;
     if (draft.id === 'unknown') return toPublicId(kind, newUuid());
     if (draft.id === 'foreign') return once(made, `foreign ${kind}`, () => foreign(kind));
-    const known = await once(made, kind, () => mine(kind));
-    // A DELETE consumes its object. Whoever is to be refused may share one.
-    return draft.method === 'DELETE' ? mine(kind) : known;
+    return fresh && kind !== 'org' ? mine(kind) : once(made, kind, () => mine(kind));
   };
 }
 

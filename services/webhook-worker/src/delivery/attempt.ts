@@ -38,11 +38,14 @@ const notAttempted: AttemptEnd = { timedOut: false };
 export function createAttempt(options: AttemptOptions): (lease: Lease, answered: () => void) => Promise<AttemptEnd> {
   const { clock, log, handBack, cancel } = options;
   const mayStart = (lease: Lease) => clock.monotonic() - lease.leasedAt <= options.startWithinMs;
-  const attempt = async (lease: Lease, answered: () => void): Promise<AttemptEnd> => {
-    const found = options.webhook(lease.webhookId, lease.webhookVersion);
-    const webhook = found instanceof Promise ? await found : found;
+  const attempt = async (lease: Lease, webhook: WebhookConfig | null, answered: () => void): Promise<AttemptEnd> => {
     if (webhook === null || !maySend(webhook, lease)) {
       cancel(lease);
+      return notAttempted;
+    }
+    // It was counted at another host: the webhook has moved since. It comes again at once, counted at the right one.
+    if (webhook.hostKey !== lease.hostKey) {
+      handBack([lease]);
       return notAttempted;
     }
     const startedAt = new Date(clock.now());
@@ -59,13 +62,25 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, answered:
     finish(options, lease, webhook, startedAt, classify(result, clock.now()), result);
     return { timedOut: result.kind === 'error' && result.code === 'timeout' };
   };
+  const fail = (lease: Lease, error: unknown): AttemptEnd => {
+    log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
+    return notAttempted;
+  };
   return async (lease, answered) => {
+    let webhook: WebhookConfig | null;
     try {
-      return await attempt(lease, answered);
+      const found = options.webhook(lease.webhookId, lease.webhookVersion);
+      webhook = found instanceof Promise ? await found : found;
     } catch (error) {
-      log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
+      // Another process may reach the ledger.
       handBack([lease]);
-      return notAttempted;
+      return fail(lease, error);
+    }
+    try {
+      return await attempt(lease, webhook, answered);
+    } catch (error) {
+      // Not handed back: due at once it would fail at once, round and round. A lease that runs out makes it rarer.
+      return fail(lease, error);
     }
   };
 }

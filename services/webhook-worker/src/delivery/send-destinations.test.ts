@@ -22,6 +22,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
+const aliases = Array.from({ length: 8 }, (_, index) => `alias-${index}.example`);
+const thousand = Array.from({ length: 1_000 }, (_, index) => `127.0.${index >> 8}.${index & 255 || 1}`);
+
 function send(script: DnsScript, host = name) {
   dns.set({ [host]: script });
   return sender.send(requestTo(receiver.url('/', host)), always);
@@ -47,6 +50,8 @@ describe('a host name', () => {
       'of one family, while the servers fail on the other',
       ({ type }) => (type === 'A' ? { a: ['127.0.0.1'] } : { code: 'SERVFAIL' }),
     ],
+    ['behind eight aliases', { cname: aliases, a: ['127.0.0.1'] }],
+    ['of a thousand', { a: thousand }],
     ['of sixty', { a: Array.from({ length: 60 }, (_, index) => `127.0.0.${index + 1}`) }],
   ])('may have addresses %s', async (_, script) => {
     expect(isResponse(await send(script)).statusCode).toBe(200);
@@ -82,6 +87,8 @@ describe('an address that is forbidden is destination_blocked, and nothing conne
     ['of the other family', { a: ['127.0.0.1'], aaaa: ['fe80::1'] }],
     ['the last of many', { a: [...Array.from({ length: 40 }, (_, index) => `127.0.0.${index + 1}`), '192.168.0.1'] }],
     ['behind an alias', { cname: 'internal.example', a: ['10.0.0.1'] }],
+    ['behind eight aliases', { cname: aliases, a: ['10.0.0.1'] }],
+    ['the last of a thousand', { a: [...thousand, '10.0.0.1'] }],
   ])('%s', async (_, script) => {
     const result = isFailure(await send(script));
     expect(result).toMatchObject({ code: 'destination_blocked', timings: { connect_ms: null, tls_ms: null } });

@@ -44,7 +44,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       cursor = dispatched.cursor ?? firstCursor;
       options.onDispatched(dispatched.leases.length);
       if (dispatched.stopped.length > 0) options.onStopped(dispatched.stopped);
-      noteBacklogs(lanes, rooms, dispatched);
+      noteBacklogs(lanes, rooms, page.cursor, dispatched);
       await intake.accept(dispatched.leases, leasedAt);
       return delayAfter(page.cursor, dispatched);
     },
@@ -59,18 +59,23 @@ function delayAfter(from: string, { cursor, leases }: Dispatched): number {
 }
 
 /** A webhook that was given all the room it had may have more rows due; one that was given less has none. */
-function noteBacklogs(lanes: DispatcherOptions['lanes'], rooms: Rooms, { leases, cursor }: Dispatched): void {
+function noteBacklogs(
+  lanes: DispatcherOptions['lanes'],
+  rooms: Rooms,
+  from: string,
+  { leases, cursor }: Dispatched,
+): void {
   const given = new Map<string, number>();
   for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
   const roomOf = new Map(rooms.webhookIds.map((id, index) => [id, rooms.free[index] ?? 0]));
   const full = [...given].filter(([id, count]) => count >= (roomOf.get(id) ?? rooms.ofNewLane)).map(([id]) => id);
   const fullSet = new Set(full);
   lanes.noteDueRows(full, true);
-  // Only a run that saw every webhook can say of one that nothing of it is due.
-  const cutShort = cursor !== null || leases.length >= rooms.inAll;
-  if (cutShort) return;
+  // Of one that this run did not come to, before its start, behind its end or after its limit, it can say nothing.
+  if (leases.length >= rooms.inAll) return;
+  const wasSeen = (id: string) => id > from && (cursor === null || id <= cursor);
   lanes.noteDueRows(
-    rooms.webhookIds.filter((id, index) => !fullSet.has(id) && (rooms.free[index] ?? 0) > 0),
+    rooms.webhookIds.filter((id, index) => wasSeen(id) && !fullSet.has(id) && (rooms.free[index] ?? 0) > 0),
     false,
   );
 }

@@ -63,6 +63,19 @@ describe('dispatch', () => {
     expect(new Set(second.leases.map((lease) => lease.webhook_id))).toEqual(new Set([webhooks[2]]));
   });
 
+  it('serves webhooks in the order of the walk, whatever the plan, so that none is passed over', async () => {
+    const sets: Awaited<ReturnType<typeof takeDeliveries>>[] = [];
+    for (let count = 0; count < 24; count++) sets.push(await takeDeliveries(db, 1));
+    await makeDue(sets.flatMap((set) => idsOf(set.leases)));
+    const webhooks = sets.map((set) => set.webhookId).sort();
+    await db.transaction().execute(async (trx) => {
+      await sql`set local enable_nestloop = off`.execute(trx);
+      await sql`set local enable_mergejoin = off`.execute(trx);
+      const { leases } = await leaseDueDeliveries(trx, page, { ...plenty, inAll: 6 }, leaseMs);
+      expect(leases.map((lease) => lease.webhook_id).sort()).toEqual(webhooks.slice(0, 6));
+    });
+  });
+
   it('reports its cursor when it has visited as many webhooks as it may, also with nothing leased', async () => {
     const sets = [await takeDeliveries(db, 1), await takeDeliveries(db, 1)];
     const [first] = sets.map((set) => set.webhookId).sort();

@@ -30,7 +30,9 @@ export const firstCursor = '00000000-0000-0000-0000-000000000000';
  * of dead processes are all the same to it. While a webhook's breaker is open its rows go one at a time.
  *
  * Walks the webhooks that have pending rows by a loose index scan: a webhook costs one probe of `deliveries_due`,
- * however many rows wait behind it. Bodies are not joined here: with them the planner read all of `events`.
+ * however many rows wait behind it. They are served in the order of their ids (a plan with a hash join had another
+ * one), because a walk that its limit cuts short goes on behind the greatest id it served. Bodies are not joined here:
+ * with them the planner read all of `events`.
  */
 export async function leaseDueDeliveries(
   db: Database,
@@ -56,6 +58,7 @@ export async function leaseDueDeliveries(
       left join webhook_health h on h.webhook_id = w.id
       left join unnest(${rooms.webhookIds}::uuid[], ${rooms.free}::int[], ${rooms.busy}::int[]) as l(id, room, busy)
         on l.id = w.id
+      order by w.id
     ), picked as materialized (
       select d.id, r.version from rooms r cross join lateral (
         select d.id from deliveries d

@@ -1,6 +1,7 @@
 /** One attempt under way, from its first byte to the answer. */
 export interface Running {
   readonly webhookId: string;
+  readonly hostKey: string;
   readonly startedAt: number;
 }
 

@@ -20,11 +20,13 @@ export interface IntakeOptions {
   clock: Clock;
   log: Logger;
   lanes: Pick<Lanes, 'accept'>;
+  /** Where the deliveries of a webhook go; null when it is not there any more. */
+  hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
   /** After this age a lease has run out: the row belongs to somebody else, or soon will. */
   leaseMs: number;
 }
 
-export function createIntake({ db, clock, log, lanes, leaseMs }: IntakeOptions): Intake {
+export function createIntake({ db, clock, log, lanes, hostKey, leaseMs }: IntakeOptions): Intake {
   const pending = new Set<Promise<void>>();
   const giveBack = async (leases: readonly Lease[]): Promise<void> => {
     const current = leases.filter((lease) => clock.monotonic() - lease.leasedAt < leaseMs);
@@ -42,12 +44,15 @@ export function createIntake({ db, clock, log, lanes, leaseMs }: IntakeOptions):
   return {
     accept: async (rows, leasedAt) => {
       if (rows.length === 0) return;
-      const bodies = await findBodies(db, [...new Set(rows.map((row) => row.event_id))]);
+      const [bodies, hostKeys] = await Promise.all([
+        findBodies(db, [...new Set(rows.map((row) => row.event_id))]),
+        findHostKeys(rows, hostKey),
+      ]);
       const leases: Lease[] = [];
       for (const row of rows) {
         const body = bodies.get(row.event_id);
         if (body === undefined) log.error({ delivery_id: row.id, event_id: row.event_id }, 'event has no body');
-        else leases.push(toLease(row, leasedAt, body));
+        else leases.push(toLease(row, leasedAt, body, hostKeys.get(row.webhook_id) ?? ''));
       }
       lanes.accept(leases);
     },
@@ -60,4 +65,16 @@ export function createIntake({ db, clock, log, lanes, leaseMs }: IntakeOptions):
       await Promise.all(pending);
     },
   };
+}
+
+/** By webhook. Those at hand cost nothing; the others are looked up together, which their attempts then need not. */
+async function findHostKeys(
+  rows: readonly LeaseRow[],
+  find: IntakeOptions['hostKey'],
+): Promise<Map<string, string | null>> {
+  const found = new Map<string, string | null | Promise<string | null>>();
+  for (const row of rows) {
+    if (!found.has(row.webhook_id)) found.set(row.webhook_id, find(row.webhook_id, row.webhook_version));
+  }
+  return new Map(await Promise.all([...found].map(async ([id, key]) => [id, await key] as const)));
 }

@@ -3,11 +3,15 @@ import type { Lease } from './lease.ts';
 /** The line of one webhook in this process: what runs, what waits, and how the endpoint has been behaving. */
 export interface Lane {
   readonly webhookId: string;
+  /** Where its last lease goes, as the limit per host counts; empty before the first. */
+  hostKey: string;
   waiting: Lease[];
   running: number;
   /** Running attempts older than 1 s. While there is one, the lane is slow. */
   old: number;
   lastTimeoutAt: number;
+  /** When an attempt last grew old, until a later one is answered within 1 s. Such a lane gets no line to fill. */
+  suspectSince: number;
   /** Rows of this webhook are due in the ledger beyond what was leased here. */
   hasDueRows: boolean;
   /** The breaker is open until then (monotonic); the ledger's word counts, this only spares it questions. */
@@ -27,10 +31,12 @@ const slowConcurrency = 5;
 export function createLane(webhookId: string): Lane {
   return {
     webhookId,
+    hostKey: '',
     waiting: [],
     running: 0,
     old: 0,
     lastTimeoutAt: Number.NEGATIVE_INFINITY,
+    suspectSince: Number.NEGATIVE_INFINITY,
     hasDueRows: false,
     heldUntil: Number.NEGATIVE_INFINITY,
   };
@@ -41,9 +47,13 @@ export function capacity(lane: Lane, limits: LaneLimits): number {
   return lane.old > 0 ? Math.min(slowConcurrency, limits.concurrency) : limits.concurrency;
 }
 
-/** How many more leases this lane can use soon: free places in flight and, unless it is slow, in its line. */
+/**
+ * How many more leases this lane can use soon: free places in flight and, unless it is or was just now slow, in its
+ * line. One that hangs would else fill the process's room again each time its breaker closes.
+ */
 export function freeRoom(lane: Lane, limits: LaneLimits): number {
-  const places = capacity(lane, limits) + (lane.old > 0 ? 0 : limits.waiting);
+  const hasLine = lane.suspectSince === Number.NEGATIVE_INFINITY;
+  const places = capacity(lane, limits) + (hasLine ? limits.waiting : 0);
   return Math.max(0, places - lane.running - lane.waiting.length);
 }
 

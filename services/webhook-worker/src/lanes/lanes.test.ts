@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 /** A bench for lanes: time stands still until a test moves it, and attempts end when a test says so. */
-function bench(settings: { slots?: number; concurrency?: number; waiting?: number } = {}) {
+function bench(settings: { slots?: number; concurrency?: number; waiting?: number; perHost?: number } = {}) {
   let now = 0;
   const running: { lease: Lease; answer: () => void; end: (timedOut?: boolean) => Promise<void> }[] = [];
   const handedBack: Lease[] = [];
@@ -18,6 +18,7 @@ function bench(settings: { slots?: number; concurrency?: number; waiting?: numbe
     clock: { now: () => now, monotonic: () => now },
     slots: settings.slots ?? 10,
     limits: { concurrency: settings.concurrency ?? 3, waiting: settings.waiting ?? 20 },
+    perHost: settings.perHost ?? 10_000,
     startWithinMs: 10_000,
     events: {
       run: (lease, answered) => {
@@ -40,10 +41,11 @@ function bench(settings: { slots?: number; concurrency?: number; waiting?: numbe
     },
   });
   benches.push(lanes);
-  const lease = (webhookId: string, leasedAt = now): Lease => ({
+  const lease = (webhookId: string, leasedAt = now, hostKey = ''): Lease => ({
     deliveryId: `${webhookId}-${Math.random()}`,
     organizationId: 'org',
     webhookId,
+    hostKey,
     eventId: 'event',
     eventType: 'batch.failed',
     number: 1,
@@ -124,27 +126,41 @@ describe('lanes', () => {
     expect(roomOf('due', 'slow')).toBe(1);
     for (const entry of running) await entry.end();
     expect(lanes.figures).toMatchObject({ running: 0, old: 0 });
+    // Its line comes back with the first quick answer: until then it may be hanging still.
+    expect(roomOf('due', 'slow')).toBe(3);
+    lanes.accept(leases('slow', 1));
+    running.at(-1)?.answer();
     expect(roomOf('due', 'slow')).toBe(23);
   });
 
+  it('hand back the line of a webhook that becomes slow, so that it does not take the room of all others', () => {
+    const { lanes, leases, handedBack, pass } = bench({ slots: 10, concurrency: 3, waiting: 20 });
+    lanes.accept(leases('hanging', 23));
+    expect(lanes.rooms('new').inAll).toBe(0);
+    pass(1_100);
+    expect(lanes.rooms('new').inAll).toBe(20);
+    expect(handedBack).toHaveLength(20);
+    expect(lanes.figures).toMatchObject({ running: 3, waiting: 0 });
+  });
+
   it('start only webhooks with a clean record while a thousand attempts are old', async () => {
-    const { lanes, leases, running, started, pass } = bench({ slots: 2_000, concurrency: 1_000, waiting: 10 });
+    const { lanes, leases, running, started, roomOf, pass } = bench({ slots: 2_000, concurrency: 1_000, waiting: 10 });
     lanes.accept(leases('timed out', 1));
     await running[0]?.end(true);
     lanes.accept(leases('hanging', 1_000));
     pass(1_100);
     lanes.accept([...leases('hanging', 1), ...leases('timed out', 1), ...leases('clean', 1)]);
     expect([started('hanging'), started('timed out'), started('clean')]).toEqual([1_000, 1, 1]);
+    // What may not start is not given room either, or it would wait in the place of others.
+    expect([roomOf('due', 'timed out'), roomOf('new', 'timed out'), roomOf('due', 'clean')]).toEqual([0, 0, 1_009]);
     pass(5 * 60_000);
   });
 
   it('hand back what is too old to start', () => {
-    const { lanes, lease, leases, handedBack, started, pass } = bench({ concurrency: 1 });
-    lanes.accept(leases('a', 1));
+    const { lanes, lease, handedBack, started, pass } = bench();
     const old = lease('a');
-    lanes.accept([old]);
     pass(10_001);
-    lanes.accept([lease('a')]);
+    lanes.accept([old, lease('a')]);
     expect(handedBack).toEqual([old]);
     expect(started('a')).toBe(1);
   });
@@ -179,6 +195,16 @@ describe('lanes', () => {
     expect(refills()).toBe(1);
   });
 
+  it('do not ask for more at every answer while enough waits in other lanes', () => {
+    const { lanes, leases, running, refills } = bench({ concurrency: 2, waiting: 4, slots: 4 });
+    lanes.noteDueRows(['a'], true);
+    lanes.accept(['a', 'b', 'c'].flatMap((id) => leases(id, 4)));
+    while (lanes.figures.waiting >= 4) running.shift()?.answer();
+    expect(refills()).toBe(0);
+    while (running.length > 0) running.shift()?.answer();
+    expect(refills()).toBeGreaterThan(0);
+  });
+
   it('hand everything back that waits when they stop, and take nothing more', () => {
     const { lanes, leases, handedBack, started } = bench();
     lanes.accept(leases('a', 5));
@@ -195,5 +221,44 @@ describe('lanes', () => {
     lanes.accept(leases('a', 1));
     await running[0]?.end();
     expect(lanes.figures.lanes).toBe(0);
+  });
+});
+
+describe('the limit per organization and host', () => {
+  const twoFor = ({ lease }: ReturnType<typeof bench>, hostKey: string, webhooks: number) =>
+    Array.from({ length: 2 * webhooks }, (_, index) => lease(`${hostKey}/${index % webhooks}`, 0, hostKey));
+  const startedAt = ({ running }: ReturnType<typeof bench>, hostKey: string) =>
+    running.filter((entry) => entry.lease.hostKey === hostKey).length;
+
+  it('holds over all webhooks, for each organization and host by itself', () => {
+    const made = bench({ slots: 1_000, waiting: 20, perHost: 20 });
+    made.lanes.accept([...twoFor(made, 'a victim', 100), ...twoFor(made, 'b victim', 100), ...twoFor(made, 'a', 9)]);
+    expect([startedAt(made, 'a victim'), startedAt(made, 'b victim'), startedAt(made, 'a')]).toEqual([20, 20, 18]);
+  });
+
+  it('gives a place that comes free to the next webhook in turn, when the attempt is over to the last byte', async () => {
+    const made = bench({ slots: 1_000, perHost: 2 });
+    const { lanes, running } = made;
+    lanes.accept(twoFor(made, 'victim', 3));
+    running[0]?.answer();
+    expect(running).toHaveLength(2);
+    await running[0]?.end();
+    await running[1]?.end();
+    expect(running.map((entry) => entry.lease.webhookId.at(-1))).toEqual(['0', '1', '2', '0']);
+    while (running.length < 6) await running[running.length - 1]?.end();
+    expect(lanes.figures.waiting).toBe(0);
+  });
+
+  it('lets nothing wait for a host that is full and slow: that would be in the place of others', async () => {
+    const made = bench({ slots: 100, concurrency: 2, waiting: 20, perHost: 2 });
+    const { lanes, handedBack, running, roomOf, pass } = made;
+    lanes.accept(twoFor(made, 'victim', 3));
+    expect(roomOf('new', 'victim/2')).toBe(20);
+    pass(1_100);
+    lanes.accept([made.lease('victim/3', 1_100, 'victim')]);
+    expect([handedBack.length, lanes.figures.waiting]).toEqual([5, 0]);
+    expect(['victim/0', 'victim/2', 'victim/3'].map((id) => roomOf('due', id))).toEqual([0, 0, 0]);
+    await running[0]?.end();
+    expect(['victim/2', 'victim/3'].map((id) => roomOf('due', id))).toEqual([22, 22]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
+import { HostLimit } from './host-limit.ts';
 import { InFlight, type Running } from './in-flight.ts';
 import { capacity, createLane, freeRoom, type Lane, type LaneLimits, roomForNew } from './lane.ts';
 import type { Lease } from './lease.ts';
@@ -19,6 +20,8 @@ export interface LanesOptions {
   /** Attempts younger than 1 s in the whole process. */
   slots: number;
   limits: LaneLimits;
+  /** Attempts under way to one host, over all webhooks of one organization. */
+  perHost: number;
   /** A lease older than this is given back instead of started. */
   startWithinMs: number;
   events: LaneEvents;
@@ -35,6 +38,7 @@ export class Lanes {
   /** Lanes with something waiting, in the order in which they are served: one start each, round and round. */
   private readonly ready = new Set<Lane>();
   private readonly inFlight: InFlight;
+  private readonly hosts: HostLimit;
   private readonly options: LanesOptions;
   private ticker: NodeJS.Timeout | undefined;
   private waitingInAll = 0;
@@ -42,9 +46,11 @@ export class Lanes {
 
   constructor(options: LanesOptions) {
     this.options = options;
+    this.hosts = new HostLimit(options.perHost);
     this.inFlight = new InFlight((running) => {
+      this.hosts.noteOld(running.hostKey);
       const lane = this.lanes.get(running.webhookId);
-      if (lane) lane.old += 1;
+      if (lane) this.noteOld(lane);
     });
   }
 
@@ -53,6 +59,7 @@ export class Lanes {
     if (this.stopped) return this.options.events.handBack([...leases]);
     for (const lease of leases) {
       const lane = this.laneOf(lease.webhookId);
+      lane.hostKey = lease.hostKey;
       lane.waiting.push(lease);
       this.waitingInAll += 1;
       this.ready.add(lane);
@@ -87,7 +94,8 @@ export class Lanes {
     for (const lane of this.lanes.values()) {
       this.dropIfIdle(lane);
       webhookIds.push(lane.webhookId);
-      free.push(kind === 'new' ? roomForNew(lane, limits, now) : freeRoom(lane, limits));
+      const room = kind === 'new' ? roomForNew(lane, limits, now) : freeRoom(lane, limits);
+      free.push(this.mayStart(lane, now) && !this.hosts.isStuck(lane.hostKey) ? room : 0);
       busy.push(lane.running + lane.waiting.length);
     }
     const inAll = this.stopped ? 0 : Math.max(0, 2 * slots - this.waitingInAll);
@@ -119,16 +127,10 @@ export class Lanes {
     for (const lane of this.ready) {
       if (!this.inFlight.hasFreeSlot(this.options.slots, now)) break;
       this.handBackStale(lane, now);
-      if (
-        lane.waiting.length === 0 ||
-        lane.running >= capacity(lane, this.options.limits) ||
-        !this.mayStart(lane, now)
-      ) {
-        if (lane.waiting.length === 0) this.ready.delete(lane);
-        continue;
-      }
-      const lease = lane.waiting.shift();
-      if (!lease) continue;
+      const [lease] = lane.waiting;
+      if (!lease) this.ready.delete(lane);
+      if (!lease || !this.hasPlace(lane, lease, now)) continue;
+      lane.waiting.shift();
       this.waitingInAll -= 1;
       this.start(lane, lease, now);
       // To the end of the line: each lane gets one start per round.
@@ -139,29 +141,46 @@ export class Lanes {
   }
 
   private start(lane: Lane, lease: Lease, now: number): void {
-    const running: Running = { webhookId: lane.webhookId, startedAt: now };
+    const { hostKey } = lease;
+    const running: Running = { webhookId: lane.webhookId, hostKey, startedAt: now };
     this.inFlight.start(running);
+    this.hosts.enter(hostKey);
     lane.running += 1;
-    let answered = false;
-    const free = () => {
-      if (answered) return;
-      answered = true;
+    let isFree = false;
+    const free = (byAnswer: boolean) => {
+      if (isFree) return;
+      isFree = true;
       lane.running -= 1;
-      if (this.inFlight.end(running)) lane.old -= 1;
+      if (this.inFlight.end(running)) {
+        lane.old -= 1;
+        this.hosts.noteAnswered(hostKey);
+      } else if (byAnswer) lane.suspectSince = Number.NEGATIVE_INFINITY;
       this.afterFree(lane);
     };
-    void this.options.events.run(lease, free).then(({ timedOut }) => {
-      if (timedOut) lane.lastTimeoutAt = this.options.clock.monotonic();
-      free();
-    });
+    void this.options.events
+      .run(lease, () => free(true))
+      .then(({ timedOut }) => {
+        if (timedOut) lane.lastTimeoutAt = this.options.clock.monotonic();
+        // A body that is still being read is an open request to the host, though its webhook's slot is free already.
+        const wasFull = this.hosts.leave(hostKey);
+        if (!isFree) free(false);
+        else if (wasFull && !this.stopped && this.ready.size > 0) this.startWhatMay();
+      });
   }
 
   private afterFree(lane: Lane): void {
     if (!this.stopped && this.ready.size > 0) this.startWhatMay();
-    if (lane.hasDueRows && freeRoom(lane, this.options.limits) * 2 >= this.options.limits.waiting) {
+    // With many backlogs each lane is short: asking for a few rows at every answer would keep the ledger walking.
+    const hasRoom = this.waitingInAll < this.options.slots;
+    if (hasRoom && lane.hasDueRows && freeRoom(lane, this.options.limits) * 2 >= this.options.limits.waiting) {
       this.options.events.needsRefill();
     }
     this.dropIfIdle(lane);
+  }
+
+  private hasPlace(lane: Lane, lease: Lease, now: number): boolean {
+    const hasSlot = lane.running < capacity(lane, this.options.limits) && this.mayStart(lane, now);
+    return hasSlot && !this.hosts.isFull(lease.hostKey);
   }
 
   private mayStart(lane: Lane, now: number): boolean {
@@ -169,11 +188,26 @@ export class Lanes {
     return lane.old === 0 && now - lane.lastTimeoutAt > cleanAfterMs;
   }
 
+  /** A lane that becomes slow has no line: what waited in it would take up the process's room for others. */
+  private noteOld(lane: Lane): void {
+    lane.old += 1;
+    lane.suspectSince = this.options.clock.monotonic();
+    if (lane.old > 1 || lane.waiting.length === 0) return;
+    this.handBackLine(lane);
+  }
+
+  private handBackLine(lane: Lane): void {
+    lane.hasDueRows = true;
+    this.options.events.handBack(this.emptyLane(lane));
+  }
+
   private handBackStale(lane: Lane, now: number): void {
     const { startWithinMs } = this.options;
     // Leases come in the order of time, so the first tells whether there is anything to do.
     const first = lane.waiting[0];
-    if (first === undefined || now - first.leasedAt <= startWithinMs) return;
+    if (first === undefined) return;
+    if (this.hosts.isStuck(first.hostKey)) return this.handBackLine(lane);
+    if (now - first.leasedAt <= startWithinMs) return;
     const stale = lane.waiting.filter((lease) => now - lease.leasedAt > startWithinMs);
     lane.waiting = lane.waiting.filter((lease) => now - lease.leasedAt <= startWithinMs);
     this.waitingInAll -= stale.length;
@@ -217,7 +251,8 @@ export class Lanes {
   /** A lane that remembers nothing of interest is forgotten. */
   private dropIfIdle(lane: Lane): void {
     const now = this.options.clock.monotonic();
-    const remembers = lane.hasDueRows || lane.heldUntil > now || now - lane.lastTimeoutAt < cleanAfterMs;
+    const troubledAt = Math.max(lane.lastTimeoutAt, lane.suspectSince);
+    const remembers = lane.hasDueRows || lane.heldUntil > now || now - troubledAt < cleanAfterMs;
     if (lane.running === 0 && lane.waiting.length === 0 && !remembers) this.lanes.delete(lane.webhookId);
   }
 }

@@ -6,6 +6,8 @@ export interface Lease {
   deliveryId: string;
   organizationId: string;
   webhookId: string;
+  /** Where it goes, as the limit per host counts: it is sent there, or given back. */
+  hostKey: string;
   eventId: string;
   eventType: EventType;
   /** Number of the attempt that this lease is for; 1 is the first. */
@@ -20,11 +22,12 @@ export interface Lease {
   body: string;
 }
 
-export function toLease(row: LeaseRow, leasedAt: number, body: string): Lease {
+export function toLease(row: LeaseRow, leasedAt: number, body: string, hostKey: string): Lease {
   return {
     deliveryId: row.id,
     organizationId: row.organization_id,
     webhookId: row.webhook_id,
+    hostKey,
     eventId: row.event_id,
     eventType: row.event_type,
     number: row.attempt_count + 1,

@@ -11,6 +11,7 @@ let db: Database;
 let close: () => Promise<void>;
 let lines: string[] = [];
 let published: Change[] = [];
+let disabled: string[] = [];
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
 });
@@ -18,10 +19,13 @@ afterAll(() => close());
 beforeEach(() => {
   lines = [];
   published = [];
+  disabled = [];
 });
 
 const log = createLogger('webhook-worker', 'info', { write: (line: string) => lines.push(line) });
 const publish = async (change: Change) => void published.push(change);
+
+const newDisabler = () => createDisabler({ db, log, publish, onDisabled: (reason) => disabled.push(reason) });
 
 const stateOf = (id: string) =>
   db.selectFrom('webhooks').select(['state', 'disabled_reason']).where('id', '=', id).executeTakeFirstOrThrow();
@@ -30,9 +34,9 @@ const auditOf = (id: string) => db.selectFrom('audit_log').selectAll().where('ob
 describe('disabling a webhook', () => {
   it('cancels what is pending, and is written down once, however often it is called for', async () => {
     const { webhookId, organizationId, leases } = await takeDeliveries(db, 2);
-    const disabler = createDisabler({ db, log, publish });
-    await disabler.disable(webhookId, 'gone');
-    await disabler.disable(webhookId, 'failing');
+    const disabler = newDisabler();
+    await disabler.disable(webhookId, 'gone', 1);
+    await disabler.disable(webhookId, 'failing', 1);
     expect(await stateOf(webhookId)).toEqual({ state: 'disabled', disabled_reason: 'gone' });
     for (const lease of leases) expect((await findDelivery(db, lease.id)).status).toBe('canceled');
     expect(await auditOf(webhookId)).toEqual([
@@ -49,6 +53,7 @@ describe('disabling a webhook', () => {
       },
     ]);
     expect(published).toEqual([{ kind: 'webhook', id: webhookId }]);
+    expect(disabled).toEqual(['gone']);
     const audited = lines.map((line) => JSON.parse(line)).filter((line) => line.msg === 'audit');
     expect(audited).toEqual([
       expect.objectContaining({
@@ -63,10 +68,41 @@ describe('disabling a webhook', () => {
   it('does not happen when it cannot be written down', async () => {
     const { webhookId } = await takeDeliveries(db, 1);
     await sql`alter table audit_log rename to audit_log_away`.execute(db);
-    await createDisabler({ db, log, publish }).disable(webhookId, 'gone');
+    await newDisabler().disable(webhookId, 'gone', 1);
     await sql`alter table audit_log_away rename to audit_log`.execute(db);
     expect((await stateOf(webhookId)).state).toBe('enabled');
     expect(published).toEqual([]);
     expect(lines.some((line) => line.includes('webhook could not be disabled'))).toBe(true);
+  });
+
+  it('does not happen to a webhook that was changed since the attempt that called for it', async () => {
+    const { webhookId } = await takeDeliveries(db, 1);
+    await sql`update webhooks set url = 'https://moved.example.com/', version = version + 1 where id = ${webhookId}`.execute(
+      db,
+    );
+    const disabler = newDisabler();
+    await disabler.disable(webhookId, 'gone', 1);
+    expect((await stateOf(webhookId)).state).toBe('enabled');
+    await disabler.disable(webhookId, 'gone', 2);
+    expect((await stateOf(webhookId)).state).toBe('disabled');
+  });
+
+  it('happens also while pending deliveries of the webhook are being looked for', async () => {
+    const { webhookId } = await takeDeliveries(db, 1);
+    const disabler = newDisabler();
+    disabler.cancelPending([webhookId]);
+    await disabler.disable(webhookId, 'gone', 1);
+    expect((await stateOf(webhookId)).state).toBe('disabled');
+  });
+
+  it('empties the lines of many webhooks with one statement at a time', async () => {
+    const sets = [await takeDeliveries(db, 2), await takeDeliveries(db, 2)];
+    const ids = sets.map((set) => set.webhookId);
+    await sql`update webhooks set state = 'deleted' where id = any(${ids}::uuid[])`.execute(db);
+    const disabler = newDisabler();
+    disabler.cancelPending(ids);
+    await disabler.stop();
+    const rows = await Promise.all(sets.flatMap((set) => set.leases).map((lease) => findDelivery(db, lease.id)));
+    expect(rows.map((row) => row.status)).toEqual(Array(4).fill('canceled'));
   });
 });

@@ -22,15 +22,16 @@ export async function findWebhooks(db: Database, ids: readonly string[]): Promis
   return rows;
 }
 
-/** Disables an enabled webhook. Undefined when it was not enabled any more. */
+/** Disables an enabled webhook at this version. Undefined when it was not enabled any more, or has a newer version. */
 export async function disableWebhook(
   trx: DatabaseTransaction,
   webhookId: string,
   reason: 'failing' | 'gone',
+  version: number,
 ): Promise<{ organization_id: string } | undefined> {
   const { rows } = await sql<{ organization_id: string }>`
     update webhooks set state = 'disabled', disabled_reason = ${reason}, version = version + 1, updated_at = clock_timestamp()
-    where id = ${webhookId} and state = 'enabled' returning organization_id`.execute(trx);
+    where id = ${webhookId} and state = 'enabled' and version <= ${version} returning organization_id`.execute(trx);
   return rows[0];
 }
 

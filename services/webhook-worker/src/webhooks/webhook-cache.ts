@@ -1,6 +1,7 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { SigningKeys } from '../delivery/build-request.ts';
 import { signingKey } from '../delivery/sign.ts';
+import { hostKeyOf } from '../lanes/host-limit.ts';
 import type { WebhookRow } from './queries.ts';
 
 /** A webhook as attempts use it: its secrets opened and made into keys once, not per attempt. */
@@ -8,6 +9,8 @@ export interface WebhookConfig {
   id: string;
   organizationId: string;
   url: string;
+  /** Organization and host, as the lanes' limit per host counts. */
+  hostKey: string;
   state: WebhookRow['state'];
   version: number;
   /** Null when the secret cannot be opened: then nothing is sent. */
@@ -53,6 +56,7 @@ export function createWebhookCache({ find, open, clock, onUnreadableSecret }: We
     id: row.id,
     organizationId: row.organization_id,
     url: row.url,
+    hostKey: hostKeyOf(row.organization_id, row.url),
     state: row.state,
     version: row.version,
     keys: openKeys(row),

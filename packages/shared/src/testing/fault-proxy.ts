@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Stands between a service and its store, so that a test can take away what other tests go on using. */
+export interface FaultProxy extends AsyncDisposable {
+  readonly port: number;
+  /** As when the server is stopped: connections break, new ones are refused at once. */
+  cut(): void;
+  /** As when the server crashes: connections are reset; new ones are served as before. */
+  reset(): void;
+  /** As when the server is frozen: connections stay, nothing comes through. */
+  freeze(): void;
+  /** As when a firewall forgets its connections: those of now carry nothing any more and are not told; new ones work. */
+  forget(): void;
+  /** Nothing more comes from the server, and it is still written to. */
+  halfClose(): void;
+  /** Everything arrives, so much later, in its order. */
+  delay(ms: number): void;
+  /** As it was; what was frozen flows again. */
+  restore(): void;
+  close(): Promise<void>;
+}
+
+type Mode = 'open' | 'cut' | 'frozen';
+
+/** One connection of a client, and ours to the server on its behalf. */
+interface Pair {
+  client: Socket;
+  upstream: Socket;
+  isForgotten: boolean;
+}
+
+/** Starts a proxy on a free port of 127.0.0.1 that lets everything pass until it is told otherwise. */
+export async function startFaultProxy(target: { host: string; port: number }): Promise<FaultProxy> {
+  const pairs = new Set<Pair>();
+  let mode: Mode = 'open';
+  let delayMs = 0;
+  const forward = (from: Socket, to: Socket, pair: Pair) => {
+    from.on('data', (bytes) => {
+      if (pair.isForgotten) return;
+      if (delayMs === 0) to.write(bytes);
+      else setTimeout(() => to.write(bytes), delayMs);
+    });
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
+    if (mode === 'frozen') from.pause();
+  };
+  const server = createServer((client) => {
+    if (mode === 'cut') return void client.on('error', () => undefined).destroy();
+    const pair = { client, upstream: connect(target.port, target.host), isForgotten: false };
+    pairs.add(pair);
+    client.on('close', () => pairs.delete(pair));
+    forward(client, pair.upstream, pair);
+    forward(pair.upstream, client, pair);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const each = (act: (pair: Pair) => void) => {
+    for (const pair of pairs) act(pair);
+  };
+  const cutAll = () => each(({ client }) => client.destroy());
+  const close = async () => {
+    cutAll();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut: () => {
+      mode = 'cut';
+      cutAll();
+    },
+    reset: () => each(({ client }) => client.resetAndDestroy()),
+    freeze: () => {
+      mode = 'frozen';
+      each(({ client, upstream }) => [client, upstream].map((socket) => socket.pause()));
+    },
+    forget: () =>
+      each((pair) => {
+        pair.isForgotten = true;
+      }),
+    halfClose: () => each(({ client }) => client.end()),
+    delay: (ms) => {
+      delayMs = ms;
+    },
+    restore: () => {
+      mode = 'open';
+      delayMs = 0;
+      each(({ client, upstream }) => [client, upstream].map((socket) => socket.resume()));
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The same URL, reached through a proxy. */
+export function throughProxy(url: string, proxy: Pick<FaultProxy, 'port'>): string {
+  const proxied = new URL(url);
+  proxied.host = `127.0.0.1:${proxy.port}`;
+  return proxied.href;
+}

@@ -1,0 +1,87 @@
+import type { ProcessExit } from './guarded-process.ts';
+import type { ServiceProcess } from './processes.ts';
+
+/** When a process was taken away, and which. */
+export interface Kill {
+  pid: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  signal: NodeJS.Signals;
+}
+
+/** A number of like processes, each replaced when it ends, as under a supervisor. */
+export interface Fleet {
+  /** Those that are there now; a place whose process is just being replaced still shows the old one. */
+  readonly members: readonly ServiceProcess[];
+  readonly kills: readonly Kill[];
+  /** Ends of members, with those that nobody asked for. */
+  readonly exits: readonly (ProcessExit & { pid: number })[];
+  /** SIGKILL, as when the machine dies; resolves when the successor is ready. */
+  crash(place: number): Promise<void>;
+  /** SIGTERM, as in a deployment; resolves when it has ended and its successor is ready. */
+  replace(place: number): Promise<ProcessExit>;
+  /** SIGTERM to all, and no successors. */
+  stop(): Promise<ProcessExit[]>;
+}
+
+/**
+ * Starts `size` processes and keeps that many alive.
+ *
+ * @param start starts one, ready to work
+ */
+export async function startFleet(size: number, start: () => Promise<ServiceProcess>): Promise<Fleet> {
+  const kills: Kill[] = [];
+  const exits: (ProcessExit & { pid: number })[] = [];
+  const successors = new Map<number, Promise<void>>();
+  let stopping = false;
+  const members: ServiceProcess[] = [];
+  const fill = async (place: number): Promise<void> => {
+    const member = await start();
+    members[place] = member;
+    if (stopping) return void (await member.stop());
+    const replaced = member.exited.then(async (exit) => {
+      exits.push({ pid: member.pid, ...exit });
+      if (!stopping) await fill(place);
+    });
+    // Whoever waits for the successor hears of its failure; nobody may be waiting.
+    replaced.catch(() => undefined);
+    successors.set(member.pid, replaced);
+  };
+  const memberAt = (place: number): ServiceProcess => {
+    const member = members[place];
+    if (!member) throw new Error(`The fleet has no place ${place}.`);
+    return member;
+  };
+  await Promise.all(Array.from({ length: size }, (_, place) => fill(place)));
+  return {
+    members,
+    kills,
+    exits,
+    crash: async (place) => {
+      const member = memberAt(place);
+      member.kill('SIGKILL');
+      kills.push({ pid: member.pid, at: Date.now(), signal: 'SIGKILL' });
+      await successors.get(member.pid);
+    },
+    replace: async (place) => {
+      const member = memberAt(place);
+      const exit = await member.stop();
+      await successors.get(member.pid);
+      return exit;
+    },
+    stop: async () => {
+      stopping = true;
+      return Promise.all(members.map((member) => member.stop()));
+    },
+  };
+}
+
+/** SIGSTOP for a while, as when a machine is suspended; resolves when the process runs again. */
+export async function suspend(process: Pick<ServiceProcess, 'kill'>, meanwhile: () => Promise<void>): Promise<void> {
+  process.kill('SIGSTOP');
+  try {
+    await meanwhile();
+  } finally {
+    process.kill('SIGCONT');
+  }
+}

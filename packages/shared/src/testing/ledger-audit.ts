@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import { countInvariantViolations, type Database } from '../db/index.ts';
+
+/** What the ledger says after a fault: all that must be 0, and what there is. */
+export interface LedgerAudit {
+  /** Deliveries that break the invariant (`countInvariantViolations`). */
+  violations: number;
+  /** Events that were not fanned out. */
+  outbox: number;
+  /** Pairs of an event and an enabled, subscribed webhook without a delivery. */
+  missingPairs: number;
+  /** Deliveries beyond the first of a pair. */
+  doublePairs: number;
+  /** Deliveries by status. */
+  statuses: Record<string, number>;
+}
+
+const allRows = 1_000_000;
+
+/**
+ * The audit after every fault. Holds where webhooks were made before the events and did not change: then a pair that
+ * matches now matched when its event was taken.
+ */
+export async function auditLedger(db: Database): Promise<LedgerAudit> {
+  const { rows } = await sql<Omit<LedgerAudit, 'violations' | 'statuses'>>`
+    with pairs as materialized (
+      select e.id as event_id, w.id as webhook_id from events e
+      join webhooks w on w.organization_id = e.organization_id and w.state = 'enabled' and w.created_at <= e.created_at
+       and w.event_patterns && array[e.type, split_part(e.type, '.', 1) || '.*', '*']
+      where e.type not like 'webhook.%'
+    )
+    select (select count(*) from outbox) as outbox,
+      (select count(*) from pairs p where not exists (
+        select from deliveries d where d.event_id = p.event_id and d.webhook_id = p.webhook_id)) as "missingPairs",
+      (select count(*) - count(distinct (event_id, webhook_id)) from deliveries) as "doublePairs"`.execute(db);
+  const statuses = await db
+    .selectFrom('deliveries')
+    .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
+    .groupBy('status')
+    .execute();
+  const [counted] = rows;
+  if (!counted) throw new Error('The ledger did not answer.');
+  return {
+    ...counted,
+    violations: await countInvariantViolations(db, allRows),
+    statuses: Object.fromEntries(statuses.map(({ status, count }) => [status, count])),
+  };
+}

@@ -1,0 +1,140 @@
+import {
+  createTestDatabase,
+  type RedisServer,
+  type ServiceProcess,
+  startRedis,
+  startService,
+  stopAllServices,
+  type TestDatabase,
+  testKeyRing,
+} from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { eventually } from '../testing/eventually.ts';
+import { type Answer, send } from '../testing/send.ts';
+
+const internalSecret = 'internal-secret-of-the-tests-0123456789';
+const limit = 12;
+
+let redis: RedisServer;
+let store: Redis;
+let database: TestDatabase;
+let apis: [ServiceProcess, ServiceProcess];
+const start = () =>
+  startService('api', {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    SECRETS_ENCRYPTION_KEYS: testKeyRing,
+    INTERNAL_API_SECRET: internalSecret,
+    API_RATE_LIMITS: `pro=${limit}`,
+    LOG_LEVEL: 'warn',
+  });
+beforeAll(async () => {
+  redis = await startRedis();
+  store = new Redis(redis.url);
+  database = await createTestDatabase();
+  apis = await Promise.all([start(), start()]);
+});
+afterAll(async () => {
+  store.disconnect();
+  await stopAllServices();
+  await redis.close();
+  await database.drop();
+});
+
+async function post(path: string, body: object) {
+  const headers = { Authorization: `Bearer ${internalSecret}`, 'Content-Type': 'application/json' };
+  return (await send({ method: 'POST', url: apis[0].internalUrl + path, headers, body: JSON.stringify(body) })).body;
+}
+
+async function createKey(): Promise<string> {
+  const { id } = await post('/internal/v1/organizations', { name: 'x', plan: 'pro' });
+  return (await post(`/internal/v1/organizations/${id}/keys`, { name: 'x', scopes: ['*'] })).secret;
+}
+
+const me = (api: ServiceProcess, key: string) =>
+  send({ method: 'GET', url: `${api.url}/v1/me`, headers: { Authorization: `Bearer ${key}` } });
+
+/** Holds the headers of one answer together, and to what is left of the window. */
+function expectStep(answer: Answer, remaining: number, window: { limit: number; seconds: number }): void {
+  const { headers, body } = answer;
+  const allowed = answer.status === 200;
+  const seconds = Number(/;t=(\d+)$/.exec(String(headers.ratelimit))?.[1]);
+  expect(headers.ratelimit).toBe(`"organization";r=${remaining};t=${seconds}`);
+  expect(headers['ratelimit-policy']).toBe(`"organization";q=${window.limit};w=60`);
+  expect(headers['x-ratelimit-limit']).toBe(String(window.limit));
+  expect(headers['x-ratelimit-remaining']).toBe(String(remaining));
+  expect(Math.abs(Number(headers['x-ratelimit-reset']) - Date.now() / 1_000 - seconds)).toBeLessThan(2);
+  expect(seconds).toBeLessThanOrEqual(window.seconds);
+  expect(headers['retry-after']).toBe(allowed ? undefined : String(seconds));
+  expect(body.error?.retry_after).toBe(allowed ? undefined : seconds);
+}
+
+describe('through a window, on two processes with one Redis', () => {
+  it('every step is told: the first, the last allowed, the refused, and the first after it', async () => {
+    const key = await createKey();
+    const window = { limit, seconds: 60 };
+    for (let count = 1; count <= limit; count++) {
+      const answer = await me(apis[count % 2 ? 0 : 1], key);
+      expect(answer.status).toBe(200);
+      expectStep(answer, limit - count, window);
+    }
+    // The minute is over in a moment: neither process has refused anything yet, and both go by what Redis says.
+    const [name = ''] = (await store.keys('enterprise-api-rate:*')).slice(0, 1);
+    await store.pexpire(name, 1_500);
+    const refused = await me(apis[0], key);
+    expect(refused.status).toBe(429);
+    expectStep(refused, 0, { limit, seconds: 2 });
+    await eventually(async () => (await store.exists(name)) === 0, 5_000);
+    await eventually(async () => (await me(apis[0], key)).status === 200, 2_000);
+    const next = await me(apis[1], key);
+    expect(next.status).toBe(200);
+    expect(Number(next.headers['x-ratelimit-remaining'])).toBe(limit - 2);
+  });
+
+  it('no more than the limit is allowed in all, however much comes at once', async () => {
+    const key = await createKey();
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => me(apis[index % 2 ? 0 : 1], key)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(limit);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(60 - limit);
+  });
+
+  it('the first request of a process that has just started is counted with the others', async () => {
+    const key = await createKey();
+    await me(apis[0], key);
+    const third = await start();
+    const answer = await me(third, key);
+    expectStep(answer, limit - 2, { limit, seconds: 60 });
+    await third.stop();
+  });
+});
+
+describe.each(['freeze', 'crash'] as const)('while Redis is away (%s)', (outage) => {
+  it('each process allows half, never fails, and never keeps anybody waiting', async () => {
+    const key = await createKey();
+    for (const api of apis) await me(api, key);
+    await redis[outage]();
+    try {
+      for (const api of apis) {
+        const statuses: number[] = [];
+        for (let count = 0; count < limit; count++) {
+          const startedAt = performance.now();
+          const answer = await me(api, key);
+          expect(performance.now() - startedAt).toBeLessThan(500);
+          expect(answer.headers['x-ratelimit-limit']).toBe(String(limit / 2));
+          statuses.push(answer.status);
+        }
+        expect(statuses).toEqual([...Array(limit / 2).fill(200), ...Array(limit / 2).fill(429)]);
+      }
+    } finally {
+      if (outage === 'freeze') redis.thaw();
+      else redis = await redis.restart();
+    }
+    // Back again: by the common count.
+    const other = await createKey();
+    for (const api of apis) {
+      const isShared = async () => (await me(api, other)).headers['x-ratelimit-limit'] === String(limit);
+      await eventually(isShared, 10_000);
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Listener, type ListenerLimits, listen } from './listener.ts';
+
+const limits: ListenerLimits = {
+  headersMs: 300,
+  requestMs: 600,
+  keepAliveMs: 300,
+  checkEveryMs: 50,
+  connections: 6,
+  connectionsPerPeer: 3,
+};
+const sockets: Socket[] = [];
+let listener: Listener;
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await listener.close();
+});
+
+async function start(trustedProxies: readonly string[] = []): Promise<void> {
+  const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies };
+  listener = await listen((request, response) => request.resume().on('end', () => response.end('ok')), place, limits);
+}
+
+/** A connection, and all that came over it until it was closed. */
+async function open(localAddress = '127.0.0.1'): Promise<{ socket: Socket; closed: Promise<string> }> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(listener.url).port), localAddress });
+  sockets.push(socket.on('error', () => undefined));
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += String(chunk);
+  });
+  const closed = once(socket, 'close').then(() => text);
+  await once(socket, 'connect');
+  return { socket, closed };
+}
+
+const question = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+/** One request on a connection of its own; empty when that is closed instead. */
+async function askOnce(localAddress?: string): Promise<string> {
+  const { socket, closed } = await open(localAddress);
+  socket.write(question);
+  return closed;
+}
+
+const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n';
+
+describe('a client that is slow', () => {
+  it.each([
+    ['with the head', 'POST / HTTP/1.1\r\nHost: x\r\n', 'x-a: b\r\n'],
+    ['with the body', `${head}\r\n`, 'x'],
+  ])('%s is told so and cut off, though it never stops sending', async (_, first, again) => {
+    await start();
+    const { socket, closed } = await open();
+    socket.write(first);
+    const dripping = setInterval(() => socket.write(again), 20);
+    const answer = await closed.finally(() => clearInterval(dripping));
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toMatch(/\r\nConnection: close\r\n/);
+  });
+
+  it('to say anything at all, or anything more, is cut off', async () => {
+    await start();
+    const silent = await open();
+    const idle = await open();
+    idle.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await idle.closed).toMatch(/^HTTP\/1\.1 200 /);
+    await silent.closed;
+  });
+});
+
+describe('connections', () => {
+  it('beyond the number of one peer are closed; others are served', async () => {
+    await start();
+    for (let count = 0; count < 3; count++) await open();
+    expect(await (await open()).closed).toBe('');
+    expect(await askOnce('127.0.0.2')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('that end make room', async () => {
+    await start();
+    const { socket } = await open();
+    await open();
+    await open();
+    socket.destroy();
+    // Our end knows of it before the other one does.
+    let answer = '';
+    while (answer === '') answer = await askOnce();
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('of a trusted proxy are counted in the whole only', async () => {
+    await start(['127.0.0.0/8']);
+    for (let count = 0; count < 5; count++) await open();
+    const last = await open();
+    expect(await (await open()).closed).toBe('');
+    last.socket.write(question);
+    expect(await last.closed).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});

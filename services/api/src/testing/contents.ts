@@ -1,0 +1,24 @@
+import type { Database } from '@enterprise-api/shared/db';
+
+const tables = [
+  'organizations',
+  'webhooks',
+  'webhook_urls',
+  'deliveries',
+  'events',
+  'event_keys',
+  'outbox',
+  'audit_log',
+  'idempotency_keys',
+] as const;
+
+/** All that requests may write, as text to compare; only not when a key was last used, which is noted beside them. */
+export async function contentsOf(db: Database): Promise<string> {
+  const keys = await db.selectFrom('api_keys').selectAll().execute();
+  const others = await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute()));
+  const rows = [...keys.map((key) => ({ ...key, last_used_at: null })), ...others.flat()];
+  return rows
+    .map((row) => JSON.stringify(row))
+    .sort()
+    .join('\n');
+}

@@ -1,0 +1,13 @@
+import { internalRoutes, publicRoutes } from '../routes.ts';
+import { testConfig } from './test-api.ts';
+import type { AnyRoute } from './wrongs.ts';
+
+/** A route with what it promises on success. */
+export type ListedRoute = AnyRoute & { readonly status: number; readonly location: unknown };
+
+/** Every route of both listeners, from the tables themselves: what they are made with is never used. */
+export function everyRoute(): ListedRoute[] {
+  const parts = { config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }), db: undefined as never };
+  const noEvents = { emit: () => Promise.reject(new Error('not to be called')) };
+  return [...publicRoutes(parts), ...internalRoutes({ ...parts, metrics: { event: () => undefined } }, noEvents)];
+}

@@ -1,0 +1,64 @@
+import { createLogger, systemClock } from '@enterprise-api/shared/runtime';
+import { expect, it } from '@jest/globals';
+import type { Lease } from '../lanes/lease.ts';
+import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
+import { createAttempt } from './attempt.ts';
+import { signingKey } from './sign.ts';
+
+const uuid = '0192f7a0-0000-7000-8000-000000000000';
+const lease: Lease = {
+  deliveryId: uuid,
+  organizationId: uuid,
+  webhookId: uuid,
+  hostKey: 'host',
+  eventId: uuid,
+  eventType: 'batch.failed',
+  number: 1,
+  maxAttempts: 3,
+  round: 0,
+  manual: false,
+  mark: '',
+  webhookVersion: 1,
+  leasedAt: systemClock.monotonic(),
+  body: '{}',
+};
+const webhook: WebhookConfig = {
+  id: uuid,
+  organizationId: uuid,
+  url: 'https://receiver.example.com/',
+  hostKey: 'host',
+  state: 'enabled',
+  version: 1,
+  keys: { current: signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`), previous: null },
+};
+
+function bench(webhookOf: () => WebhookConfig | Promise<WebhookConfig | null>) {
+  const handedBack: Lease[] = [];
+  const attempt = createAttempt({
+    clock: systemClock,
+    log: createLogger('test', 'silent'),
+    random: () => 0,
+    productVersion: '1.0.0',
+    policy: { delaysMs: [1_000], jitter: 0 },
+    startWithinMs: 10_000,
+    webhook: webhookOf,
+    send: () => Promise.reject(new Error('a bug')),
+    record: () => undefined,
+    handBack: (leases) => handedBack.push(...leases),
+    cancel: () => undefined,
+    onAttempt: () => undefined,
+  });
+  return { run: () => attempt(lease, () => undefined), handedBack };
+}
+
+it('an attempt that a bug of ours prevents keeps its lease, which makes it rarer, and never rejects', async () => {
+  const { run, handedBack } = bench(() => webhook);
+  expect(await run()).toEqual({ timedOut: false });
+  expect(handedBack).toEqual([]);
+});
+
+it('an attempt whose webhook cannot be looked up is handed back', async () => {
+  const { run, handedBack } = bench(() => Promise.reject(new Error('no database')));
+  expect(await run()).toEqual({ timedOut: false });
+  expect(handedBack).toEqual([lease]);
+});

@@ -1,0 +1,52 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { systemClock } from '@enterprise-api/shared/runtime';
+import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { Rooms } from '../lanes/rooms.ts';
+import { takeDeliveries } from '../testing/ledger.ts';
+import { createDispatcher } from './dispatcher.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+
+type Note = { ids: string[]; due: boolean };
+
+it('a walk that its limit cut short says nothing of the webhooks that it did not come to', async () => {
+  const sets = [await takeDeliveries(db, 4), await takeDeliveries(db, 4), await takeDeliveries(db, 4)];
+  await sql`update deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
+  const webhookIds = sets.map((set) => set.webhookId).sort();
+  const rooms: Rooms = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewLane: 3, inAll: 3 };
+  const notes: Note[] = [];
+  const walked = Promise.withResolvers<void>();
+  let runs = 0;
+  const dispatcher = createDispatcher({
+    db,
+    clock: systemClock,
+    lanes: {
+      // The first run ends behind the first webhook; the second begins there and sees the two others.
+      rooms: () => ({ ...rooms, inAll: runs === 0 ? 3 : 100 }),
+      noteDueRows: (ids, due) => notes.push({ ids: [...ids], due }),
+    },
+    intake: {
+      accept: async () => {
+        runs += 1;
+        if (runs === 2) walked.resolve();
+      },
+    },
+    leaseMs: 45_000,
+    mayTake: () => runs < 2,
+    onStopped: () => undefined,
+    onDispatched: () => undefined,
+    onError: (error) => walked.reject(error),
+  });
+  dispatcher.start();
+  await walked.promise;
+  await dispatcher.stop();
+  expect(notes.filter((note) => !note.due).flatMap((note) => note.ids)).not.toContain(webhookIds[0]);
+});

@@ -1,0 +1,34 @@
+import { queueBackends, startRedis, testEvent } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStage, type Stage } from './stage.ts';
+
+describe.each(queueBackends().filter(({ name }) => name === 'redis'))('a stop, queued on $name', (backend) => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+  });
+  afterAll(() => stage.close());
+
+  it('starts nothing more and ends cleanly while the queue is frozen', async () => {
+    const redis = await startRedis();
+    const gate = Promise.withResolvers<void>();
+    const receiver = await stage.startReceiver({ respond: () => gate.promise.then(() => ({})) });
+    const { organizationId } = await stage.subscribe({ url: receiver.url() });
+    const worker = await stage.startWorker({
+      REDIS_URL: redis.url,
+      WEBHOOK_TIMEOUT_MS: '8000',
+      WEBHOOK_ENDPOINT_CONCURRENCY: '1',
+    });
+    await stage.producer.emit(Array.from({ length: 5 }, () => testEvent(organizationId)));
+    await receiver.waitFor(1);
+    redis.freeze();
+    worker.kill('SIGTERM');
+    await stage.untilDeliveries(organizationId, (rows) => rows.filter((row) => row.claims === 0).length === 4, 3_000);
+    gate.resolve();
+    expect(await worker.exited).toMatchObject({ code: 0 });
+    expect(receiver.requests).toHaveLength(1);
+    redis.thaw();
+    await redis.close();
+  });
+});

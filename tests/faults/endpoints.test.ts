@@ -1,0 +1,16 @@
+import { createTestRedis } from '@enterprise-api/shared/testing';
+import { describe, expect, it } from '@jest/globals';
+import { campaigns } from './catalogue.ts';
+
+/** What endpoints do to each other, and what they may ask for. */
+describe('queued on redis', () => {
+  it.each([campaigns.R8, campaigns['R8-many'], campaigns.R9, campaigns.R10])(
+    '$promise: $what',
+    async ({ short }) => {
+      await using redis = await createTestRedis();
+      const { broken } = await short({ redisUrl: redis.url });
+      expect(broken).toEqual([]);
+    },
+    150_000,
+  );
+});

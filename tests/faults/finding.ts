@@ -1,0 +1,99 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { auditLedger } from '@enterprise-api/shared/testing';
+import { sql } from 'kysely';
+import { eventually } from './load.ts';
+import type { SentRequest } from './request-log.ts';
+import type { FaultStage } from './stage.ts';
+
+/** What a run showed of a promise. */
+export interface Finding {
+  /** Deliveries that should have succeeded and did not. */
+  lost: number;
+  /** Requests beyond the first of a delivery. */
+  duplicates: number;
+  figures: Record<string, number | string>;
+  /** What was promised and not kept, in words; empty when all was. */
+  broken: string[];
+}
+
+/** Waits until nothing is left to do: no event in the outbox, no delivery pending, and as many rows as there must be. */
+export async function untilSettled(stage: FaultStage, deliveries: number, withinMs: number): Promise<void> {
+  await eventually(
+    async () => {
+      const { rows } = await sql<{ open: number; all: number }>`
+        select (select count(*) from outbox) + (select count(*) from deliveries where status = 'pending') as open,
+          (select count(*) from deliveries) as all`.execute(stage.db);
+      return rows[0]?.open === 0 && rows[0].all >= deliveries;
+    },
+    withinMs,
+    `${deliveries} deliveries and nothing pending`,
+  );
+}
+
+/**
+ * The audit after a run in which every delivery had to succeed.
+ *
+ * @param checks what else was promised: words, and whether it holds
+ */
+export async function conclude(
+  stage: FaultStage,
+  deliveries: number,
+  figures: Finding['figures'],
+  checks: Record<string, boolean>,
+): Promise<Finding> {
+  const { statuses, ...audit } = await auditLedger(stage.db);
+  const received = new Set(stage.requests.sent.map((request) => request.deliveryId));
+  const succeeded = statuses.succeeded ?? 0;
+  const lost = deliveries - Math.min(succeeded, received.size);
+  const unaccounted = await attemptsWithoutRequest(stage);
+  const all: Record<string, boolean> = {
+    [`${lost} lost; ${JSON.stringify(statuses)}`]: lost === 0,
+    [`${succeeded} deliveries instead of ${deliveries}`]: succeeded === deliveries,
+    [`${audit.violations} rows break the invariant`]: audit.violations === 0,
+    [`${audit.outbox} events left in the outbox`]: audit.outbox === 0,
+    [`${audit.missingPairs} pairs of event and webhook without a delivery`]: audit.missingPairs === 0,
+    [`${audit.doublePairs} pairs with two deliveries`]: audit.doublePairs === 0,
+    [`${stage.requests.changedBodies} requests with another body than the first`]: stage.requests.changedBodies === 0,
+    [`${unaccounted} answers recorded that the receiver did not give`]: unaccounted === 0,
+    ...checks,
+  };
+  return {
+    lost,
+    duplicates: stage.requests.duplicates(),
+    figures,
+    broken: Object.entries(all).flatMap(([what, holds]) => (holds ? [] : [what])),
+  };
+}
+
+/** Requests that have no attempt row: their worker was killed before it could write one. */
+export async function requestsWithoutRow(stage: FaultStage): Promise<SentRequest[]> {
+  const rows = await attemptsByDelivery(stage.db);
+  const byDelivery = Map.groupBy(stage.requests.sent, (request) => request.deliveryId);
+  return [...byDelivery].flatMap(([id, requests]) => {
+    const left = [...requests];
+    for (const { started_at } of rows.get(id) ?? []) {
+      // Both clocks are this machine's; a row's attempt began before its request had arrived.
+      const match = left.findIndex((request) => request.at >= started_at.getTime() - 5);
+      if (match !== -1) left.splice(match, 1);
+    }
+    return left;
+  });
+}
+
+async function attemptsByDelivery(db: Database) {
+  const rows = await db.selectFrom('attempts').select(['delivery_id', 'started_at']).orderBy('started_at').execute();
+  return Map.groupBy(rows, (row) => row.delivery_id);
+}
+
+/** Attempts with a status, beyond the requests of their delivery. */
+async function attemptsWithoutRequest(stage: FaultStage): Promise<number> {
+  const rows = await stage.db
+    .selectFrom('attempts')
+    .select(({ fn }) => ['delivery_id', fn.countAll<number>().as('count')])
+    .where('status_code', 'is not', null)
+    .groupBy('delivery_id')
+    .execute();
+  const requests = new Map<string, number>();
+  for (const { deliveryId } of stage.requests.sent) requests.set(deliveryId, (requests.get(deliveryId) ?? 0) + 1);
+  return rows.reduce((sum, row) => sum + Math.max(0, row.count - (requests.get(row.delivery_id) ?? 0)), 0);
+}

@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { conclude, type Finding, untilSettled } from './finding.ts';
+import { apiEvent, eventually, post, steadily } from './load.ts';
+import { openFaultStage, type Stores } from './stage.ts';
+
+/** R5: the ledger goes away under load, and comes back. */
+export interface PostgresOutage {
+  eventsPerSecond: number;
+  webhooks: number;
+  beforeMs: number;
+  downMs: number;
+  settings: Record<string, string>;
+  settleWithinMs: number;
+  /** `stop`: in order; `crash`: SIGKILL. */
+  how: 'stop' | 'crash';
+}
+
+export async function stopPostgres(stores: Stores, size: PostgresOutage): Promise<Finding> {
+  const { postgres } = stores;
+  if (!postgres) throw new Error('This campaign stops a PostgreSQL: it needs one of its own.');
+  await using stage = await openFaultStage(stores, size.settings);
+  const { organizationId } = await stage.subscribe(Array.from({ length: size.webhooks }, (_, n) => `/${n}`));
+  // Answers that take a moment: some requests are under way when the ledger goes.
+  stage.requests.respond(async () => {
+    await pause(100);
+    return {};
+  });
+  const api = await stage.startApi();
+  const workers = [await stage.startWorker(), await stage.startWorker()];
+  const accepted = new Set<string>();
+  const refused: { status: number; ms: number }[] = [];
+  let n = 0;
+  let isDown = false;
+  const load = steadily(size.eventsPerSecond, async () => {
+    n += 1;
+    const key = `event-${n}`;
+    const sentWhileDown = isDown;
+    const posted = await post(api.internalUrl, [apiEvent(organizationId, key)]);
+    if (posted.status === 202) accepted.add(key);
+    else if (sentWhileDown && isDown) refused.push(posted);
+  });
+  await eventually(() => stage.requests.sent.length > 0, 20_000, 'a first request');
+  await pause(size.beforeMs);
+  isDown = true;
+  await postgres[size.how]();
+  await pause(size.downMs);
+  isDown = false;
+  await postgres.start();
+  await eventually(async () => (await fetch(`${api.url}/readyz`)).ok, 15_000, 'the API is ready again');
+  await pause(size.beforeMs);
+  await load.stop();
+  const keys = await stage.db.selectFrom('event_keys').select('key').execute();
+  const deliveries = keys.length * size.webhooks;
+  await untilSettled(stage, deliveries, size.settleWithinMs);
+  await Promise.all([...workers, api].map((service) => service.stop()));
+  const written = new Set(keys.map((row) => row.key));
+  const forgotten = [...accepted].filter((key) => !written.has(key)).length;
+  const slowest = Math.round(Math.max(0, ...refused.map(({ ms }) => ms)));
+  const otherAnswers = refused.filter(({ status }) => status !== 503).length;
+  const falseOutcomes = await failedAttempts(stage);
+  return await conclude(
+    stage,
+    deliveries,
+    {
+      deliveries,
+      'away (s)': size.downMs / 1_000,
+      'refused with 503': refused.length - otherAnswers,
+      'slowest 503 (ms)': slowest,
+    },
+    {
+      'no emission met the outage': refused.length > 0,
+      [`${otherAnswers} answers other than 503 during the outage`]: otherAnswers === 0,
+      [`a 503 after ${slowest} ms`]: slowest <= 1_000,
+      [`${forgotten} accepted events are gone`]: forgotten === 0,
+      [`${falseOutcomes} attempts recorded as failed`]: falseOutcomes === 0,
+    },
+  );
+}
+
+async function failedAttempts({ db }: Awaited<ReturnType<typeof openFaultStage>>): Promise<number> {
+  const rows = await db
+    .selectFrom('attempts')
+    .select('id')
+    .where((where) => where.or([where('error', 'is not', null), where('status_code', '<>', 200)]))
+    .execute();
+  return rows.length;
+}

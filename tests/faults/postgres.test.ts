@@ -1,0 +1,18 @@
+import { queueBackends } from '@enterprise-api/shared/testing';
+import { describe, expect, it } from '@jest/globals';
+import { campaigns } from './catalogue.ts';
+import { startOwnPostgres } from './own-postgres.ts';
+
+describe.each(queueBackends())('queued on $name', (backend) => {
+  it.each([campaigns.R5, campaigns['R5-crash'], campaigns['R5-network']])(
+    '$promise: $what',
+    async ({ short }) => {
+      await using resources = new AsyncDisposableStack();
+      const postgres = resources.use(await startOwnPostgres());
+      const store = resources.adopt(await backend.start(), ({ close }) => close());
+      const { broken } = await short({ ...store, postgres });
+      expect(broken).toEqual([]);
+    },
+    150_000,
+  );
+});

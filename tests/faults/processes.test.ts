@@ -1,0 +1,17 @@
+import { queueBackends } from '@enterprise-api/shared/testing';
+import { describe, expect, it } from '@jest/globals';
+import { campaigns } from './catalogue.ts';
+
+/** Promises about processes that end, sleep or are born to die; on both backends, in their short form. */
+describe.each(queueBackends())('queued on $name', (backend) => {
+  it.each([campaigns.R15, campaigns.R1, campaigns.R2, campaigns.R6, campaigns.R7, campaigns.R13])(
+    '$promise: $what',
+    async ({ short }) => {
+      await using resources = new AsyncDisposableStack();
+      const store = resources.adopt(await backend.start(), ({ close }) => close());
+      const { broken } = await short(store);
+      expect(broken).toEqual([]);
+    },
+    150_000,
+  );
+});

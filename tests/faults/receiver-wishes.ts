@@ -1,0 +1,92 @@
+import { auditLedger } from '@enterprise-api/shared/testing';
+import { sql } from 'kysely';
+import type { Finding } from './finding.ts';
+import { emit, eventually } from './load.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
+
+/** R10: what a receiver asks for, and when it is given up; the ledger's rows are set back instead of waiting for days. */
+export async function heedReceivers(stores: Stores): Promise<Finding> {
+  await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: '1s,1s', WEBHOOK_RETRY_JITTER: '0' });
+  const api = await stage.startApi();
+  const worker = await stage.startWorker();
+  const broken = [
+    ...(await askForAnHour(stage, api.internalUrl)),
+    ...(await askForDays(stage, api.internalUrl)),
+    ...(await failForDays(stage, api.internalUrl)),
+    ...(await sayGone(stage, api.internalUrl)),
+  ];
+  await worker.stop();
+  const { violations } = await auditLedger(stage.db);
+  if (violations > 0) broken.push(`${violations} rows break the invariant`);
+  return { lost: 0, duplicates: 0, figures: { rules: 'Retry-After 1 h, 3 days; failing for 5 days; 410' }, broken };
+}
+
+async function askForAnHour(stage: FaultStage, url: string): Promise<string[]> {
+  const row = await firstOutcome(stage, url, { status: 503, headers: { 'retry-after': '3600' } });
+  const wrong = Math.abs(row.due_in - 3_600) > 5 || Math.abs((row.held_for ?? 0) - 600) > 5;
+  return wrong ? [`Retry-After of an hour: due in ${row.due_in} s, webhook held for ${row.held_for} s`] : [];
+}
+
+async function askForDays(stage: FaultStage, url: string): Promise<string[]> {
+  const row = await firstOutcome(stage, url, { status: 429, headers: { 'retry-after': '259200' } });
+  return Math.abs(row.due_in - 86_400) > 5 ? [`Retry-After of three days: due in ${row.due_in} s`] : [];
+}
+
+async function failForDays(stage: FaultStage, url: string): Promise<string[]> {
+  const { organizationId } = await stage.subscribe(['/failing']);
+  stage.requests.respond(() => ({ status: 400 }));
+  await emit(url, organizationId, 1);
+  await eventually(async () => (await stateOf(stage, organizationId)).failed >= 1, 10_000, 'a first failure');
+  await sql`update webhook_health h set first_failure_at = now() - interval '5 days 1 second', failed_attempts = 19
+    from webhooks w where w.id = h.webhook_id and w.organization_id = ${organizationId}`.execute(stage.db);
+  await eventually(async () => (await stateOf(stage, organizationId)).open === 0, 15_000, 'nothing pending');
+  const { reason } = await stateOf(stage, organizationId);
+  return reason === 'failing' ? [] : [`failing for five days: disabled_reason ${reason}`];
+}
+
+async function sayGone(stage: FaultStage, url: string): Promise<string[]> {
+  const { organizationId } = await stage.subscribe(['/gone']);
+  stage.requests.respond(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { status: 410 };
+  });
+  await emit(url, organizationId, 60);
+  await eventually(async () => (await stateOf(stage, organizationId)).open === 0, 15_000, 'nothing pending');
+  const { reason } = await stateOf(stage, organizationId);
+  return reason === 'gone' ? [] : [`410: disabled_reason ${reason}`];
+}
+
+async function firstOutcome(
+  stage: FaultStage,
+  url: string,
+  answer: { status: number; headers: Record<string, string> },
+): Promise<{ due_in: number; held_for: number | null }> {
+  const { organizationId } = await stage.subscribe(['/asks']);
+  stage.requests.respond(() => answer);
+  await emit(url, organizationId, 1);
+  const read = async () => {
+    const { rows } = await sql<{ due_in: number; held_for: number | null }>`
+      select extract(epoch from d.next_attempt_at - a.started_at)::float8 as due_in,
+        extract(epoch from h.open_until - a.started_at)::float8 as held_for
+      from deliveries d join attempts a on a.delivery_id = d.id
+      left join webhook_health h on h.webhook_id = d.webhook_id
+      where d.organization_id = ${organizationId} and d.status = 'pending'`.execute(stage.db);
+    return rows[0];
+  };
+  await eventually(async () => (await read()) !== undefined, 10_000, 'an outcome');
+  const row = await read();
+  if (!row) throw new Error('The outcome has vanished.');
+  return row;
+}
+
+async function stateOf(stage: FaultStage, organizationId: string) {
+  const { rows } = await sql<{ open: number; failed: number; reason: string | null }>`
+    select (select count(*) from deliveries where organization_id = ${organizationId} and status = 'pending')
+        + (select count(*) from outbox where organization_id = ${organizationId}) as open,
+      coalesce((select failed_attempts from webhook_health where webhook_id = w.id), 0) as failed,
+      w.disabled_reason as reason
+    from webhooks w where w.organization_id = ${organizationId}`.execute(stage.db);
+  const [row] = rows;
+  if (!row) throw new Error('The webhook has vanished.');
+  return row;
+}

@@ -1,0 +1,90 @@
+import { type Finding, untilSettled } from './finding.ts';
+import { emit, eventually } from './load.ts';
+import { openFaultStage, type Stores } from './stage.ts';
+
+/** R9: gaps between attempts, and the spread of many that fail at once. */
+export interface RetryTiming {
+  /** The schedule of the few whose gaps are measured; its jitter is 0.2. */
+  schedule: number[];
+  deliveries: number;
+  /** The many: so many deliveries, over so many webhooks, due again within so many seconds. */
+  many: number;
+  manyWebhooks: number;
+  windowSeconds: number;
+  /** The part of all that one second may hold. */
+  allowedShare: number;
+}
+
+/** Dispatch looks every second when it is idle; with the writing of the outcome and the sending. */
+const tickMs = 1_400;
+
+export async function timeRetries(stores: Stores, size: RetryTiming): Promise<Finding> {
+  const gaps = await measureGaps(stores, size);
+  const spread = await measureSpread(stores, size);
+  return {
+    lost: spread.lost,
+    duplicates: 0,
+    figures: {
+      'gaps (s)': gaps.map(({ seconds, shortest, longest }) => `${seconds}: ${shortest}–${longest}`).join('; '),
+      'failing at once': size.many,
+      'window (s)': size.windowSeconds,
+      'fullest second (%)': Math.round(spread.fullest * 1_000) / 10,
+    },
+    broken: [
+      ...gaps
+        .filter(({ seconds, shortest, longest }) => shortest < seconds || longest > seconds * 1.2 + tickMs / 1_000)
+        .map(({ seconds, shortest, longest }) => `gaps of ${seconds} s were ${shortest} to ${longest} s`),
+      ...(spread.fullest <= size.allowedShare ? [] : [`one second held ${spread.fullest * 100} % of the retries`]),
+    ],
+  };
+}
+
+async function measureGaps(stores: Stores, size: RetryTiming) {
+  const schedule = size.schedule.map((seconds) => `${seconds * 1_000}ms`).join();
+  await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: schedule });
+  const { organizationId } = await stage.subscribe(['/failing']);
+  // 400 says nothing about the endpoint: no breaker, which would put its own times in the place of the schedule's.
+  stage.requests.respond(() => ({ status: 400 }));
+  const api = await stage.startApi();
+  const worker = await stage.startWorker();
+  await emit(api.internalUrl, organizationId, size.deliveries);
+  const total = size.schedule.reduce((sum, seconds) => sum + seconds * 1.2 + 2, 20);
+  await untilSettled(stage, size.deliveries, total * 1_000);
+  await worker.stop();
+  const attempts = await stage.db.selectFrom('attempts').selectAll().orderBy('number').execute();
+  const byDelivery = Map.groupBy(attempts, (attempt) => attempt.delivery_id);
+  return size.schedule.map((seconds, index) => {
+    const measured = [...byDelivery.values()].flatMap((row) => {
+      const [before, after] = [row[index], row[index + 1]];
+      if (!before || !after) return [];
+      return [(after.started_at.getTime() - before.started_at.getTime() - before.duration_ms) / 1_000];
+    });
+    return { seconds, shortest: Math.min(...measured), longest: Math.max(...measured) };
+  });
+}
+
+async function measureSpread(stores: Stores, size: RetryTiming): Promise<{ fullest: number; lost: number }> {
+  const baseMs = 2_000;
+  const jitter = (size.windowSeconds * 1_000) / baseMs;
+  await using stage = await openFaultStage(stores, {
+    WEBHOOK_RETRY_SCHEDULE: `${baseMs}ms`,
+    WEBHOOK_RETRY_JITTER: String(Math.min(10, jitter)),
+    ...(jitter > 10 && { WEBHOOK_RETRY_SCHEDULE: `${Math.ceil(size.windowSeconds / 10)}s` }),
+  });
+  const paths = Array.from({ length: size.manyWebhooks }, (_, n) => `/${n}`);
+  const { organizationId } = await stage.subscribe(paths);
+  stage.requests.respond(({ attempt }) => ({ status: attempt === 1 ? 400 : 200 }));
+  const api = await stage.startApi();
+  await emit(api.internalUrl, organizationId, size.many / size.manyWebhooks);
+  const worker = await stage.startWorker();
+  const within = (size.windowSeconds * 2 + 60) * 1_000;
+  await eventually(() => stage.requests.sent.length >= size.many, within, 'all first attempts');
+  await untilSettled(stage, size.many, within);
+  await worker.stop();
+  const seconds = new Map<number, number>();
+  for (const { attempt, at } of stage.requests.sent) {
+    if (attempt === 2) seconds.set(Math.floor(at / 1_000), (seconds.get(Math.floor(at / 1_000)) ?? 0) + 1);
+  }
+  const succeeded = await stage.db.selectFrom('deliveries').select('id').where('status', '=', 'succeeded').execute();
+  return { fullest: Math.max(...seconds.values()) / size.many, lost: size.many - succeeded.length };
+}

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Kill, startFleet } from '@enterprise-api/shared/testing';
+import { conclude, type Finding, requestsWithoutRow, untilSettled } from './finding.ts';
+import { emit, eventually } from './load.ts';
+import type { SentRequest } from './request-log.ts';
+import { openFaultStage, type Stores } from './stage.ts';
+
+/** R1 and R14: workers are killed with -9 while they send. */
+export interface WorkerKills {
+  kills: number;
+  webhooks: number;
+  /** Events emitted before each kill. */
+  eventsPerKill: number;
+  workers: number;
+  settings: Record<string, string>;
+  /** Time from a kill until what it held was sent again, when that was not killed a second time. */
+  resentWithinMs: number;
+  settleWithinMs: number;
+}
+
+/** In flight, and written by no batch yet; the bound of duplicates for each kill. */
+const inFlight = 100;
+const unflushed = 2 * 200;
+
+export async function killWorkers(stores: Stores, size: WorkerKills): Promise<Finding> {
+  await using stage = await openFaultStage(stores, size.settings);
+  const { organizationId } = await stage.subscribe(Array.from({ length: size.webhooks }, (_, n) => `/${n}`));
+  stage.requests.respond(async () => {
+    await pause(20 + Math.random() * 100);
+    return {};
+  });
+  const api = await stage.startApi();
+  const fleet = await startFleet(size.workers, () => stage.startWorker());
+  const successors: Promise<void>[] = [];
+  for (let kill = 0; kill < size.kills; kill++) {
+    const before = stage.requests.sent.length;
+    await emit(api.internalUrl, organizationId, size.eventsPerKill);
+    const enough = before + (size.eventsPerKill * size.webhooks) / 5;
+    await eventually(() => stage.requests.sent.length >= enough, 60_000, 'requests under way');
+    successors.push(fleet.crash(kill % size.workers));
+    // The next round needs a worker: wait for this one's successor when all others are gone too.
+    if (kill % size.workers === size.workers - 1) await Promise.all(successors.splice(0));
+  }
+  await Promise.all(successors);
+  const deliveries = size.kills * size.eventsPerKill * size.webhooks;
+  await untilSettled(stage, deliveries, size.settleWithinMs);
+  const unrecorded = await requestsWithoutRow(stage);
+  const resent = resendTimes(stage.requests.sent, fleet.kills);
+  const duplicates = stage.requests.duplicates();
+  await fleet.stop();
+  const slowest = Math.max(0, ...resent);
+  return await conclude(
+    stage,
+    deliveries,
+    { deliveries, kills: fleet.kills.length, duplicates, 'slowest re-send (s)': Math.round(slowest / 100) / 10 },
+    {
+      [`${duplicates} duplicates`]: duplicates <= size.kills * (inFlight + unflushed),
+      [`a re-send after ${slowest} ms`]: slowest <= size.resentWithinMs,
+      'a request without an attempt row whose worker was not killed': unrecorded.every((request) =>
+        fleet.kills.some(({ at }) => at >= request.at - 50 && at - request.at < 5_000),
+      ),
+    },
+  );
+}
+
+/** From the kill to the second request, of every delivery whose first one was cut off. */
+function resendTimes(sent: readonly SentRequest[], kills: readonly Kill[]): number[] {
+  return [...Map.groupBy(sent, (request) => request.deliveryId).values()].flatMap(([first, second]) => {
+    const kill = first && kills.find(({ at }) => at >= first.at);
+    return kill && second ? [second.at - kill.at] : [];
+  });
+}

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type QueueBackendUnderTest,
+  queueBackends,
+  type ServiceProcess,
+  startService,
+  testKeyRing,
+} from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import got from 'got';
+import { sql } from 'kysely';
+import { createCustomer } from '../e2e/api-client.ts';
+import { internalSecret, openStage, type Stage, uuidOf } from '../e2e/stage.ts';
+import { databaseRows, findSecrets, type Hideouts, type RedisWatch, watchRedis } from './hideouts.ts';
+
+/** Loaded into a process before its own code: at SIGUSR2 it meets an error that nobody catches, with a file in it. */
+const crashOnSignal = `process.on('SIGUSR2', () => {
+  const text = process.getBuiltinModule('node:fs').readFileSync(process.env.CRASH_FILE, 'utf8');
+  setImmediate(() => { throw Object.assign(new Error('deliberate: ' + text), { headers: { authorization: text } }); });
+});`;
+
+describe.each(queueBackends())('secrets, queued on $name', (backend) => {
+  const crashFile = join(tmpdir(), `canary-${randomUUID()}`);
+  const settings = {
+    LOG_LEVEL: 'trace',
+    CRASH_FILE: crashFile,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crashOnSignal)}`,
+  };
+  let stage: Stage;
+  let watch: RedisWatch | undefined;
+
+  beforeAll(async () => {
+    const store = await backend.start();
+    if (store.redisUrl !== undefined) watch = await watchRedis(store.redisUrl);
+    const started: QueueBackendUnderTest = { name: backend.name, start: async () => store };
+    stage = await openStage(started);
+  });
+  afterAll(async () => {
+    watch?.close();
+    await stage.close();
+    await rm(crashFile, { force: true });
+  });
+
+  it('are in no log, metric, command, key, row or answer that is not meant to hold them', async () => {
+    const api = await stage.startApi(settings);
+    const worker = await stage.startWorker(settings);
+    const customer = await createCustomer(api);
+    const webhooks = await subscribe(stage, customer);
+    const answers = await provoke(api, customer.key, customer.organizationId);
+    await emitAndFail(stage, api, customer);
+    answers.push(...(await readBack(customer, webhooks[0]?.id ?? '')));
+    const metrics = await Promise.all([api, worker].map(({ internalUrl }) => got(`${internalUrl}/metrics`).text()));
+
+    const secret = webhooks[0]?.secret ?? '';
+    await writeFile(crashFile, `Bearer ${customer.key} ${secret}, Bearer ${internalSecret}`);
+    for (const service of [api, worker]) {
+      process.kill(service.pid, 'SIGUSR2');
+      expect((await service.exited).code).toBe(70);
+    }
+    const unusable = await startUnusable();
+    const hideouts: Hideouts = new Map([
+      ['log of the API', api.lines.join('\n')],
+      ['log of the worker', worker.lines.join('\n')],
+      ['words about bad settings', unusable.join('\n')],
+      ['metrics', metrics.join('\n')],
+      ['answers', answers.join('\n')],
+      ...(await databaseRows(stage.db)),
+      ...((await watch?.read()) ?? []),
+    ]);
+    expectFull(hideouts, backend.name, webhooks[0]?.id ?? '');
+    expect(findSecrets(hideouts, needles(customer.key, webhooks))).toEqual([]);
+  }, 90_000);
+});
+
+interface MadeWebhook {
+  id: string;
+  secret: string;
+}
+type Customer = Awaited<ReturnType<typeof createCustomer>>;
+
+/** Four webhooks: one that works, one that gives back all it gets, one that nobody answers, one made idempotently. */
+async function subscribe(stage: Stage, { call, key }: Customer): Promise<MadeWebhook[]> {
+  const echo = await stage.startReceiver({
+    respond: ({ headers, body }) => ({ status: 500, body: `${JSON.stringify(headers)} ${String(body)}` }),
+  });
+  const refused = await stage.startReceiver();
+  await refused.close();
+  const webhooks: MadeWebhook[] = [];
+  for (const url of [
+    stage.receiver.url('/works'),
+    echo.url('/echo'),
+    refused.url('/nobody'),
+    stage.receiver.url('/again'),
+  ]) {
+    const answer = await call(
+      'POST',
+      '/v1/webhooks',
+      { url, events: ['*'] },
+      url.endsWith('again') ? { 'idempotency-key': key } : {},
+    );
+    expect(answer.status).toBe(201);
+    webhooks.push(answer.body);
+  }
+  return webhooks;
+}
+
+/** Requests that are refused, with secrets wherever a client may put them by mistake. */
+async function provoke(api: ServiceProcess, key: string, organizationId: string): Promise<string[]> {
+  const bearer = { authorization: `Bearer ${key}` };
+  const json = { 'content-type': 'application/json' };
+  const requests: [url: string, options: { method?: string; headers?: Record<string, string>; body?: string }][] = [
+    [`${api.url}/v1/me?api_key=${key}`, { headers: bearer }],
+    [`${api.url}/v1/webhooks?cursor=${key}`, { headers: bearer }],
+    [`${api.url}/v1/me`, { headers: { authorization: `Basic ${key}` } }],
+    [`${api.url}/v1/me`, { headers: { authorization: `Bearer ${key}0` } }],
+    [`${api.url}/v1/me`, { headers: { authorization: `${bearer.authorization}, ${bearer.authorization}` } }],
+    [`${api.url}/v1/me`, { headers: { 'x-request-id': key } }],
+    [`${api.url}/v1/webhooks/whk_x`, { headers: { ...bearer, 'if-match': `"${key}"` } }],
+    [`${api.url}/v1/webhooks`, { method: 'POST', headers: { ...bearer, ...json }, body: `{"url":"${key}` }],
+    [
+      `${api.url}/v1/webhooks`,
+      { method: 'POST', headers: { ...bearer, ...json }, body: `{"url":"http://${key}.example/","events":["${key}"]}` },
+    ],
+    [`${api.url}/v1/webhooks`, { method: 'POST', headers: { ...bearer, 'content-type': key }, body: key }],
+    [`${api.internalUrl}/internal/v1/organizations`, { headers: { authorization: `Bearer ${internalSecret}x` } }],
+    [
+      `${api.internalUrl}/internal/v1/organizations?secret=${internalSecret}`,
+      { headers: { authorization: `Bearer ${internalSecret}` } },
+    ],
+    [
+      `${api.internalUrl}/internal/v1/organizations/${organizationId}/keys`,
+      { headers: { authorization: `Bearer ${internalSecret}` } },
+    ],
+  ];
+  const options = { throwHttpErrors: false, retry: { limit: 0 }, followRedirect: false };
+  return Promise.all(
+    requests.map(async ([url, request]) => {
+      const answer = await got(url, { ...options, ...(request as object) });
+      return `${answer.statusCode} ${JSON.stringify(answer.headers)} ${answer.body}`;
+    }),
+  );
+}
+
+/** Deliveries that succeed, are retried and given up; and the database gone for a moment, so that errors are logged. */
+async function emitAndFail(stage: Stage, api: ServiceProcess, { internal, organizationId }: Customer): Promise<void> {
+  const uuid = uuidOf('org', organizationId);
+  for (const type of ['batch.completed', 'batch.failed']) {
+    await internal('POST', '/internal/v1/events', {
+      organization_id: organizationId,
+      type,
+      data: { batch_id: 'bat_1' },
+    });
+  }
+  await stage.untilDeliveries(uuid, (rows) => rows.filter((row) => row.last_error !== null).length >= 4);
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(stage.db);
+  await api.ready();
+  await stage.untilDeliveries(
+    uuid,
+    (rows) => rows.length === 8 && rows.every((row) => row.status !== 'pending'),
+    45_000,
+  );
+}
+
+/** What the public API says of webhooks and deliveries afterwards: the echoed requests are in there. */
+async function readBack({ call }: Customer, webhookId: string): Promise<string[]> {
+  const list = await call('GET', '/v1/webhooks/deliveries?limit=100');
+  const paths = ['/v1/me', '/v1/webhooks', `/v1/webhooks/${webhookId}`].concat(
+    list.body.data.map(({ id }: { id: string }) => `/v1/webhooks/deliveries/${id}`),
+  );
+  const answers = await Promise.all(paths.map((path) => call('GET', path)));
+  expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+  return [list, ...answers].map(({ body }) => JSON.stringify(body));
+}
+
+/** A process whose settings hold secrets in the wrong form. */
+async function startUnusable(): Promise<readonly string[]> {
+  const settings = {
+    DATABASE_URL: internalSecret,
+    SECRETS_ENCRYPTION_KEYS: `${testKeyRing}x,${testKeyRing},${testKeyRing}`,
+    INTERNAL_API_SECRET: `${internalSecret},short`,
+  };
+  const service = await startService('api', settings, { waitUntilReady: false });
+  expect((await service.exited).code).toBe(78);
+  return service.lines;
+}
+
+/** A search that finds nothing must have searched something. */
+function expectFull(hideouts: Hideouts, backend: string, webhookId: string): void {
+  const text = (place: string) => hideouts.get(place) ?? '';
+  expect(text('log of the API')).toContain('deliberate: Bearer nwk_[redacted] whsec_[redacted], Bearer [redacted]');
+  expect(text('log of the worker')).toContain('"attempt"');
+  expect(text('metrics')).toContain('webhook_attempts_total');
+  expect(text('words about bad settings')).toContain('SECRETS_ENCRYPTION_KEYS');
+  expect(text('answers')).toContain(webhookId);
+  expect(text('answers')).toContain('x-service-signature');
+  expect(text('table public.webhooks')).toContain('v1.test.');
+  expect(text('table public.idempotency_keys')).toContain('v1.test.');
+  expect(text('table public.attempts').length + text('table public.audit_log').length).toBeGreaterThan(1_000);
+  if (backend === 'redis') expect(text('commands to Redis')).toContain('event_ids');
+}
+
+function needles(key: string, webhooks: readonly MadeWebhook[]): Record<string, string> {
+  const encryptionKey = Buffer.from(testKeyRing.replace(/^.*?:/, ''), 'base64');
+  return {
+    'the API key': key,
+    'the secret part of the API key': key.slice(12, -6),
+    'the internal secret': internalSecret,
+    'the encryption key': encryptionKey.toString('base64').slice(0, -1),
+    'the encryption key in hex': encryptionKey.toString('hex'),
+    ...Object.fromEntries(
+      webhooks.flatMap(({ secret }, index) => {
+        const bytes = Buffer.from(secret.slice(6), 'base64');
+        return [
+          [`the secret of webhook ${index}`, secret.slice(6, -1)],
+          [`the secret of webhook ${index} in hex`, bytes.toString('hex')],
+          [`the secret of webhook ${index} in base64url`, bytes.toString('base64url')],
+        ];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,72 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { Redis } from 'ioredis';
+import { sql } from 'kysely';
+
+/** Places where a secret might have ended up, by name, as text to search. */
+export type Hideouts = Map<string, string>;
+
+/** Every row of every table, as text. */
+export async function databaseRows(db: Database): Promise<Hideouts> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`.execute(db);
+  const found: Hideouts = new Map();
+  for (const { name } of tables) {
+    const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.raw(name)} t`.execute(db);
+    found.set(`table ${name}`, rows.map(({ row }) => row).join('\n'));
+  }
+  return found;
+}
+
+export interface RedisWatch {
+  /** Everything that went to it since, and every key with its value. */
+  read(): Promise<Hideouts>;
+  close(): void;
+}
+
+/** Listens to all commands from now on: what is gone at the end was there all the same. */
+export async function watchRedis(url: string): Promise<RedisWatch> {
+  const redis = new Redis(url);
+  const monitor = await redis.monitor();
+  const commands: string[] = [];
+  monitor.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
+  return {
+    read: async () => {
+      const values: string[] = [];
+      for (const key of await redis.keys('*')) values.push(`${key} ${await valueOfKey(redis, key)}`);
+      return new Map([
+        ['commands to Redis', commands.join('\n')],
+        ['keys in Redis', values.join('\n')],
+      ]);
+    },
+    close: () => {
+      monitor.disconnect();
+      redis.disconnect();
+    },
+  };
+}
+
+async function valueOfKey(redis: Redis, key: string): Promise<string> {
+  const readers: Record<string, () => Promise<unknown>> = {
+    string: () => redis.get(key),
+    hash: () => redis.hgetall(key),
+    list: () => redis.lrange(key, 0, -1),
+    set: () => redis.smembers(key),
+    zset: () => redis.zrange(key, 0, '-1'),
+    stream: () => redis.xrange(key, '-', '+'),
+    none: async () => '',
+  };
+  const type = await redis.type(key);
+  const read = readers[type];
+  if (read === undefined) throw new Error(`${key} is a ${type}, and nobody looks into it: teach hideouts.ts.`);
+  return JSON.stringify(await read());
+}
+
+/** Where which secret was found, without saying it. */
+export function findSecrets(hideouts: Hideouts, secrets: Readonly<Record<string, string>>): string[] {
+  return [...hideouts].flatMap(([place, text]) =>
+    Object.entries(secrets)
+      .filter(([, secret]) => text.includes(secret))
+      .map(([name]) => `${name} in ${place}`),
+  );
+}

@@ -1,0 +1,49 @@
+import { insertOrganization, insertWebhook, queueBackends, testEvent } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStage, type Stage } from '../e2e/stage.ts';
+
+describe.each(queueBackends())('a host that somebody registered a hundred times, queued on $name', (backend) => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+  });
+  afterAll(() => stage.close());
+
+  it('has at most 20 requests open per organization, each organization its own 20, and gets them all', async () => {
+    const open = new Map<string, number>();
+    const most = new Map<string, number>();
+    const count = (path: string, by: number) => {
+      open.set(path, (open.get(path) ?? 0) + by);
+      most.set(path, Math.max(most.get(path) ?? 0, open.get(path) ?? 0));
+    };
+    const receiver = await stage.startReceiver({
+      respond: async ({ path }) => {
+        count(path, 1);
+        count('all', 1);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        count(path, -1);
+        count('all', -1);
+        return {};
+      },
+    });
+    const organizations = await Promise.all([1, 2].map(() => insertOrganization(stage.db)));
+    for (const organizationId of organizations) {
+      const url = receiver.url(`/${organizationId}`);
+      await Promise.all(Array.from({ length: 100 }, () => insertWebhook(stage.db, { organizationId, url })));
+    }
+    await stage.startWorker();
+    const events = organizations.flatMap((id) => [testEvent(id), testEvent(id), testEvent(id)]);
+    await stage.producer.emit(events);
+    for (const organizationId of organizations) {
+      await stage.untilDeliveries(
+        organizationId,
+        (rows) => rows.length === 300 && rows.every((row) => row.status === 'succeeded'),
+        45_000,
+      );
+    }
+    expect(organizations.map((id) => most.get(`/${id}`))).toEqual([20, 20]);
+    expect(most.get('all')).toBeGreaterThan(20);
+    expect(receiver.requests).toHaveLength(600);
+  });
+});

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type Answer,
+  drip,
+  endlessBody,
+  endlessHeaders,
+  insertOrganization,
+  interimStorm,
+  testEvent,
+} from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStage, type Stage } from '../e2e/stage.ts';
+
+const receivers = 100;
+/** The fifth failure in a row opens the breaker: a sixth round would only wait. */
+const rounds = 5;
+const maxGrowthMiB = 64;
+
+const hostile: (() => Answer)[] = [
+  () => endlessBody(),
+  () => endlessBody(500),
+  endlessHeaders,
+  () => interimStorm(103, 1),
+  () => drip(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(10_000)}`, 5),
+];
+
+let stage: Stage;
+
+beforeAll(async () => {
+  const start = async () => ({ redisUrl: undefined, close: async () => undefined });
+  stage = await openStage({ name: 'postgres', start });
+});
+afterAll(() => stage.close());
+
+describe('a hundred receivers whose answers have no end', () => {
+  it(`cost a worker no more than ${maxGrowthMiB} MiB, and others no delivery`, async () => {
+    let isHostile = false;
+    const receiver = await stage.startReceiver({
+      respond: ({ path }) => (isHostile ? (hostile[Number(path.slice(1)) % hostile.length]?.() ?? {}) : {}),
+    });
+    const customers = await Promise.all(
+      Array.from({ length: receivers }, (_, index) => stage.subscribe({ url: receiver.url(`/${index}`) })),
+    );
+    const bystander = await stage.subscribe({ organizationId: await insertOrganization(stage.db) });
+    // One attempt each, 1.5 s long at most: rounds of new deliveries, and nothing left of the one before.
+    const worker = await stage.startWorker({ WEBHOOK_TIMEOUT_MS: '1500', WEBHOOK_RETRY_SCHEDULE: '24h' });
+    const runRound = async (round: number) => {
+      await stage.producer.emit([...customers, bystander].map(({ organizationId }) => testEvent(organizationId)));
+      await stage.untilDeliveries(
+        bystander.organizationId,
+        (rows) => rows.length === round && rows.every((row) => row.status === 'succeeded'),
+        10_000,
+      );
+      await untilAttempts(stage, round * (receivers + 1));
+    };
+    // Its heap grows with any load until it has found its size: that is not what is measured.
+    for (let round = 1; round <= rounds; round++) await runRound(round);
+    const before = await residentMiB(worker.pid);
+    isHostile = true;
+    let most = before;
+    const sampling = setInterval(() => {
+      void residentMiB(worker.pid).then((now) => {
+        most = Math.max(most, now);
+      });
+    }, 50);
+    try {
+      for (let round = rounds + 1; round <= 2 * rounds; round++) await runRound(round);
+    } finally {
+      clearInterval(sampling);
+    }
+    expect(most - before).toBeLessThanOrEqual(maxGrowthMiB);
+  }, 120_000);
+});
+
+async function untilAttempts(from: Stage, attempts: number): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    const { count } = await from.db
+      .selectFrom('attempts')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    if (count >= attempts) return;
+    if (performance.now() > deadline) throw new Error(`${count} of ${attempts} attempts after 20 s.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function residentMiB(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+}
