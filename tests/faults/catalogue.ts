@@ -52,6 +52,8 @@ export const campaigns = {
         workers: 3,
         settings: quickLeases,
         resentWithinMs: 8_000,
+        leaseMs: 3_000,
+        startWithinMs: 1_000,
         settleWithinMs: minutes(1.5),
       }),
     full: (stores) =>
@@ -62,6 +64,8 @@ export const campaigns = {
         workers: 2,
         settings: {},
         resentWithinMs: minutes(1),
+        leaseMs: 45_000,
+        startWithinMs: 10_000,
         settleWithinMs: minutes(6),
       }),
   },

@@ -43,6 +43,8 @@ export interface PipelineOptions {
   publish: ChangeFeed['publish'];
 }
 
+/** At a stop, outcomes wait this long for a database that is away; then their leases run out. */
+const flushWithinMs = 1_500;
 /** Attempts may be waiting for their slot in lanes for this many times the process's slots. */
 const waitingPerSlot = 2;
 
@@ -82,6 +84,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
     startWithinMs,
     webhook: webhooks.get,
+    knownState: webhooks.knownState,
     send: sender.send,
     record: batcher.add,
     handBack: (leases) => handBack(leases),
@@ -172,7 +175,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       await dispatcher.stop();
       lanes.stop();
       while (running.size > 0) await Promise.allSettled(running);
-      await batcher.flush();
+      await batcher.flush(flushWithinMs);
       await disabler.stop();
       await intake.settled();
       await sender.close();

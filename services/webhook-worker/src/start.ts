@@ -29,6 +29,8 @@ import { createPartitionKeeper } from './upkeep/partition-keeper.ts';
 import { createWatchdog } from './upkeep/watchdog.ts';
 import { createWorkers, type JobHandlers } from './workers.ts';
 
+/** A store that hangs must not hold up a stop: whatever waits for it is safe in the ledger, or runs out. */
+const closeWithinMs = 500;
 /** Connections to the ledger: statements are few and large, and hold one for milliseconds. */
 const poolSize = 10;
 const applicationName = 'enterprise-api-webhook-worker';
@@ -65,7 +67,7 @@ async function build(
     poolSize,
     onError: createLimitedWarning(log, 'database connection'),
   });
-  closers.add('database', () => db.destroy());
+  closers.add('database', () => db.destroy(), closeWithinMs);
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: url });
   await checkSurroundings({ db, queue, clock: systemClock, log });
   const metrics = createWorkerMetrics();
@@ -74,7 +76,7 @@ async function build(
     postgres: connectionSettings({ url, applicationName }),
     onError: createLimitedWarning(log, 'change feed'),
   });
-  closers.add('change feed', changes.close);
+  closers.add('change feed', changes.close, closeWithinMs);
   const readiness = createReadiness(db);
   registerFigures(metrics.registry, ledgerGauges, () => ledgerFigures(db));
   const probes = await startProbeServer({
@@ -119,7 +121,7 @@ function startIntake(parts: {
 }): void {
   const { queue, db, log, closers, pipeline, metrics, fail } = parts;
   const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
-  closers.add('partition keeper', keeper.stop);
+  closers.add('partition keeper', keeper.stop, closeWithinMs);
   keeper.start();
   pipeline.start();
   const relay = createRelay({
@@ -127,7 +129,7 @@ function startIntake(parts: {
     mayTake: pipeline.mayTake,
     onError: createLimitedWarning(log, 'relay failed'),
   });
-  closers.add('relay', relay.stop);
+  closers.add('relay', relay.stop, closeWithinMs);
   relay.start();
   const queueWarning = createLimitedWarning(log, 'queue');
   const workers = createWorkers({

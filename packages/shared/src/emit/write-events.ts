@@ -27,7 +27,13 @@ export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[
     const { organizationId } = event;
     if (inserted.has(event.id)) return { id: event.id, type: event.type, organizationId, duplicate: false };
     const original = first.get(keyOf(organizationId, event.key)) ?? event;
-    return { id: original.id, type: original.type, organizationId, duplicate: true };
+    // Its own id under its own key: an earlier try was committed and its answer lost. It is no duplicate of another.
+    return {
+      id: original.id,
+      type: original.type,
+      organizationId,
+      duplicate: event.key === null || original.id !== event.id,
+    };
   });
 }
 

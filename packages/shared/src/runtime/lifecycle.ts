@@ -3,12 +3,12 @@ import type { Logger } from './logger.ts';
 /** Exit codes of sysexits(3) that supervisors understand. */
 export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as const;
 
-type Closer = { name: string; close: () => unknown };
+type Closer = { name: string; close: () => unknown; withinMs: number | undefined };
 
 /** What must be closed when the process ends, in the reverse order of its making. */
 export interface Closers {
-  /** Registers a closer as the thing is built. */
-  add(name: string, close: () => unknown): void;
+  /** Registers a closer as the thing is built. One with `withinMs` is not waited for any longer than that. */
+  add(name: string, close: () => unknown, withinMs?: number): void;
   /** Runs all closers once, last built first; one that fails is logged and does not stop the others. */
   closeAll(): Promise<void>;
 }
@@ -16,19 +16,28 @@ export interface Closers {
 export function createClosers(log: Logger): Closers {
   const closers: Closer[] = [];
   return {
-    add: (name, close) => {
-      closers.push({ name, close });
+    add: (name, close, withinMs) => {
+      closers.push({ name, close, withinMs });
     },
     closeAll: async () => {
       for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
         try {
-          await closer.close();
+          await inTime(Promise.resolve(closer.close()), closer.withinMs);
         } catch (error) {
           log.error({ err: error, closer: closer.name }, 'close failed');
         }
       }
     },
   };
+}
+
+async function inTime(work: Promise<unknown>, withinMs: number | undefined): Promise<void> {
+  if (withinMs === undefined) return void (await work);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(reject, withinMs, new Error(`did not close within ${withinMs} ms`));
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 export interface RunningService {

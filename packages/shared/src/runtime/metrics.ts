@@ -16,6 +16,7 @@ export type GaugeDefinitions<Figures> = { readonly [Figure in keyof Figures]: { 
 
 /** However often somebody scrapes, figures that cost something are read at most this often. */
 const refreshAfterMs = 10_000;
+const readWithinMs = 1_000;
 
 /**
  * Gauges over figures that are read together, when somebody looks. While reading fails, as when the database is away,
@@ -41,7 +42,8 @@ export function registerFigures<Figures extends Record<keyof Figures, number>>(
       .finally(() => {
         reading = undefined;
       });
-    return reading;
+    // A database that hangs must not hold up the scrape of everything else.
+    return Promise.race([reading, new Promise<void>((resolve) => setTimeout(resolve, readWithinMs).unref())]);
   };
   const gauges = new Map(
     names.map(

@@ -1,6 +1,7 @@
-import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { createLists, type List, listNames } from '../testing/lists.ts';
 import { insertDelivery } from '../testing/rows.ts';
 import { send } from '../testing/send.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -9,78 +10,19 @@ let api: TestApi;
 let key: string;
 let organizationId: string;
 let webhookIds: string[];
+let lists: Record<(typeof listNames)[number], List>;
 beforeAll(async () => {
   api = await startTestApi({ environment: { API_RATE_LIMITS: 'enterprise=1000000' } });
   const made = await api.createKey();
   key = made.secret;
   organizationId = made.organization_id;
   webhookIds = [(await api.createWebhook(key)).id, (await api.createWebhook(key)).id];
+  lists = createLists(api.db, { organizationId, webhookId: webhookIds[0] as string });
 });
 afterAll(() => api.stop());
 
-/** A list, and how its rows come and go behind the API's back. Times are the rows' own: many share a microsecond. */
-interface List {
-  path: () => string;
-  internal: boolean;
-  insert: (createdAt: Date) => Promise<string>;
-  remove: (id: string) => Promise<unknown>;
-}
-
-const organizationUuid = () => fromPublicId('org', organizationId) as string;
-const lists: Record<string, List> = {
-  webhooks: {
-    path: () => '/v1/webhooks',
-    internal: false,
-    insert: async (created_at) => {
-      const row = { organization_id: organizationUuid(), url: 'https://example.com', event_patterns: ['*'] };
-      const more = { description: null, state: 'enabled', disabled_reason: null, secret_sealed: 'x' } as const;
-      const id = newUuid();
-      await api.db
-        .insertInto('webhooks')
-        .values({ id, ...row, ...more, created_at })
-        .execute();
-      return id;
-    },
-    remove: (id) => api.db.updateTable('webhooks').set({ state: 'deleted' }).where('id', '=', id).execute(),
-  },
-  deliveries: {
-    path: () => '/v1/webhooks/deliveries',
-    internal: false,
-    insert: async (created_at) => {
-      const [webhookId = ''] = webhookIds;
-      const { id } = await insertDelivery(api.db, { organizationId, webhookId }, { created_at });
-      return fromPublicId('dlv', id) as string;
-    },
-    remove: (id) => api.db.deleteFrom('deliveries').where('id', '=', id).execute(),
-  },
-  organizations: {
-    path: () => '/internal/v1/organizations',
-    internal: true,
-    insert: async (created_at) => {
-      const id = newUuid();
-      await api.db.insertInto('organizations').values({ id, name: 'x', plan: 'pro', created_at }).execute();
-      return id;
-    },
-    remove: (id) => api.db.deleteFrom('organizations').where('id', '=', id).execute(),
-  },
-  keys: {
-    path: () => `/internal/v1/organizations/${organizationId}/keys`,
-    internal: true,
-    insert: async (created_at) => {
-      const id = newUuid();
-      const row = { organization_id: organizationUuid(), name: 'x', public_id: id.slice(-8), hash: Buffer.from(id) };
-      await api.db
-        .insertInto('api_keys')
-        .values({ id, ...row, scopes: ['*'], ip_allowlist: null, expires_at: null, revoked_at: null, created_at })
-        .execute();
-      return id;
-    },
-    remove: (id) => api.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', id).execute(),
-  },
-};
-
 async function page(list: List, query: string) {
-  const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path()}?${query}`;
+  const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path}?${query}`;
   const headers = { Authorization: `Bearer ${list.internal ? api.internalSecret : key}` };
   const { status, body } = await send({ method: 'GET', url, headers });
   expect(status).toBe(200);
@@ -103,7 +45,12 @@ async function walk(list: List, limit: number, meanwhile: () => Promise<void>): 
   }
 }
 
-describe.each(Object.entries(lists))('a walk over %s', (_name, list) => {
+describe.each(listNames)('a walk over %s', (name) => {
+  let list: List;
+  beforeAll(() => {
+    list = lists[name];
+  });
+
   it('shows once whatever was there all the time, and nothing twice, while rows come and go', async () => {
     const hour = Date.UTC(2026, 10, 1);
     const happening = fc.record({ ms: fc.integer({ min: 0, max: 5 }), removes: fc.nat({ max: 30 }) });
@@ -141,7 +88,7 @@ describe.each(Object.entries(lists))('a walk over %s', (_name, list) => {
   it.each(['0', '101', '1e3', '', '+5', '-1', '1.0', '0x5', '١', '1000000000000', '5&limit=5'])(
     'refuses limit=%s',
     async (limit) => {
-      const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path()}?limit=${limit}`;
+      const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path}?limit=${limit}`;
       const headers = { Authorization: `Bearer ${list.internal ? api.internalSecret : key}` };
       const { status, body } = await send({ method: 'GET', url: encodeURI(url), headers });
       expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_failed', 'limit']);
@@ -197,8 +144,7 @@ describe('the filters of the delivery history', () => {
         for (const each of status ?? []) query.append('status', each);
         const seen: string[] = [];
         for (let cursor: string | null = ''; cursor !== null; ) {
-          const list: List = lists.deliveries as List;
-          const answer = await page(list, `${query}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+          const answer = await page(lists.deliveries, query.toString() + (cursor === '' ? '' : `&cursor=${cursor}`));
           seen.push(...answer.data.map(({ id }) => id));
           cursor = answer.next_cursor;
         }
@@ -211,7 +157,7 @@ describe('the filters of the delivery history', () => {
   it.each(['evt_00000000000000000000000000', 'evt_7zzzzzzzzzzzzzzzzzzzzzzzzz'])(
     'an unknown event gives an empty list: %s',
     async (id) => {
-      expect((await page(lists.deliveries as List, `event_id=${id}`)).data).toEqual([]);
+      expect((await page(lists.deliveries, `event_id=${id}`)).data).toEqual([]);
     },
   );
 });

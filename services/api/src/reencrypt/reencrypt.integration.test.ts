@@ -136,9 +136,7 @@ describe('encrypting again', () => {
   it('says what is left when an older key goes on being used', async () => {
     await insertWebhooks(1);
     const pause = () => insertWebhook(db, { organizationId });
-    expect((await reencrypt(db, ringOf(rotated), { pause, onProgress: () => void pause() }))[0]?.left).toBeGreaterThan(
-      0,
-    );
+    expect((await reencrypt(db, ringOf(rotated), { pause, onProgress: pause }))[0]?.left).toBeGreaterThan(0);
   });
 });
 

@@ -53,8 +53,8 @@ export interface Reencrypted {
 
 export interface ReencryptOptions {
   batchSize?: number;
-  /** After each batch is committed. */
-  onProgress?: (name: string, changed: number, toDo: number) => void;
+  /** After each batch is committed; waited for. */
+  onProgress?: (name: string, changed: number, toDo: number) => unknown;
   /** Waits between two walks over what others had locked. */
   pause?: () => Promise<unknown>;
 }
@@ -93,7 +93,7 @@ async function empty(
       for (const id of batch.unreadable) unreadable.add(id);
       changed += batch.changed;
       after = batch.last;
-      if (batch.changed > 0) onProgress?.(vault.name, changed, toDo);
+      if (batch.changed > 0) await onProgress?.(vault.name, changed, toDo);
     } while (after !== null);
     left = Math.max(0, (await vault.count(db, keyId)) - unreadable.size);
   }

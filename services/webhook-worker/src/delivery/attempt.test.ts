@@ -32,7 +32,10 @@ const webhook: WebhookConfig = {
   keys: { current: signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`), previous: null },
 };
 
-function bench(webhookOf: () => WebhookConfig | Promise<WebhookConfig | null>) {
+function bench(
+  webhookOf: () => WebhookConfig | Promise<WebhookConfig | null>,
+  given: Partial<Parameters<typeof createAttempt>[0]> = {},
+) {
   const handedBack: Lease[] = [];
   const attempt = createAttempt({
     clock: systemClock,
@@ -47,6 +50,8 @@ function bench(webhookOf: () => WebhookConfig | Promise<WebhookConfig | null>) {
     handBack: (leases) => handedBack.push(...leases),
     cancel: () => undefined,
     onAttempt: () => undefined,
+    knownState: () => null,
+    ...given,
   });
   return { run: () => attempt(lease, () => undefined), handedBack };
 }
@@ -61,4 +66,30 @@ it('an attempt whose webhook cannot be looked up is handed back', async () => {
   const { run, handedBack } = bench(() => Promise.reject(new Error('no database')));
   expect(await run()).toEqual({ timedOut: false });
   expect(handedBack).toEqual([lease]);
+});
+
+it('an attempt whose webhook is disabled while it connects does not write its first byte', async () => {
+  let state: WebhookConfig['state'] = 'enabled';
+  const { run, handedBack } = bench(() => webhook, {
+    knownState: () => state,
+    send: async (_request, { mayStart }) => {
+      expect(mayStart()).toBe(true);
+      state = 'disabled';
+      expect(mayStart()).toBe(false);
+      return { kind: 'not_started' };
+    },
+  });
+  await run();
+  expect(handedBack).toEqual([lease]);
+});
+
+it('an attempt that was counted at another host sends nothing and comes again, counted at the right one', async () => {
+  let sent = 0;
+  const send = async () => {
+    sent += 1;
+    return { kind: 'not_started' as const };
+  };
+  const { run, handedBack } = bench(() => ({ ...webhook, hostKey: 'moved' }), { send });
+  await run();
+  expect([sent, handedBack]).toEqual([0, [lease]]);
 });

@@ -21,6 +21,8 @@ export interface AttemptOptions {
   /** A lease older than this starts nothing, nor writes its first byte. */
   startWithinMs: number;
   webhook: (webhookId: string, atLeastVersion: number) => WebhookConfig | Promise<WebhookConfig | null>;
+  /** The state that is at hand; null when none is. Asked once more when the connection stands. */
+  knownState: (webhookId: string) => WebhookConfig['state'] | null;
   send: Sender['send'];
   record: (outcome: Outcome) => void;
   handBack: (leases: Lease[]) => void;
@@ -37,9 +39,11 @@ const notAttempted: AttemptEnd = { timedOut: false };
  */
 export function createAttempt(options: AttemptOptions): (lease: Lease, answered: () => void) => Promise<AttemptEnd> {
   const { clock, log, handBack, cancel } = options;
-  const mayStart = (lease: Lease) => clock.monotonic() - lease.leasedAt <= options.startWithinMs;
+  const mayStart = (lease: Lease) =>
+    clock.monotonic() - lease.leasedAt <= options.startWithinMs &&
+    accepts(options.knownState(lease.webhookId) ?? 'enabled', lease);
   const attempt = async (lease: Lease, webhook: WebhookConfig | null, answered: () => void): Promise<AttemptEnd> => {
-    if (webhook === null || !maySend(webhook, lease)) {
+    if (webhook === null || !accepts(webhook.state, lease)) {
       cancel(lease);
       return notAttempted;
     }
@@ -86,8 +90,8 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, answered:
 }
 
 /** A test reaches a disabled webhook as well; nothing reaches a deleted one. */
-function maySend(webhook: WebhookConfig, lease: Lease): boolean {
-  return webhook.state === 'enabled' || (webhook.state === 'disabled' && lease.eventType === 'webhook.test');
+function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
+  return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
 }
 
 function requestParts(options: AttemptOptions, lease: Lease, webhook: WebhookConfig) {

@@ -68,7 +68,7 @@ describe('the batcher', () => {
   it('writes what comes together in one statement', async () => {
     const { batcher, written, calls } = bench(async () => nothing);
     for (const id of ['a', 'b', 'c']) batcher.add(outcome(id));
-    await batcher.flush();
+    await batcher.flush(10_000_000);
     expect([written.map((each) => each.attemptId), calls()]).toEqual([['a', 'b', 'c'], 1]);
     expect(batcher.waiting).toBe(0);
   });
@@ -80,7 +80,7 @@ describe('the batcher', () => {
       return nothing;
     });
     for (let index = 0; index < 450; index++) batcher.add(outcome(String(index)));
-    await batcher.flush();
+    await batcher.flush(10_000_000);
     expect(sizes).toEqual([200, 200, 50]);
   });
 
@@ -90,7 +90,7 @@ describe('the batcher', () => {
       return nothing;
     });
     for (let index = 0; index < 9; index++) batcher.add(outcome(String(index), index === 4 ? 'bad' : 'good'));
-    await batcher.flush();
+    await batcher.flush(10_000_000);
     expect(written.map((each) => each.attemptId).sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
     expect(written.find((each) => each.attemptId === '4')?.excerpt).toBeNull();
     expect(lost()).toBe(0);
@@ -102,7 +102,7 @@ describe('the batcher', () => {
       return nothing;
     });
     batcher.add(outcome('a'));
-    await batcher.flush();
+    await batcher.flush(10_000_000);
     expect(written).toHaveLength(1);
   });
 
@@ -111,7 +111,7 @@ describe('the batcher', () => {
       throw sqlError('57P01');
     });
     batcher.add(outcome('a'));
-    const flushed = batcher.flush();
+    const flushed = batcher.flush(10_000_000);
     expect(batcher.isBehind()).toBe(false);
     pass(1_500);
     expect([batcher.isBehind(), batcher.waiting]).toEqual([true, 1]);
@@ -119,5 +119,14 @@ describe('the batcher', () => {
     await flushed;
     expect(lost()).toBe(1);
     expect(batcher.isBehind()).toBe(false);
+  });
+
+  it('lets go at the end of a stop: whoever waits for the process does not wait for the database', async () => {
+    const { batcher, lost } = bench(async () => {
+      throw sqlError('57P01');
+    });
+    batcher.add(outcome('a'));
+    await batcher.flush(0);
+    expect(lost()).toBe(1);
   });
 });

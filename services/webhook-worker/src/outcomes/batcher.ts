@@ -4,8 +4,8 @@ import type { Outcome, Recorded } from './outcome.ts';
 /** Collects outcomes and writes them in batches. */
 export interface Batcher {
   add(outcome: Outcome): void;
-  /** Writes everything that waits; resolves when it is written, or let go. */
-  flush(): Promise<void>;
+  /** Writes everything that waits; resolves when it is written, or let go because there was no database for so long. */
+  flush(withinMs: number): Promise<void>;
   /** Whether outcomes have waited so long that this process should take on nothing more. */
   isBehind(): boolean;
   readonly waiting: number;
@@ -38,6 +38,7 @@ export function createBatcher({ record, clock, log, onRecorded, onLost }: Batche
   let queue: Waiting[] = [];
   let timer: NodeJS.Timeout | undefined;
   let flushing = false;
+  let letGoAt = Number.POSITIVE_INFINITY;
   const writing = new Set<Promise<void>>();
   const batches = new Set<Waiting[]>();
 
@@ -71,13 +72,14 @@ export function createBatcher({ record, clock, log, onRecorded, onLost }: Batche
       } catch (error) {
         const kind = kindOf(error);
         if (kind === 'data') return writeApart(batch, error);
-        if (clock.monotonic() - (batch[0]?.since ?? 0) > letGoAfterMs) {
+        const now = clock.monotonic();
+        if (now - (batch[0]?.since ?? 0) > letGoAfterMs || now >= letGoAt) {
           log.error({ err: error, outcomes: batch.length }, 'outcomes let go: no database for too long');
           return onLost(batch.length);
         }
         if (kind === 'conflict') continue;
         log.warn({ err: error, outcomes: batch.length }, 'outcomes could not be written yet');
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        await new Promise((resolve) => setTimeout(resolve, flushing ? backoffMs.first : delayMs));
         delayMs = Math.min(delayMs * 2, backoffMs.most);
       }
     }
@@ -103,8 +105,9 @@ export function createBatcher({ record, clock, log, onRecorded, onLost }: Batche
       if (queue.length >= batchSize) startWrites();
       else schedule();
     },
-    flush: async () => {
+    flush: async (withinMs) => {
       flushing = true;
+      letGoAt = clock.monotonic() + withinMs;
       startWrites();
       while (writing.size > 0) await Promise.all(writing);
       flushing = false;

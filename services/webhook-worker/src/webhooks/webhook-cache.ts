@@ -20,6 +20,8 @@ export interface WebhookConfig {
 export interface WebhookCache {
   /** The webhook at this version or a newer one; null when there is none. At once when it is at hand. */
   get(webhookId: string, atLeastVersion: number): WebhookConfig | Promise<WebhookConfig | null>;
+  /** The state that is at hand, without asking; null when none is. */
+  knownState(webhookId: string): WebhookConfig['state'] | null;
   forget(webhookId: string): void;
   forgetAll(): void;
 }
@@ -34,6 +36,7 @@ export interface WebhookCacheOptions {
 
 /** A change that nobody told us of is seen after this time. */
 const keptForMs = 5_000;
+const maxEntries = 10_000;
 
 export function createWebhookCache({ find, open, clock, onUnreadableSecret }: WebhookCacheOptions): WebhookCache {
   const entries = new Map<string, { config: WebhookConfig; loadedAt: number }>();
@@ -49,8 +52,15 @@ export function createWebhookCache({ find, open, clock, onUnreadableSecret }: We
     const known = entries.get(webhookId)?.config;
     // Opening secrets costs more than looking the row up: an unchanged webhook keeps its keys.
     const config = known?.version === row.version && known.keys?.previous == null ? known : toConfig(row);
-    if (forgotten === forgottenBefore) entries.set(webhookId, { config, loadedAt: askedAt });
+    if (forgotten === forgottenBefore) keep(config, askedAt);
     return config;
+  };
+  const keep = (config: WebhookConfig, loadedAt: number): void => {
+    // Written anew, it goes to the end: the first is the one that nobody has asked for longest.
+    entries.delete(config.id);
+    entries.set(config.id, { config, loadedAt });
+    const [oldest] = entries.keys();
+    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
   };
   const toConfig = (row: WebhookRow): WebhookConfig => ({
     id: row.id,
@@ -80,9 +90,11 @@ export function createWebhookCache({ find, open, clock, onUnreadableSecret }: We
         entry !== undefined && entry.config.version >= atLeastVersion && clock.monotonic() - entry.loadedAt < keptForMs;
       return isGood ? entry.config : reload(webhookId);
     },
+    knownState: (webhookId) => entries.get(webhookId)?.config.state ?? null,
     forget: (webhookId) => {
       forgotten += 1;
-      entries.delete(webhookId);
+      // One in use is read again at once: an attempt that is still connecting asks for its state before the first byte.
+      if (entries.delete(webhookId)) reload(webhookId).catch(() => undefined);
     },
     forgetAll: () => {
       forgotten += 1;
