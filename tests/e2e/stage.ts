@@ -26,6 +26,7 @@ export const internalSecret = 'an-internal-secret-for-tests-only-0123456789';
 /** The stores, a receiver and whatever processes a test starts: everything real, and nothing shared with other files. */
 export interface Stage {
   db: Database;
+  databaseUrl: string;
   queue: QueueBackend;
   producer: EventProducer;
   receiver: Receiver;
@@ -96,6 +97,7 @@ export async function openStage(backend: QueueBackendUnderTest): Promise<Stage> 
   const receiver = await newReceiver();
   return {
     db,
+    databaseUrl: database.url,
     queue,
     receiver,
     producer: createEventProducer({ db, announcer }),

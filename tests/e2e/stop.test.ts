@@ -1,5 +1,5 @@
-import { queueBackends, startRedis, testEvent } from '@enterprise-api/shared/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { queueBackends, startFaultProxy, startRedis, testEvent, throughProxy } from '@enterprise-api/shared/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStage, type Stage } from './stage.ts';
 
 describe.each(queueBackends().filter(({ name }) => name === 'redis'))('a stop, queued on $name', (backend) => {
@@ -31,4 +31,35 @@ describe.each(queueBackends().filter(({ name }) => name === 'redis'))('a stop, q
     redis.thaw();
     await redis.close();
   });
+});
+
+describe.each(queueBackends())('a stop while the database is away, queued on $name', (backend) => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+  });
+  afterEach(() => stage.stopServices());
+  afterAll(() => stage.close());
+
+  it.each(['cut', 'freeze'] as const)(
+    '(%s) ends with 0 all the same, and the delivery goes out again',
+    async (fault) => {
+      const gate = Promise.withResolvers<void>();
+      const receiver = await stage.startReceiver({ respond: () => gate.promise.then(() => ({})) });
+      const { organizationId } = await stage.subscribe({ url: receiver.url() });
+      const { hostname, port } = new URL(stage.databaseUrl);
+      await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+      const settings = { WEBHOOK_TIMEOUT_MS: '3000', WORKER_LEASE_MARGIN: '2s', WORKER_START_WITHIN: '1s' };
+      const worker = await stage.startWorker({ ...settings, DATABASE_URL: throughProxy(stage.databaseUrl, proxy) });
+      await stage.producer.emit([testEvent(organizationId)]);
+      await receiver.waitFor(1);
+      proxy[fault]();
+      gate.resolve();
+      worker.kill('SIGTERM');
+      expect(await worker.exited).toMatchObject({ code: 0 });
+      await stage.startWorker(settings);
+      await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
+    },
+  );
 });

@@ -1,7 +1,13 @@
 import type { ChangeFeed } from '@enterprise-api/shared/changes';
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/db';
-import { systemClock as clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
+import {
+  systemClock as clock,
+  createLimitedWarning,
+  type Logger,
+  settledWithin,
+  version,
+} from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { type Config, leaseMs } from './config.ts';
 import { createAttempt } from './delivery/attempt.ts';
@@ -45,6 +51,7 @@ export interface PipelineOptions {
 
 /** At a stop, outcomes wait this long for a database that is away; then their leases run out. */
 const flushWithinMs = 1_500;
+const storeWithinMs = 500;
 /** Attempts may be waiting for their slot in lanes for this many times the process's slots. */
 const waitingPerSlot = 2;
 
@@ -160,6 +167,9 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     const versions = newestVersions(outcomes);
     for (const webhookId of recorded.failing) void disabler.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
   }
+  async function attemptsEnded(): Promise<void> {
+    while (running.size > 0) await Promise.allSettled(running);
+  }
   return {
     taker,
     webhooks,
@@ -172,13 +182,13 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     start: () => dispatcher.start(),
     stopStarting: () => lanes.stop(),
     stop: async () => {
-      await dispatcher.stop();
       lanes.stop();
-      while (running.size > 0) await Promise.allSettled(running);
-      await batcher.flush(flushWithinMs);
-      await disabler.stop();
-      await intake.settled();
-      await sender.close();
+      // What hangs is a store that is away: each step has its time, or the stop would have none.
+      await settledWithin(dispatcher.stop(), storeWithinMs);
+      await settledWithin(attemptsEnded(), config.WEBHOOK_TIMEOUT_MS);
+      await settledWithin(batcher.flush(flushWithinMs), flushWithinMs);
+      await settledWithin(Promise.all([disabler.stop(), intake.settled()]), storeWithinMs);
+      await settledWithin(sender.close(), storeWithinMs);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } from '@enterprise-api/shared/queue';
-import type { Logger } from '@enterprise-api/shared/runtime';
+import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import { HopelessJobError } from './take/write-event.ts';
 
@@ -22,7 +22,7 @@ const maxStalledCount = 1_000;
 const maxBackoffMs = 60_000;
 
 /** BullMQ waits without limit for a backend that is away; we do not, because a job that is cut off is only a wake-up. */
-const closeWithinMs = 2_000;
+const closeWithinMs = 1_500;
 
 export interface Workers {
   /** Jobs being handled, and when the last one began or ended (monotonic). */
@@ -50,8 +50,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const closeCurrent = async () => {
     // From here on no job is fetched, whatever becomes of the closing itself.
     const closing = Promise.allSettled(workers.map((worker) => worker.close()));
-    await Promise.allSettled(running);
-    await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, closeWithinMs))]);
+    await settledWithin(Promise.all([closing, ...running]), closeWithinMs);
     for (const worker of workers) worker.disconnect().catch(() => undefined);
   };
   return {

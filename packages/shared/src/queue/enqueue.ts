@@ -1,5 +1,6 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import type { z } from 'zod';
+import { settledWithin } from '../runtime/settled-within.ts';
 import { producerBinding, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs } from './jobs.ts';
 
@@ -53,17 +54,8 @@ export function createJobProducer<Name extends JobName>(
     close: async () => {
       // Closing says QUIT, which fails on a connection that is being tried again just now, and would be for ever; and
       // which a backend that hangs never answers.
-      await withinTime(queue.close().catch(onError), closeWithinMs);
+      await settledWithin(queue.close().catch(onError), closeWithinMs);
       if (backend.kind === 'redis') void queue.disconnect().catch(() => undefined);
     },
   };
-}
-
-async function withinTime(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

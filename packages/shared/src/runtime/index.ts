@@ -6,4 +6,5 @@ export * from './limited-warning.ts';
 export * from './logger.ts';
 export * from './metrics.ts';
 export * from './settings.ts';
+export * from './settled-within.ts';
 export * from './version.ts';

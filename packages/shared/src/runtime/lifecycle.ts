@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import { settledWithin } from './settled-within.ts';
 
 /** Exit codes of sysexits(3) that supervisors understand. */
 export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as const;
@@ -22,22 +23,16 @@ export function createClosers(log: Logger): Closers {
     closeAll: async () => {
       for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
         try {
-          await inTime(Promise.resolve(closer.close()), closer.withinMs);
+          const closing = Promise.resolve(closer.close());
+          const inTime = closer.withinMs === undefined || (await settledWithin(closing, closer.withinMs));
+          if (inTime) await closing;
+          else log.warn({ closer: closer.name, within_ms: closer.withinMs }, 'not closed in time');
         } catch (error) {
           log.error({ err: error, closer: closer.name }, 'close failed');
         }
       }
     },
   };
-}
-
-async function inTime(work: Promise<unknown>, withinMs: number | undefined): Promise<void> {
-  if (withinMs === undefined) return void (await work);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_resolve, reject) => {
-    timer = setTimeout(reject, withinMs, new Error(`did not close within ${withinMs} ms`));
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 export interface RunningService {

@@ -37,7 +37,7 @@ function expectRefused(answer: Answer, sent: string, place?: string): void {
   expect({ sent, ...told }).toEqual({ sent, status: 400, known: true, details: true });
   expect(error?.param).toBe(error?.details?.[0]?.path || error?.details?.[0]?.location);
   const paths = (error?.details ?? []).map((detail) => detail.path.replace(/\[\d+\]$/, ''));
-  expect(paths).toEqual(place === undefined ? paths : expect.arrayContaining([place]));
+  expect(place === undefined || paths.includes(place)).toBe(true);
   expect(answer.text).not.toMatch(/zod|invalid input|expected|syntax|unexpected|postgres|constraint|\bat \//i);
 }
 
