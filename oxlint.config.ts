@@ -28,7 +28,7 @@ export default defineConfig({
   },
   overrides: [
     ...boundaryOverrides(),
-    { files: [...entryPoints, ...tests, ...tools], rules: { 'node/no-process-env': 'off' } },
+    { files: [...entryPoints, ...tests, ...tools, 'jest.config.js'], rules: { 'node/no-process-env': 'off' } },
     { files: ['packages/shared/src/runtime/lifecycle.ts', ...tools], rules: { 'unicorn/no-process-exit': 'off' } },
     { files: ['*.config.js', '*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],

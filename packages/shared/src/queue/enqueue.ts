@@ -17,7 +17,7 @@ export interface JobProducer<Name extends JobName> {
 export const cappedBackoff = 'capped';
 
 /** A stop does not wait longer than this for a backend that does not answer. */
-const closeWithinMs = 500;
+const closeWithinMs = 1_000;
 
 /** The last jobs that failed stay to be looked at; finished ones leave at once. */
 const keptFailedJobs = 1_000;
@@ -52,10 +52,14 @@ export function createJobProducer<Name extends JobName>(
     },
     waitingCount: () => queue.getWaitingCount(),
     close: async () => {
-      // Closing says QUIT, which fails on a connection that is being tried again just now, and would be for ever; and
-      // which a backend that hangs never answers.
-      await settledWithin(queue.close().catch(onError), closeWithinMs);
-      if (backend.kind === 'redis') void queue.disconnect().catch(() => undefined);
+      // Closing says QUIT, which fails on a connection that is being tried again just now, and which a backend that hangs
+      // never answers: then the connection is cut, or it would be tried for ever.
+      let isClosed = false;
+      const closing = queue.close().then(() => {
+        isClosed = true;
+      }, onError);
+      await settledWithin(closing, closeWithinMs);
+      if (!isClosed && backend.kind === 'redis') void queue.disconnect().catch(() => undefined);
     },
   };
 }

@@ -52,7 +52,10 @@ export async function runService(
   stopWithinMs: number,
   start: (fail: (error: unknown) => void) => Promise<RunningService>,
 ): Promise<void> {
+  let isStopping = false;
   const crash = (error: unknown) => {
+    // Whatever a connection that is being cut still has to say, the stop goes on.
+    if (isStopping) return log.error({ err: error }, 'error while stopping');
     log.fatal({ err: error }, 'crashed');
     process.exit(exitCodes.software);
   };
@@ -67,6 +70,7 @@ export async function runService(
   try {
     const service = await start(crash);
     const signal = await stopSignal;
+    isStopping = true;
     log.info({ signal }, 'stopping');
     const deadline = setTimeout(() => {
       log.fatal({ stop_within_ms: stopWithinMs }, 'did not stop in time');

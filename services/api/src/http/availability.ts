@@ -35,7 +35,7 @@ const lookEveryMs = 100;
 const pingAgainMs = 250;
 
 export function createAvailability(options: AvailabilityOptions): Availability {
-  const { ping, clock, slowAfterMs = 450, pingWithinMs = 350 } = options;
+  const { ping, clock, slowAfterMs = 300, pingWithinMs = 350 } = options;
   const waiting = new Set<Waiting>();
   let looking: NodeJS.Timeout | undefined;
   let checking: Promise<boolean> | undefined;
