@@ -18,7 +18,7 @@ export interface BadNetwork {
 }
 
 /** Each begins a fault; `restore` ends those that last. */
-export const networkFaults = {
+const networkFaults = {
   cut: (proxy: FaultProxy) => proxy.cut(),
   reset: (proxy: FaultProxy) => proxy.reset(),
   'half-close': (proxy: FaultProxy) => proxy.halfClose(),
