@@ -103,6 +103,24 @@ describe('take', () => {
     expect(await outboxSize()).toBe(0);
   });
 
+  it('goes by the subscription at the time of taking, when it has changed since the event', async () => {
+    const left = await insertWebhook(db, { organizationId, events: ['consultation.*'] });
+    const joined = await insertWebhook(db, { organizationId, events: ['batch.*'] });
+    const ids = await emit();
+    await db
+      .updateTable('webhooks')
+      .set({ event_patterns: ['batch.failed'] })
+      .where('id', '=', left)
+      .execute();
+    await db
+      .updateTable('webhooks')
+      .set({ event_patterns: ['*'] })
+      .where('id', '=', joined)
+      .execute();
+    const taken = await takeEvents(db, ids, plenty, settings);
+    expect(taken.leases.map((lease) => lease.webhook_id)).toEqual([joined]);
+  });
+
   it('changes nothing when an event is taken twice', async () => {
     await insertWebhook(db, { organizationId });
     const [eventId = ''] = await emit();
