@@ -14,7 +14,7 @@ export interface Fleet {
   /** Those that are there now; a place whose process is just being replaced still shows the old one. */
   readonly members: readonly ServiceProcess[];
   readonly kills: readonly Kill[];
-  /** Ends of members, with those that nobody asked for. */
+  /** Ends of members, with those that nobody asked for; pid 0 for one that ended before it was ready. */
   readonly exits: readonly (ProcessExit & { pid: number })[];
   /** SIGKILL, as when the machine dies; resolves when the successor is ready. */
   crash(place: number): Promise<void>;
@@ -23,6 +23,8 @@ export interface Fleet {
   /** SIGTERM to all, and no successors. */
   stop(): Promise<ProcessExit[]>;
 }
+
+const startsTried = 5;
 
 /**
  * Starts `size` processes and keeps that many alive.
@@ -35,13 +37,24 @@ export async function startFleet(size: number, start: () => Promise<ServiceProce
   const successors = new Map<number, Promise<void>>();
   let stopping = false;
   const members: ServiceProcess[] = [];
-  const fill = async (place: number): Promise<void> => {
-    const member = await start();
+  const startSuccessor = async (): Promise<ServiceProcess> => {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await start();
+      } catch (error) {
+        // What killed its predecessor may kill it before it was ready: a supervisor tries again.
+        exits.push({ pid: 0, code: null, signal: null });
+        if (stopping || failures === startsTried) throw error;
+      }
+    }
+  };
+  const fill = async (place: number, begin: () => Promise<ServiceProcess>): Promise<void> => {
+    const member = await begin();
     members[place] = member;
     if (stopping) return void (await member.stop());
     const replaced = member.exited.then(async (exit) => {
       exits.push({ pid: member.pid, ...exit });
-      if (!stopping) await fill(place);
+      if (!stopping) await fill(place, startSuccessor);
     });
     // Whoever waits for the successor hears of its failure; nobody may be waiting.
     replaced.catch(() => undefined);
@@ -52,7 +65,7 @@ export async function startFleet(size: number, start: () => Promise<ServiceProce
     if (!member) throw new Error(`The fleet has no place ${place}.`);
     return member;
   };
-  await Promise.all(Array.from({ length: size }, (_, place) => fill(place)));
+  await Promise.all(Array.from({ length: size }, (_, place) => fill(place, start)));
   return {
     members,
     kills,
