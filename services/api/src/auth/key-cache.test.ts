@@ -20,13 +20,13 @@ function cacheOf(answer: () => Promise<StoredKey | null>, maxEntries = 10) {
 }
 
 describe('the key cache', () => {
-  it('knows a key for 5 s', async () => {
+  it('knows a key for 4 s', async () => {
     const { cache, time } = cacheOf(async () => keyOf('k'));
     expect(cache.peek(hash)).toBeUndefined();
     await cache.load(hash, false);
     time.ms = 4_999;
     expect(cache.peek(hash)?.id).toBe('k');
-    time.ms = 5_000;
+    time.ms = 4_000;
     expect(cache.peek(hash)).toBeUndefined();
   });
 
