@@ -24,7 +24,7 @@ describe('the key cache', () => {
     const { cache, time } = cacheOf(async () => keyOf('k'));
     expect(cache.peek(hash)).toBeUndefined();
     await cache.load(hash, false);
-    time.ms = 4_999;
+    time.ms = 3_999;
     expect(cache.peek(hash)?.id).toBe('k');
     time.ms = 4_000;
     expect(cache.peek(hash)).toBeUndefined();

@@ -4,7 +4,8 @@ import type { StoredKey } from './queries.ts';
 
 /**
  * Keys by their hash, as the database had them a moment ago. A change that is pushed takes effect at once; one whose
- * push is lost, after 4 s, so that it is in force within 5 s on a busy machine too. That a key does not exist is remembered for 1 s only: a new key must work by then.
+ * push is lost, after 4 s, so that it is in force within 5 s on a busy machine too. That a key does not exist is
+ * remembered for 1 s only: a new key must work by then.
  */
 export interface KeyCache {
   /** What is known without asking: a key, null for none, undefined when nothing fresh is known. */
