@@ -1,6 +1,7 @@
 import type { JobProducer } from '../queue/enqueue.ts';
 import { maxEventsPerJob } from '../queue/jobs.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { settledWithin } from '../runtime/settled-within.ts';
 
 /** Tells workers which events have been committed. A promise of nothing: the relay finds what was not announced. */
 export interface Announcer {
@@ -34,12 +35,18 @@ export function createAnnouncer({ producer, clock, onOutcome }: AnnouncerOptions
     const outcome = isFull() ? 'queue_full' : unanswered >= maxUnanswered ? 'timeout' : await addJob(eventIds);
     onOutcome(outcome, eventIds.length);
   };
-  const addJob = (eventIds: string[]): Promise<AnnouncementOutcome> => {
+  const addJob = async (eventIds: string[]): Promise<AnnouncementOutcome> => {
     unanswered += 1;
-    const adding = producer.add({ version: 1, event_ids: eventIds }).finally(() => {
-      unanswered -= 1;
-    });
-    return withinTime(adding, addWithinMs);
+    const adding = producer
+      .add({ version: 1, event_ids: eventIds })
+      .then(
+        () => 'added' as const,
+        () => 'failed' as const,
+      )
+      .finally(() => {
+        unanswered -= 1;
+      });
+    return (await settledWithin(adding, addWithinMs)) ? adding : 'timeout';
   };
   /** All jobs at once: one after the other, each would have its own time to make the caller wait. */
   const flush = async (ids: string[]): Promise<void> => {
@@ -87,20 +94,4 @@ function createFullnessCheck(producer: AnnouncerOptions['producer'], clock: Cloc
     }
     return full;
   };
-}
-
-async function withinTime(adding: Promise<void>, ms: number): Promise<AnnouncementOutcome> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'timeout'>((resolve) => {
-    timer = setTimeout(resolve, ms, 'timeout');
-  });
-  const outcome = await Promise.race([
-    adding.then(
-      () => 'added' as const,
-      () => 'failed' as const,
-    ),
-    late,
-  ]);
-  clearTimeout(timer);
-  return outcome;
 }
