@@ -14,7 +14,7 @@ export interface ApiClient {
   /** Calls the public listener with the key. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Calls the internal listener with its secret. */
-  internal(method: string, path: string, body?: unknown): Promise<Answer>;
+  internal(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
 /** Calls a running API the way a customer and an internal producer do. */
@@ -37,7 +37,7 @@ function createApiClient(api: ServiceProcess, key: string): ApiClient {
   };
   return {
     call: (method, path, body, headers) => request(api.url, key, method, path, body, headers),
-    internal: (method, path, body) => request(api.internalUrl, internalSecret, method, path, body),
+    internal: (method, path, body, headers) => request(api.internalUrl, internalSecret, method, path, body, headers),
   };
 }
 

@@ -5,6 +5,7 @@ export * from './delivery-headers.ts';
 export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';
+export * from './exact-json.ts';
 export * from './organizations.ts';
 export * from './pagination.ts';
 export * from './plans.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isExactNumber } from './exact-json.ts';
 
 /** Every public id is its prefix, `_`, and 26 characters of lowercase Crockford base32 (TypeID layout). */
 export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'req'] as const;
@@ -43,7 +44,7 @@ export function findUnstorable(root: unknown): Unstorable | null {
     } else if (typeof value === 'number') {
       // JSON.parse makes Infinity of 1e999, and JSON.stringify makes null of that: not what the producer said.
       if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can carry' };
-    } else if (typeof value === 'object' && value !== null) {
+    } else if (typeof value === 'object' && value !== null && !isExactNumber(value)) {
       if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };
       for (const [key, child] of Object.entries(value)) {
         const place = Array.isArray(value) ? Number(key) : key;

@@ -71,6 +71,8 @@ export interface EventsTable {
   body: string;
   occurred_at: Date | null;
   created_at: CreatedAt;
+  /** Of the API request that emitted it; null when it came from a producer or through the queue. */
+  request_id: string | null;
 }
 
 export interface EventKeysTable {

@@ -10,6 +10,7 @@ const event = (id: string): NewEvent => ({
   body: '{}',
   occurredAt: null,
   key: null,
+  requestId: null,
 });
 const written = ({ id }: NewEvent): WrittenEvent => ({
   id,

@@ -10,6 +10,16 @@ export interface NewEvent {
   occurredAt: Date | null;
   /** The caller's own idempotency key. */
   key: string | null;
+  /** Of the request that brought it, if one did: its attempts carry it in the log. */
+  requestId: string | null;
+}
+
+/** Where an event comes from, as far as its producer knows. */
+export interface EventOrigin {
+  /** Of an event that has its id already (it came through the queue); a UUIDv7. */
+  id?: string;
+  /** `X-Request-Id` of the API request that emits it. */
+  requestId?: string;
 }
 
 /** Beyond this, a clock is wrong rather than a little off, and the database's is used for ids. */
@@ -20,9 +30,9 @@ const toleratedOffsetMs = 5 * 60_000;
  *
  * @param databaseNow the database's clock, in ms: an id whose time is far from it is re-timed, because the ledger's
  *   partitions go by ids and a partition of a wrong year does not exist
- * @param id of an event that already has one (it came through the queue); a UUIDv7
  */
-export function newEvent(event: EmitEvent, databaseNow: number, id: string = newUuid()): NewEvent {
+export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOrigin = {}): NewEvent {
+  const id = origin.id ?? newUuid();
   const retimed = Math.abs(uuidTimeMs(id) - databaseNow) > toleratedOffsetMs;
   const eventId = retimed ? withUuidTime(id, databaseNow) : id;
   const organizationId = fromPublicId('org', event.organization_id);
@@ -42,5 +52,6 @@ export function newEvent(event: EmitEvent, databaseNow: number, id: string = new
     body,
     occurredAt: event.occurred_at ?? null,
     key: event.id ?? null,
+    requestId: origin.requestId ?? null,
   };
 }

@@ -90,7 +90,7 @@ describe('the producer', () => {
 
   it('re-times an id whose clock is far off, so that its partition exists', async () => {
     const now = Date.now();
-    const early = newEvent(testEvent(organizationId), now, '00000000-0000-7000-8000-000000000000');
+    const early = newEvent(testEvent(organizationId), now, { id: '00000000-0000-7000-8000-000000000000' });
     expect(uuidTimeMs(early.id)).toBe(now);
     expect(JSON.parse(early.body).id).toBe(toPublicId('evt', early.id));
     expect((await writeEvents(db, [early]))[0]?.duplicate).toBe(false);

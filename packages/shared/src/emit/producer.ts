@@ -14,9 +14,10 @@ export interface EventProducer {
    * Writes events (already parsed) and tells the workers. All of one call or none; calls of one turn of the event
    * loop share a statement. The answer does not depend on the queue: once written, an event is delivered.
    *
+   * @param requestId of the API request that brings them: kept with each event
    * @throws the database's error, when nothing was written
    */
-  emit(events: readonly EmitEvent[]): Promise<WrittenEvent[]>;
+  emit(events: readonly EmitEvent[], requestId?: string): Promise<WrittenEvent[]>;
 
   /**
    * Runs `work` in a transaction of the caller's own database handle and emits events with it: they exist if and only
@@ -39,9 +40,11 @@ export function createEventProducer(options: { db: Database; announcer: Announce
   const announce = (written: readonly WrittenEvent[]) =>
     announcer.announce(written.filter((event) => !event.duplicate).map((event) => event.id));
   return {
-    emit: async (events) => {
+    emit: async (events, requestId) => {
       const now = await databaseClock.now(db);
-      const written = await batches.write(events.map((event) => newEvent(event, now)));
+      const written = await batches.write(
+        events.map((event) => newEvent(event, now, requestId === undefined ? {} : { requestId })),
+      );
       await announce(written);
       return written;
     },

@@ -44,15 +44,15 @@ async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Pr
         ${events.map((event) => event.id)}::uuid[], ${events.map((event) => event.organizationId)}::uuid[],
         ${events.map((event) => event.type)}::text[], ${events.map((event) => event.body)}::text[],
         ${events.map((event) => event.occurredAt?.toISOString() ?? null)}::timestamptz[],
-        ${events.map((event) => event.key)}::text[]
-      ) with ordinality as x(id, organization_id, type, body, occurred_at, key, nth)
+        ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[]
+      ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, nth)
     ), keyed as (
       insert into event_keys (organization_id, key, event_id, event_type)
       select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
       on conflict do nothing returning event_id
     ), written as (
-      insert into events (id, organization_id, type, body, occurred_at)
-      select id, organization_id, type, body, occurred_at from input
+      insert into events (id, organization_id, type, body, occurred_at, request_id)
+      select id, organization_id, type, body, occurred_at, request_id from input
       where key is null or id in (select event_id from keyed) order by id
       on conflict do nothing returning id, organization_id
     ), waiting as (

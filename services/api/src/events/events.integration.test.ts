@@ -38,6 +38,16 @@ describe('POST /internal/v1/events', () => {
     expect(await api.db.selectFrom('outbox').selectAll().where('event_id', '=', uuid).execute()).toHaveLength(1);
   });
 
+  it('202 for numbers of any length, which are passed on as they were written', async () => {
+    const deep = `${'{"a":'.repeat(19)}0.12345678901234567890${'}'.repeat(19)}`;
+    const data = `{"batch_id":"b","id":12345678901234567890,"small":[-9007199254740993,1e3],"deep":${deep}}`;
+    const { body } = await emit(`{"organization_id":"${organization_id}","type":"batch.failed","data":${data}}`).expect(
+      202,
+    );
+    const kept = data.replace('1e3', '1000');
+    expect((await rowOf(body.data[0].id))?.body).toContain(`"data":${kept}}`);
+  });
+
   it('202 for a batch, in its order', async () => {
     const types = ['batch.completed', 'batch.failed', 'batch.partial_failure'];
     const { body } = await emit({ events: types.map((type) => event({ type })) }).expect(202);

@@ -15,7 +15,10 @@ export function eventRoutes(events: EventService): Route<InternalAccess>[] {
       status: 202,
       response: emittedEventsSchema,
       eventIds: ({ data }) => data.map(({ id }) => id),
-      handle: ({ body }) => ('events' in body ? events.emit(body.events, true) : events.emit([body], false)),
+      handle: ({ body, requestId }) =>
+        'events' in body
+          ? events.emit(body.events, { isBatch: true, requestId })
+          : events.emit([body], { isBatch: false, requestId }),
     }),
   ];
 }

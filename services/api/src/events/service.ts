@@ -5,7 +5,7 @@ import { invalid, type Problem } from '../http/errors.ts';
 
 export interface EventServiceOptions {
   /** All of the events or none. */
-  emit: (events: readonly EmitEvent[]) => Promise<WrittenEvent[]>;
+  emit: (events: readonly EmitEvent[], requestId: string) => Promise<WrittenEvent[]>;
   findMissingOrganizations: (ids: Iterable<string>) => Promise<Set<string>>;
   onEmitted: (event: WrittenEvent) => void;
 }
@@ -15,14 +15,17 @@ export type EventService = ReturnType<typeof createEventService>;
 export function createEventService({ emit, findMissingOrganizations, onEmitted }: EventServiceOptions) {
   return {
     /** `isBatch` only decides how a problem names its place: `events[3].organization_id` or `organization_id`. */
-    emit: async (events: readonly EmitEvent[], isBatch: boolean): Promise<{ data: EmittedEvent[] } | Problem> => {
+    emit: async (
+      events: readonly EmitEvent[],
+      { isBatch, requestId }: { isBatch: boolean; requestId: string },
+    ): Promise<{ data: EmittedEvent[] } | Problem> => {
       const organizations = events.map((event) => fromPublicId('org', event.organization_id) ?? '');
       const missing = await findMissingOrganizations(new Set(organizations));
       if (missing.size > 0) {
         const unknown = organizations.flatMap((id, index) => (missing.has(id) ? [index] : []));
         return invalid(unknown.slice(0, 50).map((index) => unknownOrganization(index, isBatch)));
       }
-      const written = await emit(events);
+      const written = await emit(events, requestId);
       written.forEach(onEmitted);
       return { data: written.map(present) };
     },

@@ -13,6 +13,8 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly ids: Readonly<Record<Ids, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** `X-Request-Id` of the request and its answer. */
+  readonly requestId: string;
   /** What the client has seen of what it changes, on routes with `ifMatch`; null when it does not say. */
   readonly ifMatch: IfMatch | null;
   /**

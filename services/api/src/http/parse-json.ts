@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { ErrorDetail } from '@enterprise-api/shared/contracts';
+import { type ErrorDetail, parseExactJson } from '@enterprise-api/shared/contracts';
 import { formatPath } from './zod-issues.ts';
 
 export interface JsonLimits {
@@ -24,14 +24,14 @@ interface Container {
 /**
  * Parses JSON more strictly than `JSON.parse`: valid UTF-8 without a byte order mark, no key twice in an object (two
  * parsers would see two documents), no `__proto__`, bounded depth and number of keys, no NUL and no lone surrogate,
- * which PostgreSQL would refuse.
+ * which PostgreSQL would refuse. Long numbers stay as they were written.
  */
 export function parseJson(bytes: Buffer, limits: JsonLimits): ParsedJson {
   if (!isUtf8(bytes)) return { ok: false, code: 'invalid_json' };
   const text = bytes.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch {
     return { ok: false, code: 'invalid_json' };
   }

@@ -95,7 +95,7 @@ async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>)
   if (isProblem(input)) return render(input);
   const ids = resolveIds(route.ids, call.rawIds);
   const run = (transact: Transact) =>
-    ids === null ? problem('not_found') : route.handle({ ...input, access, ids, transact });
+    ids === null ? problem('not_found') : route.handle({ ...input, access, ids, transact, requestId: call.requestId });
   const transact = options.transactAs({ actor: options.actorOf(access), requestId: call.requestId });
   const { idempotencyKey: key } = input;
   if (!counts || key === null) {

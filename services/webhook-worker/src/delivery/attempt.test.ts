@@ -21,6 +21,7 @@ const lease: Lease = {
   webhookVersion: 1,
   leasedAt: systemClock.monotonic(),
   body: '{}',
+  requestId: null,
 };
 const webhook: WebhookConfig = {
   id: uuid,

@@ -176,6 +176,7 @@ function logAttempt(log: Logger, lease: Lease, outcome: Outcome): void {
       event_id: toPublicId('evt', lease.eventId),
       webhook_id: toPublicId('whk', lease.webhookId),
       event_type: lease.eventType,
+      ...(lease.requestId !== null && { request_id: lease.requestId }),
       attempt: outcome.number,
       result: outcome.result,
       status_code: outcome.statusCode,

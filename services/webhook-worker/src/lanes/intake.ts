@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@enterprise-api/shared/runtime';
 import type { Lanes } from './lanes.ts';
 import { type Lease, toLease } from './lease.ts';
 import type { LeaseRow } from './lease-row.ts';
-import { findBodies, handBack } from './queries.ts';
+import { findEvents, handBack } from './queries.ts';
 
 /** The way of leases into the lanes and back to the ledger. */
 export interface Intake {
@@ -44,15 +44,15 @@ export function createIntake({ db, clock, log, lanes, hostKey, leaseMs }: Intake
   return {
     accept: async (rows, leasedAt) => {
       if (rows.length === 0) return;
-      const [bodies, hostKeys] = await Promise.all([
-        findBodies(db, [...new Set(rows.map((row) => row.event_id))]),
+      const [events, hostKeys] = await Promise.all([
+        findEvents(db, [...new Set(rows.map((row) => row.event_id))]),
         findHostKeys(rows, hostKey),
       ]);
       const leases: Lease[] = [];
       for (const row of rows) {
-        const body = bodies.get(row.event_id);
-        if (body === undefined) log.error({ delivery_id: row.id, event_id: row.event_id }, 'event has no body');
-        else leases.push(toLease(row, leasedAt, body, hostKeys.get(row.webhook_id) ?? ''));
+        const event = events.get(row.event_id);
+        if (event === undefined) log.error({ delivery_id: row.id, event_id: row.event_id }, 'event has no body');
+        else leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
       }
       lanes.accept(leases);
     },

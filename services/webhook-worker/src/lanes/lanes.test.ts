@@ -56,6 +56,7 @@ function bench(settings: { slots?: number; concurrency?: number; waiting?: numbe
     webhookVersion: 1,
     leasedAt,
     body: '{}',
+    requestId: null,
   });
   const leases = (webhookId: string, count: number) => Array.from({ length: count }, () => lease(webhookId));
   const started = (webhookId: string) => running.filter((entry) => entry.lease.webhookId === webhookId).length;

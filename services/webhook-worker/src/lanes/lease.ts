@@ -1,5 +1,6 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
 import type { LeaseRow } from './lease-row.ts';
+import type { EventContent } from './queries.ts';
 
 /** A lease as it travels through a worker. */
 export interface Lease {
@@ -20,9 +21,11 @@ export interface Lease {
   /** Monotonic, from before the statement that gave it was sent: a lease is never younger than it looks. */
   leasedAt: number;
   body: string;
+  /** Of the API request that emitted the event, if one did. */
+  requestId: string | null;
 }
 
-export function toLease(row: LeaseRow, leasedAt: number, body: string, hostKey: string): Lease {
+export function toLease(row: LeaseRow, leasedAt: number, event: EventContent, hostKey: string): Lease {
   return {
     deliveryId: row.id,
     organizationId: row.organization_id,
@@ -37,6 +40,7 @@ export function toLease(row: LeaseRow, leasedAt: number, body: string, hostKey: 
     mark: row.lease,
     webhookVersion: row.webhook_version,
     leasedAt,
-    body,
+    body: event.body,
+    requestId: event.request_id,
   };
 }

@@ -6,7 +6,7 @@ import { firstCursor, leaseDueDeliveries } from '../dispatch/queries.ts';
 import { takeEvents } from '../take/queries.ts';
 import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
 import type { LeaseRow } from './lease-row.ts';
-import { findBodies, handBack } from './queries.ts';
+import { findEvents, handBack } from './queries.ts';
 
 const leaseMs = 45_000;
 const page = { cursor: firstCursor, visit: 1_000 };
@@ -50,7 +50,7 @@ describe('bodies', () => {
     const data = { consultation_id: 'con_1', text: 'ünïcödé   "quoted" \\ 🎉' };
     const [event] = await insertEvents(db, [testEvent(organizationId, { data })]);
     await takeEvents(db, [event?.id ?? ''], plenty, { leaseMs, maxAttempts: 3 });
-    const body = (await findBodies(db, [event?.id ?? ''])).get(event?.id ?? '');
+    const body = (await findEvents(db, [event?.id ?? ''])).get(event?.id ?? '')?.body;
     expect(JSON.parse(body ?? '').data).toEqual(data);
   });
 });

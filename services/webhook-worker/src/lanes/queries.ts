@@ -1,11 +1,18 @@
 import type { Database } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 
-/** The bodies of events, by id. */
-export async function findBodies(db: Database, eventIds: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await sql<{ id: string; body: string }>`
-    select id, body from events where id = any(${eventIds}::uuid[])`.execute(db);
-  return new Map(rows.map((row) => [row.id, row.body]));
+/** What an attempt needs of its event. */
+export interface EventContent {
+  body: string;
+  /** Of the API request that emitted it, if one did. */
+  request_id: string | null;
+}
+
+/** By event id. */
+export async function findEvents(db: Database, eventIds: readonly string[]): Promise<Map<string, EventContent>> {
+  const { rows } = await sql<EventContent & { id: string }>`
+    select id, body, request_id from events where id = any(${eventIds}::uuid[])`.execute(db);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /**

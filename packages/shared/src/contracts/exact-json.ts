@@ -1,0 +1,36 @@
+// In Node since 22 (producers may run on 20); the compiler's libraries do not have it yet.
+declare global {
+  interface JSON {
+    parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+    rawJSON(text: string): object;
+    isRawJSON?(value: unknown): boolean;
+  }
+}
+
+/** Every number of up to 15 digits is the same after a double has carried it; longer ones are looked at. */
+const longNumber = /\d[\d.]{15}/;
+const digitsADoubleKeeps = 15;
+
+/**
+ * `JSON.parse`, but a number with more digits than a double keeps stays as it was written (`JSON.rawJSON`), so that
+ * `JSON.stringify` writes what came: an id such as 12345678901234567890 would otherwise arrive as another one. A number
+ * beyond a double's range is Infinity, as with `JSON.parse`.
+ *
+ * @throws SyntaxError when it is not JSON
+ */
+export function parseExactJson(text: string): unknown {
+  if (!longNumber.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_key, value, { source = '' }) =>
+    typeof value === 'number' &&
+    Number.isFinite(value) &&
+    source.length > digitsADoubleKeeps &&
+    source !== String(value)
+      ? JSON.rawJSON(source)
+      : value,
+  );
+}
+
+/** Whether a part of what {@link parseExactJson} gave is a number kept as text. */
+export function isExactNumber(value: unknown): boolean {
+  return JSON.isRawJSON?.(value) ?? false;
+}
