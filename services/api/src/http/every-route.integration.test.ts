@@ -1,4 +1,5 @@
 import { errorBodySchema, errorCatalogue } from '@enterprise-api/shared/contracts';
+import { queueBackends } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contentsOf } from '../testing/contents.ts';
 import { createRouteCases, type RouteCases } from '../testing/route-cases.ts';
@@ -18,19 +19,6 @@ const unserved: AnyRoute[] = [
 
 let api: TestApi;
 let cases: RouteCases;
-beforeAll(async () => {
-  const environment = {
-    API_TRUSTED_PROXIES: '127.0.0.1',
-    API_RATE_LIMITS: 'pro=1,enterprise=100000',
-    API_AUTH_FAILURES: '100000',
-  };
-  api = await startTestApi({ environment });
-  cases = createRouteCases(api);
-  // Makes every key that the others share, so that from here on nothing but the requests themselves writes anything.
-  const [route] = routes as [ListedRoute];
-  for (const pair of pairsOf(wrongs.filter((wrong) => wrong.applies(route)))) await cases.call(route, pair);
-});
-afterAll(() => api.stop());
 
 const rateHeaders = [
   'ratelimit',
@@ -90,37 +78,6 @@ function firstOf(found: readonly Wrong[]): Pick<Wrong, 'code' | 'stage'> {
   return found.reduce((first, wrong) => (wrong.stage < first.stage ? wrong : first));
 }
 
-describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
-  const possible = wrongs.filter((wrong) => wrong.applies(route));
-
-  it('answers as declared when nothing is wrong', async () => {
-    const answer = await cases.call(route, []);
-    expect([answer.status, answer.body?.error]).toEqual([route.status, undefined]);
-    expectCommonHeaders(answer, route, true);
-    expect(answer.headers.location !== undefined).toBe(route.location !== undefined);
-  });
-
-  it.each(possible.map((wrong) => [wrong.name, wrong] as const))('%s', async (_wrong, wrong) => {
-    expectError(await cases.call(route, [wrong]), route, wrong);
-  });
-
-  it('tells the first of any two things that are wrong, and changes nothing', async () => {
-    // The first calls make what the others share.
-    for (const wrong of possible) await cases.call(route, [wrong]);
-    const before = await contentsOf(api.db);
-    for (const pair of pairsOf(possible).filter((each) => !isHeavy(route, each))) {
-      const answer = await cases.call(route, pair);
-      const names = pair.map((wrong) => wrong.name).join(' and ');
-      try {
-        expectError(answer, route, firstOf(pair));
-      } catch (error) {
-        throw new Error(`${names}: ${(error as Error).message}`, { cause: error });
-      }
-    }
-    expect(await contentsOf(api.db)).toBe(before);
-  });
-});
-
 function pairsOf(some: readonly Wrong[]): Wrong[][] {
   return some.flatMap((one, index) => some.slice(index + 1).map((two) => [one, two]));
 }
@@ -130,20 +87,75 @@ function isHeavy(route: AnyRoute, pair: readonly Wrong[]): boolean {
   return isInternal(route) && pair.some(({ code }) => code === 'payload_too_large');
 }
 
-describe.each(unserved.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  'a path that is not there: %s',
-  (_name, route) => {
-    const missing = { code: 'not_found', stage: 11 } as const;
-    const possible = wrongs.filter((wrong) => wrong.applies(route) && wrong.stage < 7 && wrong.name !== 'other method');
+describe.each(queueBackends())('every route, with the queue on $name:', ({ start }) => {
+  let store: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    store = await start();
+    const environment = {
+      ...(store.redisUrl !== undefined && { REDIS_URL: store.redisUrl }),
+      API_TRUSTED_PROXIES: '127.0.0.1',
+      API_RATE_LIMITS: 'pro=1,enterprise=100000',
+      API_AUTH_FAILURES: '100000',
+    };
+    api = await startTestApi({ environment });
+    cases = createRouteCases(api);
+    // Makes every key that the others share, so that from here on nothing but the requests themselves writes anything.
+    const [route] = routes as [ListedRoute];
+    for (const pair of pairsOf(wrongs.filter((wrong) => wrong.applies(route)))) await cases.call(route, pair);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await store.close();
+  });
 
-    it('is 404 when nothing else is wrong', async () => {
-      expectError(await cases.call(route, []), route, missing);
+  describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
+    const possible = wrongs.filter((wrong) => wrong.applies(route));
+
+    it('answers as declared when nothing is wrong', async () => {
+      const answer = await cases.call(route, []);
+      expect([answer.status, answer.body?.error]).toEqual([route.status, undefined]);
+      expectCommonHeaders(answer, route, true);
+      expect(answer.headers.location !== undefined).toBe(route.location !== undefined);
     });
 
-    it('is whatever is told before that', async () => {
-      for (const one of possible) {
-        for (const two of possible) expectError(await cases.call(route, [one, two]), route, firstOf([one, two]));
+    it.each(possible.map((wrong) => [wrong.name, wrong] as const))('%s', async (_wrong, wrong) => {
+      expectError(await cases.call(route, [wrong]), route, wrong);
+    });
+
+    it('tells the first of any two things that are wrong, and changes nothing', async () => {
+      // The first calls make what the others share.
+      for (const wrong of possible) await cases.call(route, [wrong]);
+      const before = await contentsOf(api.db);
+      for (const pair of pairsOf(possible).filter((each) => !isHeavy(route, each))) {
+        const answer = await cases.call(route, pair);
+        const names = pair.map((wrong) => wrong.name).join(' and ');
+        try {
+          expectError(answer, route, firstOf(pair));
+        } catch (error) {
+          throw new Error(`${names}: ${(error as Error).message}`, { cause: error });
+        }
       }
+      expect(await contentsOf(api.db)).toBe(before);
     });
-  },
-);
+  });
+
+  describe.each(unserved.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    'a path that is not there: %s',
+    (_name, route) => {
+      const missing = { code: 'not_found', stage: 11 } as const;
+      const possible = wrongs.filter(
+        (wrong) => wrong.applies(route) && wrong.stage < 7 && wrong.name !== 'other method',
+      );
+
+      it('is 404 when nothing else is wrong', async () => {
+        expectError(await cases.call(route, []), route, missing);
+      });
+
+      it('is whatever is told before that', async () => {
+        for (const one of possible) {
+          for (const two of possible) expectError(await cases.call(route, [one, two]), route, firstOf([one, two]));
+        }
+      });
+    },
+  );
+});
