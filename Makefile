@@ -5,7 +5,7 @@ NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
 
 .DEFAULT_GOAL := help
-.PHONY: help start demo test faults check migrate up
+.PHONY: help start demo test faults check audit migrate up
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ faults: $(READY) ## every promise of the design broken on purpose, in full (an h
 
 check: $(READY) ## types, lint, formatting, import boundaries, unused code
 	@exec npm run --silent check
+
+audit: $(READY) ## known vulnerabilities in the packages that ship; 2: the registry does not say
+	@exec $(NODE) local/audit.ts
 
 migrate: $(READY) ## applies the migrations to DATABASE_URL
 	@exec $(NODE) packages/shared/src/db/migrate-main.ts
