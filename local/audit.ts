@@ -4,7 +4,10 @@ import { spawnSync } from 'node:child_process';
 // 0: none of severity high or above; 1: there are some; 2: the registry did not answer, so nothing is known.
 
 interface Report {
-  vulnerabilities?: Record<string, { severity: string; range: string; via: (string | { title: string; url: string })[] }>;
+  vulnerabilities?: Record<
+    string,
+    { severity: string; range: string; via: (string | { title: string; url: string })[] }
+  >;
   message?: string;
 }
 
