@@ -2,10 +2,12 @@ import type { Migration } from 'kysely/migration';
 import * as ledger from './0001-ledger.ts';
 import * as idempotencyAndAudit from './0002-idempotency-and-audit.ts';
 import * as requestIds from './0003-request-ids.ts';
+import * as historyIndexes from './0004-history-indexes.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
   '0001-ledger': ledger,
   '0002-idempotency-and-audit': idempotencyAndAudit,
   '0003-request-ids': requestIds,
+  '0004-history-indexes': historyIndexes,
 };

@@ -1,0 +1,178 @@
+import { type DeliveryStatus, deliveryStatuses } from '@enterprise-api/shared/contracts';
+import { createPool, type Database, type Schema } from '@enterprise-api/shared/db';
+import { newUuid } from '@enterprise-api/shared/runtime';
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import type { PageQuestion } from '../http/paging.ts';
+import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
+
+/** Enough that reading all of it is not the quickest way; most of it one organization's, and hardly any of it failed. */
+const deliveries = 40_000;
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+let db: Database;
+let close: () => Promise<void>;
+/** The same database, by a handle that notes what it is asked. */
+let recorded: Database;
+const asked: CompiledQuery[] = [];
+let organizationId: string;
+let webhookIds: string[];
+let eventId: string;
+
+beforeAll(async () => {
+  const database = await openTestDatabase();
+  ({ db, close } = database);
+  const pool = createPool({ url: database.url, applicationName: 'test', poolSize: 1 });
+  recorded = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: ({ query }) => void asked.push(query) });
+  organizationId = await insertOrganization(db);
+  const stranger = await insertOrganization(db);
+  webhookIds = [];
+  for (let count = 0; count < 20; count++) webhookIds.push(await insertWebhook(db, { organizationId }));
+  await fill(db, stranger);
+  await sql`
+    insert into attempts (delivery_id, id, number, round, superseded, started_at, duration_ms, webhook_version)
+    select id, id, 1, 0, false, created_at, 5, 1 from deliveries`.execute(db);
+  await sql`insert into events (id, organization_id, type, body)
+    select event_id, organization_id, event_type, '{}' from deliveries`.execute(db);
+  for (const table of ['deliveries', 'attempts', 'events']) await sql`analyze ${sql.table(table)}`.execute(db);
+  const [one] = await listDeliveries(db, organizationId, { after: null, limit: 1 }, {});
+  if (one === undefined) throw new Error('no delivery');
+  eventId = one.event_id;
+});
+afterAll(async () => {
+  await recorded.destroy();
+  await close();
+});
+
+/** Every twelfth is a stranger's; one in 100 is of a rare type; one in 2,000 failed; ids carry their time, as in life. */
+function fill(into: Database, stranger: string) {
+  return sql`
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, attempt_count, max_attempts,
+      created_at, completed_at)
+    select (ms || '8000' || '8' || lpad(to_hex(n), 15, '0'))::uuid,
+      case when n % 12 = 0 then ${stranger}::uuid else ${organizationId}::uuid end,
+      (${webhookIds}::uuid[])[1 + n % 20], (ms || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid,
+      case when n % 100 = 1 then 'batch.failed' else 'consultation.completed' end,
+      case when n % 2000 = 1 then 'failed' else 'succeeded' end, 1, 10, created_at, now()
+    from generate_series(1, ${deliveries}::int) n
+    cross join lateral (select now() - make_interval(secs => ${deliveries} - n) as created_at) t
+    cross join lateral (select lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') as ms) i`.execute(
+    into,
+  );
+}
+
+/** Runs what it is asked, and gives back how the database went about it. */
+async function planOf(ask: (recorded: Database) => Promise<unknown>): Promise<Plan[]> {
+  asked.length = 0;
+  await ask(recorded);
+  const [query] = asked as [CompiledQuery];
+  const explain = CompiledQuery.raw(`explain (analyze, format json) ${query.sql}`, [...query.parameters]);
+  const { rows } = await db.executeQuery<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
+  const nodes: Plan[] = [];
+  for (const pending = rows.map((row) => row['QUERY PLAN'][0].Plan); pending.length > 0; ) {
+    const node = pending.pop() as Plan;
+    nodes.push(node);
+    pending.push(...(node.Plans ?? []));
+  }
+  return nodes;
+}
+
+function wholeTablesRead(plan: readonly Plan[]): string[] {
+  const isWhole = (node: Plan) =>
+    node['Node Type'] === 'Seq Scan' && /^(deliveries|attempts|events)/.test(node['Relation Name'] ?? '');
+  // A partition of a month in which nothing happened is one empty page.
+  const isEmpty = (node: Plan) => node['Actual Rows'] === 0 && (node['Rows Removed by Filter'] ?? 0) === 0;
+  return plan.filter((node) => isWhole(node) && !isEmpty(node)).map((node) => node['Relation Name'] ?? '');
+}
+
+function rowsRead(plan: readonly Plan[]): number {
+  const ofTable = plan.filter((node) => node['Relation Name']?.startsWith('deliveries'));
+  return ofTable.reduce(
+    (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+    0,
+  );
+}
+
+const first: PageQuestion = { after: null, limit: 26 };
+const someTypes = [
+  undefined,
+  ['consultation.completed'],
+  ['batch.failed'],
+  ['batch.completed'],
+  ['batch.failed', 'batch.completed'],
+];
+const someStatuses: (DeliveryStatus[] | undefined)[] = [
+  undefined,
+  ...deliveryStatuses.map((status) => [status]),
+  ['failed', 'canceled'],
+  [...deliveryStatuses],
+];
+
+describe('the history', () => {
+  const pages = () => [
+    first,
+    { after: { createdAt: new Date(Date.now() - 20_000_000).toISOString(), id: newUuid() }, limit: 26 },
+  ];
+  const filters = () => {
+    const found: DeliveryFilter[] = [];
+    for (const webhookId of [undefined, webhookIds[3]]) {
+      for (const event of [undefined, eventId]) {
+        for (const eventTypes of someTypes) {
+          for (const statuses of someStatuses) {
+            for (const since of [undefined, new Date(Date.now() - 3_600_000)]) {
+              for (const until of [undefined, new Date(Date.now() - 1_800_000)]) {
+                found.push({ webhookId, eventId: event, eventTypes, statuses, since, until });
+              }
+            }
+          }
+        }
+      }
+    }
+    return found;
+  };
+
+  it('is found by an index, whatever it is filtered by', async () => {
+    for (const filter of filters()) {
+      for (const page of pages()) {
+        const plan = await planOf((handle) => listDeliveries(handle, organizationId, page, filter));
+        expect([filter, wholeTablesRead(plan)]).toEqual([filter, []]);
+      }
+    }
+  });
+
+  it.each<[string, DeliveryFilter]>([
+    ['nothing', {}],
+    ['what is pending', { statuses: ['pending'] }],
+    ['what was canceled', { statuses: ['canceled'] }],
+    ['what failed', { statuses: ['failed'] }],
+    ['a rare type', { eventTypes: ['batch.failed'] }],
+    ['a type that never came', { eventTypes: ['batch.completed'] }],
+    ['two rare types that succeeded', { eventTypes: ['batch.failed', 'batch.completed'], statuses: ['succeeded'] }],
+    ['until an hour ago', { until: new Date(Date.now() - 3_600_000) }],
+  ])('filtered by %s reads little more than it shows', async (_name, filter) => {
+    const plan = await planOf((handle) => listDeliveries(handle, organizationId, first, filter));
+    expect(rowsRead(plan)).toBeLessThan(10 * first.limit);
+  });
+});
+
+it('a delivery, its attempts and its body are found by an index', async () => {
+  const [row] = await listDeliveries(db, organizationId, first, {});
+  const { id, webhook_id: webhookId, event_id: event } = row as NonNullable<typeof row>;
+  for (const ask of [
+    (handle: Database) => findDelivery(handle, organizationId, id),
+    (handle: Database) => listAttempts(handle, { id, webhookId }),
+    (handle: Database) => handle.selectFrom('events').select('body').where('id', '=', event).execute(),
+  ]) {
+    expect(wholeTablesRead(await planOf(ask))).toEqual([]);
+  }
+  expect(await findEventBody(db, organizationId, event)).toBe('{}');
+});
