@@ -1,6 +1,5 @@
 import type { Logger, Registry } from '@enterprise-api/shared/runtime';
 import express, { type Express } from 'express';
-import helmet from 'helmet';
 import type { Principal } from './auth/guard.ts';
 import type { InternalAccess } from './auth/internal-guard.ts';
 import { answerNotFound, createErrorHandler } from './http/error-handler.ts';
@@ -42,12 +41,9 @@ function bareApp({ opening }: CommonOptions): Express {
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.use(openRequests(opening));
-  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: nothingToLoad } }));
   app.use(requireHost);
   return app;
 }
-
-const nothingToLoad = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
 
 function closed(app: Express, log: Logger): Express {
   app.use(answerNotFound);

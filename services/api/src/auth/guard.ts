@@ -1,7 +1,6 @@
 import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { cidrContains } from '@enterprise-api/shared/security';
-import type { Response } from 'express';
 import { addressBucket, clientAddress } from '../http/client-address.ts';
 import { isProblem, type Problem, problem } from '../http/errors.ts';
 import { type Exchange, exchangeOf, targetOf } from '../http/exchange.ts';
@@ -50,7 +49,7 @@ export function createPublicGuard(options: PublicGuardOptions): Guard<Principal>
     options.onKeyUsed(key.id);
     const decision = await rateLimiter.consume(id, plan);
     options.onRateDecision(decision);
-    setRateHeaders(response, decision, clock.now());
+    for (const [name, value] of rateLimitHeaders(decision, clock.now())) exchange.headers[name] = value;
     if (!decision.allowed) return problem('rate_limited', { retryAfterSeconds: secondsUntilReset(decision) });
     const scope =
       target.kind === 'route' ? target.route.scope : scopeOfUnservedPath(request.method, targetOf(request).path);
@@ -65,10 +64,6 @@ function identify(exchange: Exchange, key: StoredKey): void {
 
 function allowsAddress(key: StoredKey, address: string): boolean {
   return key.ipAllowlist === null || key.ipAllowlist.some((cidr) => cidrContains(cidr, address));
-}
-
-function setRateHeaders(response: Response, decision: RateDecision, nowMs: number): void {
-  for (const [name, value] of rateLimitHeaders(decision, nowMs)) response.setHeader(name, value);
 }
 
 function lacksScope(requiredScope: RequiredScope): Problem {

@@ -4,6 +4,8 @@ import type { Request, Response } from 'express';
 export interface Exchange {
   readonly requestId: string;
   readonly startedAtMs: number;
+  /** Of the answer, whatever it will be: they leave with its head, at once. */
+  readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
   route: string;
   /** UUID */

@@ -1,10 +1,11 @@
 import type { RequestHandler } from 'express';
 import { invalid } from './errors.ts';
+import { exchangeOf } from './exchange.ts';
 import { sendProblem } from './respond.ts';
 
 /** Answers that depend on a key are for nobody's cache. */
 export const forbidStorage: RequestHandler = (_request, response, next) => {
-  response.setHeader('Cache-Control', 'no-store');
+  exchangeOf(response).headers['Cache-Control'] = 'no-store';
   next();
 };
 

@@ -2,6 +2,7 @@ import type { Clock } from '@enterprise-api/shared/runtime';
 import { newUuid, scrubSecrets, toPublicId } from '@enterprise-api/shared/runtime';
 import type { RequestHandler } from 'express';
 import { type Exchange, openExchange } from './exchange.ts';
+import { securityHeaders } from './security-headers.ts';
 
 const acceptable = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -15,15 +16,16 @@ export interface OpeningOptions {
 
 /** The first middleware: every request gets its id, and leaves one trace when it is over. */
 export function openRequests({ clock, isStopping, onDone }: OpeningOptions): RequestHandler {
+  const onEveryAnswer = securityHeaders();
   return (request, response, next) => {
+    const requestId = requestIdOf(request.headers['x-request-id']);
     const exchange: Exchange = {
-      requestId: requestIdOf(request.headers['x-request-id']),
+      requestId,
       startedAtMs: clock.monotonic(),
+      headers: { ...onEveryAnswer, 'X-Request-Id': requestId, ...(isStopping() && { Connection: 'close' }) },
       route: 'none',
     };
     openExchange(response, exchange);
-    response.setHeader('X-Request-Id', exchange.requestId);
-    if (isStopping()) response.setHeader('Connection', 'close');
     response.once('close', () => {
       const { method, originalUrl: target } = request;
       onDone(exchange, { method, target, status: response.statusCode, aborted: !response.writableFinished });

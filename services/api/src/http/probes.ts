@@ -2,7 +2,7 @@ import type { Registry } from '@enterprise-api/shared/runtime';
 import { type RequestHandler, Router } from 'express';
 import { problem } from './errors.ts';
 import { exchangeOf } from './exchange.ts';
-import { sendJson, sendProblem } from './respond.ts';
+import { sendAnswer, sendJson, sendProblem } from './respond.ts';
 
 export interface ProbeOptions {
   /** Ready means: the database answers, and the process is not on its way out. Redis may be away. */
@@ -28,8 +28,7 @@ export function probeRoutes({ isReady }: ProbeOptions): Router {
 export function metricsRoute(registry: Registry): RequestHandler {
   return async (_request, response) => {
     exchangeOf(response).route = '/metrics';
-    const text = await registry.metrics();
-    response.setHeader('Content-Type', registry.contentType);
-    response.end(text);
+    const body = await registry.metrics();
+    sendAnswer(response, { status: 200, headers: { 'Content-Type': registry.contentType }, body });
   };
 }

@@ -39,14 +39,14 @@ export function problemAnswer(response: Response, found: Problem): Answer {
 
 /** Sends without Express's own `json()`, which would look for ETags and formats that we do not use. */
 export function sendAnswer(response: Response, { status, headers, body }: Answer): void {
+  const all: Record<string, string | number> = { ...exchangeOf(response).headers, ...headers };
   if (body === null) {
-    response.writeHead(status, headers);
-    response.end();
+    response.writeHead(status, all).end();
     return;
   }
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  all['Content-Length'] = Buffer.byteLength(body);
   // As a string, it leaves in one write with the head.
-  response.end(body);
+  response.writeHead(status, all).end(body);
 }
 
 export function sendJson(response: Response, status: number, body: unknown): void {

@@ -1,0 +1,19 @@
+import type { Request, Response } from 'express';
+import helmet from 'helmet';
+
+/**
+ * The security headers that helmet sets. They are the same on every answer, so it is asked once: as a middleware it sets
+ * 13 headers one by one, a tenth of what a small request costs.
+ */
+export function securityHeaders(): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const setHeader = (name: string, value: string) => {
+    headers[name] = value;
+  };
+  const response = { setHeader, removeHeader: () => undefined } as unknown as Response;
+  const contentSecurityPolicy = { useDefaults: false, directives: nothingToLoad };
+  helmet({ contentSecurityPolicy })({} as Request, response, () => undefined);
+  return headers;
+}
+
+const nothingToLoad = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
