@@ -44,9 +44,12 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       cursor = dispatched.cursor ?? firstCursor;
       options.onDispatched(dispatched.leases.length);
       if (dispatched.stopped.length > 0) options.onStopped(dispatched.stopped);
-      noteBacklogs(lanes, rooms, page.cursor, dispatched);
+      const backlogs = findBacklogs(rooms, dispatched);
+      noteBacklogs(lanes, rooms, page.cursor, dispatched, backlogs);
       await intake.accept(dispatched.leases, leasedAt);
-      return delayAfter(page.cursor, dispatched);
+      // What others left of the room is for those that could use more than their share.
+      const hasRoomLeft = backlogs.size > 0 && dispatched.leases.length < rooms.inAll;
+      return hasRoomLeft ? 0 : delayAfter(page.cursor, dispatched);
     },
   });
 }
@@ -58,24 +61,28 @@ function delayAfter(from: string, { cursor, leases }: Dispatched): number {
   return leases.length > 0 ? busyEveryMs : idleEveryMs;
 }
 
-/** A webhook that was given all the room it had may have more rows due; one that was given less has none. */
+/** Webhooks that were given all they could be given, and may have more rows due; any other that was served has none. */
+function findBacklogs(rooms: Rooms, { leases, share }: Dispatched): Set<string> {
+  const given = new Map<string, number>();
+  for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
+  const roomOf = new Map(rooms.webhookIds.map((id, index) => [id, rooms.free[index] ?? 0]));
+  const full = [...given].filter(([id, count]) => count >= Math.min(share, roomOf.get(id) ?? rooms.ofNewLane));
+  return new Set(full.map(([id]) => id));
+}
+
 function noteBacklogs(
   lanes: DispatcherOptions['lanes'],
   rooms: Rooms,
   from: string,
   { leases, cursor }: Dispatched,
+  backlogs: ReadonlySet<string>,
 ): void {
-  const given = new Map<string, number>();
-  for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
-  const roomOf = new Map(rooms.webhookIds.map((id, index) => [id, rooms.free[index] ?? 0]));
-  const full = [...given].filter(([id, count]) => count >= (roomOf.get(id) ?? rooms.ofNewLane)).map(([id]) => id);
-  const fullSet = new Set(full);
-  lanes.noteDueRows(full, true);
+  lanes.noteDueRows(backlogs, true);
   // Of one that this run did not come to, before its start, behind its end or after its limit, it can say nothing.
   if (leases.length >= rooms.inAll) return;
   const wasSeen = (id: string) => id > from && (cursor === null || id <= cursor);
   lanes.noteDueRows(
-    rooms.webhookIds.filter((id, index) => wasSeen(id) && !fullSet.has(id) && (rooms.free[index] ?? 0) > 0),
+    rooms.webhookIds.filter((id, index) => wasSeen(id) && !backlogs.has(id) && (rooms.free[index] ?? 0) > 0),
     false,
   );
 }
