@@ -2,7 +2,13 @@ import { type Change, createChangeFeed } from '@enterprise-api/shared/changes';
 import { connectionSettings, createDatabase, type Database } from '@enterprise-api/shared/db';
 import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/emit';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { type Clock, type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import {
+  type Clock,
+  type Closers,
+  createLimitedWarning,
+  type Logger,
+  settledWithin,
+} from '@enterprise-api/shared/runtime';
 import { checkSurroundings } from '@enterprise-api/shared/startup';
 import type { KeyCache } from './auth/key-cache.ts';
 import { createRateLimiter, type RateLimiter } from './auth/rate-limit.ts';
@@ -54,7 +60,7 @@ export async function openChangeFeed({ config, log, closers }: Foundation, keyCa
   await feed.subscribe(keyCache.onChange, keyCache.onLost);
   return async (change) => {
     keyCache.onChange(change);
-    await Promise.race([feed.publish(change), elapsed(announceWithinMs)]);
+    await settledWithin(feed.publish(change), announceWithinMs);
   };
 }
 
@@ -65,7 +71,7 @@ export async function openRateLimiter({ config, log, clock, closers }: Foundatio
   if (redis !== undefined) {
     closers.add('rate limit store', () => redis.disconnect());
     const isReady = new Promise<void>((resolve) => redis.once('ready', resolve));
-    await Promise.race([isReady, elapsed(storeReadyWithinMs)]);
+    await settledWithin(isReady, storeReadyWithinMs);
   }
   return createRateLimiter({ limits: config.rateLimits, redis, clock, onError });
 }
@@ -79,10 +85,4 @@ export function openEventProducer(
   const producer = createJobProducer(selectQueueBackend(config), 'takeEvents', onError);
   closers.add('event queue', () => producer.close());
   return createEventProducer({ db, announcer: createAnnouncer({ producer, clock, onOutcome }), clock });
-}
-
-function elapsed(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

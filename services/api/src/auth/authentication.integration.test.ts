@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
 import { systemClock } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendRaw } from '../testing/send.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 import { generateKey } from './key-format.ts';
 
@@ -18,16 +18,6 @@ afterAll(() => api.stop());
 /** Each test comes from an address of its own, so that failures of one do not count for another. */
 let nextAddress = 1;
 const from = () => `198.51.100.${nextAddress++}`;
-
-/** Sends bytes as they are, and gives the answer's text. */
-async function sendRaw(text: string): Promise<string> {
-  const { hostname, port } = new URL(api.publicUrl);
-  const socket = connect(Number(port), hostname);
-  const chunks: Buffer[] = [];
-  socket.write(text);
-  for await (const chunk of socket) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
 
 describe('a request that is not authenticated', () => {
   it('gets one and the same 401, whatever is wrong with its key', async () => {
@@ -65,8 +55,8 @@ describe('a request that is not authenticated', () => {
     const { secret } = await api.createKey();
     const line = `Authorization: Bearer ${secret}\r\n`;
     const head = `GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from()}\r\nConnection: close\r\n`;
-    expect(await sendRaw(`${head}${line}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await sendRaw(`${head}${line}${line}\r\n`)).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await sendRaw(api.publicUrl, `${head}${line}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sendRaw(api.publicUrl, `${head}${line}${line}\r\n`)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   it('costs no look-up when its key cannot be one', async () => {

@@ -3,32 +3,22 @@ import {
   type RedisServer,
   type ServiceProcess,
   startRedis,
-  startService,
   stopAllServices,
   type TestDatabase,
-  testKeyRing,
 } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { callInternal, startApiProcess } from '../testing/api-process.ts';
 import { eventually } from '../testing/eventually.ts';
 import { type Answer, send } from '../testing/send.ts';
 
-const internalSecret = 'internal-secret-of-the-tests-0123456789';
 const limit = 12;
 
 let redis: RedisServer;
 let store: Redis;
 let database: TestDatabase;
 let apis: [ServiceProcess, ServiceProcess];
-const start = () =>
-  startService('api', {
-    DATABASE_URL: database.url,
-    REDIS_URL: redis.url,
-    SECRETS_ENCRYPTION_KEYS: testKeyRing,
-    INTERNAL_API_SECRET: internalSecret,
-    API_RATE_LIMITS: `pro=${limit}`,
-    LOG_LEVEL: 'warn',
-  });
+const start = () => startApiProcess(database.url, redis.url, { API_RATE_LIMITS: `pro=${limit}` });
 beforeAll(async () => {
   redis = await startRedis();
   store = new Redis(redis.url);
@@ -43,13 +33,12 @@ afterAll(async () => {
 });
 
 async function post(path: string, body: object) {
-  const headers = { Authorization: `Bearer ${internalSecret}`, 'Content-Type': 'application/json' };
-  return (await send({ method: 'POST', url: apis[0].internalUrl + path, headers, body: JSON.stringify(body) })).body;
+  return (await callInternal(apis[0], 'POST', path, body)).body;
 }
 
 async function createKey(): Promise<string> {
-  const { id } = await post('/internal/v1/organizations', { name: 'x', plan: 'pro' });
-  return (await post(`/internal/v1/organizations/${id}/keys`, { name: 'x', scopes: ['*'] })).secret;
+  const { id } = await post('/organizations', { name: 'x', plan: 'pro' });
+  return (await post(`/organizations/${id}/keys`, { name: 'x', scopes: ['*'] })).secret;
 }
 
 const me = (api: ServiceProcess, key: string) =>

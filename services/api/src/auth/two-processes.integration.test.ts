@@ -3,15 +3,12 @@ import {
   type RedisServer,
   type ServiceProcess,
   startRedis,
-  startService,
   stopAllServices,
   type TestDatabase,
-  testKeyRing,
 } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { callInternal as internal, startApiProcess } from '../testing/api-process.ts';
 import { send } from '../testing/send.ts';
-
-const internalSecret = 'internal-secret-of-the-tests-0123456789';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -23,16 +20,8 @@ afterAll(async () => {
 });
 
 async function startTwo(redisUrl: string | undefined): Promise<[ServiceProcess, ServiceProcess]> {
-  const env = { DATABASE_URL: database.url, REDIS_URL: redisUrl, SECRETS_ENCRYPTION_KEYS: testKeyRing };
-  const rest = { INTERNAL_API_SECRET: internalSecret, API_RATE_LIMITS: 'pro=100000', LOG_LEVEL: 'warn' };
-  const start = () => startService('api', { ...env, ...rest });
+  const start = () => startApiProcess(database.url, redisUrl, { API_RATE_LIMITS: 'pro=100000' });
   return Promise.all([start(), start()]);
-}
-
-async function internal(api: ServiceProcess, method: string, path: string, body?: object) {
-  const headers = { Authorization: `Bearer ${internalSecret}`, 'Content-Type': 'application/json' };
-  const url = `${api.internalUrl}/internal/v1${path}`;
-  return send({ method, url, headers, body: body && JSON.stringify(body) });
 }
 
 async function createKey(api: ServiceProcess) {

@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendRaw } from '../testing/send.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 let api: TestApi;
@@ -17,16 +17,6 @@ const post = (type: string | null, body: string, headers: Record<string, string>
     ? call.set('Content-Type', '').unset('Content-Type').send(body)
     : call.set('Content-Type', type).send(body);
 };
-
-/** Sends bytes as they are, and gives the answer's text. */
-async function sendRaw(text: string): Promise<string> {
-  const { hostname, port } = new URL(api.publicUrl);
-  const socket = connect(Number(port), hostname);
-  const chunks: Buffer[] = [];
-  socket.write(text);
-  for await (const chunk of socket) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
 
 describe('a body', () => {
   it.each([
@@ -52,7 +42,9 @@ describe('a body', () => {
 
   it('is 415 without a type, and compressed', async () => {
     const head = `POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
-    expect(await sendRaw(`${head}Content-Length: ${good.length}\r\n\r\n${good}`)).toMatch(/^HTTP\/1\.1 415 /);
+    expect(await sendRaw(api.publicUrl, `${head}Content-Length: ${good.length}\r\n\r\n${good}`)).toMatch(
+      /^HTTP\/1\.1 415 /,
+    );
     await post('application/json', good, { 'Content-Encoding': 'gzip' }).expect(415);
     await post('application/json', good, { 'Content-Encoding': 'identity' }).expect(201);
   });
@@ -65,7 +57,7 @@ describe('a body', () => {
     const chunk = filled(65_537);
     const head = `POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`;
     const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`;
-    expect(await sendRaw(chunked)).toMatch(/^HTTP\/1\.1 413 /);
+    expect(await sendRaw(api.publicUrl, chunked)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
   it.each(['{', '', '\ufeff{}', 'undefined', '{"url":"https://example.com","events":["*"]}}'])(
@@ -142,7 +134,7 @@ describe('what the parser refuses', () => {
     ['GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['POST /v1/me HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
   ])('has an id and a body too', async (request, status) => {
-    const answer = await sendRaw(request);
+    const answer = await sendRaw(api.publicUrl, request);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).toMatch(/\r\nX-Request-Id: req_/i);
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error.request_id).toMatch(/^req_/);

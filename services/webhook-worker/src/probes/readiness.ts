@@ -1,4 +1,5 @@
 import { type Database, databaseTime } from '@enterprise-api/shared/db';
+import { settledWithin } from '@enterprise-api/shared/runtime';
 
 /** Whether this process should get work. Without its queue it still works, by the relay; without the ledger it does not. */
 export interface Readiness {
@@ -14,11 +15,12 @@ export function createReadiness(db: Database): Readiness {
   return {
     unreadyReason: async () => {
       if (phase !== 'running') return phase;
-      const late = new Promise<'late'>((resolve) => setTimeout(resolve, answerWithinMs, 'late').unref());
-      const answer = await Promise.race([databaseTime(db).then(() => 'ok' as const), late]).catch(
-        () => 'late' as const,
-      );
-      return answer === 'ok' ? null : 'database unavailable';
+      let answers = false;
+      const answer = databaseTime(db).then(() => {
+        answers = true;
+      });
+      await settledWithin(answer, answerWithinMs);
+      return answers ? null : 'database unavailable';
     },
     started: () => {
       phase = 'running';
