@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { EventType } from '../contracts/index.ts';
+import { prepared } from '../db/prepared.ts';
 import type { NewEvent } from './new-event.ts';
 
 /** What became of an event that a producer handed in. */
@@ -38,7 +39,7 @@ export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[
 }
 
 async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<Set<string>> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`${prepared}
     with input as materialized (
       select * from unnest(
         ${events.map((event) => event.id)}::uuid[], ${events.map((event) => event.organizationId)}::uuid[],

@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import { type Database, prepared } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -45,7 +45,7 @@ export async function leaseDueDeliveries(
   rooms: Rooms,
   leaseMs: number,
 ): Promise<Dispatched> {
-  const { rows } = await sql<LeaseRow & Walk>`
+  const { rows } = await sql<LeaseRow & Walk>`${prepared}
     with recursive seen as (
       (select d.webhook_id, 1 as n from deliveries d
         where d.status = 'pending' and d.webhook_id > ${page.cursor}::uuid order by d.webhook_id limit 1)

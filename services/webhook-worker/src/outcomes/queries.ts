@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import { type Database, prepared } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 import type { Outcome, Recorded } from './outcome.ts';
 
@@ -21,7 +21,7 @@ const breakerLimitSeconds = 600;
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const column = <Value>(pick: (outcome: Outcome) => Value): Value[] => outcomes.map(pick);
-  const { rows } = await sql<{ webhook_id: string; failing: boolean; held_ms: number | null }>`
+  const { rows } = await sql<{ webhook_id: string; failing: boolean; held_ms: number | null }>`${prepared}
     with o as materialized (
       select * from unnest(
         ${column((o) => o.deliveryId)}::uuid[], ${column((o) => o.webhookId)}::uuid[], ${column((o) => o.round)}::smallint[],

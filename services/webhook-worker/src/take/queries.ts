@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import { type Database, prepared } from '@enterprise-api/shared/db';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -54,7 +54,7 @@ async function take(
   rooms: Rooms,
   { leaseMs, maxAttempts }: TakeSettings,
 ): Promise<Taken> {
-  const { rows } = await sql<LeaseRow & { events: number; deliveries: number; left_due: string[] | null }>`
+  const { rows } = await sql<LeaseRow & { events: number; deliveries: number; left_due: string[] | null }>`${prepared}
     with picked as materialized (
       select event_id, organization_id, created_at from outbox where ${outboxCondition} for update skip locked
     ), matches as materialized (
