@@ -4,6 +4,7 @@ export * from './database.ts';
 export * from './ledger-figures.ts';
 export * from './migrate.ts';
 export * from './partitions.ts';
+export * from './plain-array.ts';
 export { prepared } from './prepared.ts';
 export * from './require-ledger.ts';
 export * from './savepoint.ts';

@@ -170,6 +170,7 @@ function judge({ policy, random }: AttemptOptions, lease: Lease, verdict: Verdic
 
 /** The one line per attempt. Never the URL's query, a body or a secret. */
 function logAttempt(log: Logger, lease: Lease, outcome: Outcome): void {
+  if (!log.isLevelEnabled('info')) return;
   log.info(
     {
       delivery_id: toPublicId('dlv', lease.deliveryId),

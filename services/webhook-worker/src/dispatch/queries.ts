@@ -1,4 +1,4 @@
-import { type Database, prepared } from '@enterprise-api/shared/db';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -61,7 +61,8 @@ export async function leaseDueDeliveries(
                   else coalesce(l.room, ${rooms.ofNewLane}) end as room
       from seen s join webhooks w on w.id = s.webhook_id
       left join webhook_health h on h.webhook_id = w.id
-      left join unnest(${rooms.webhookIds}::uuid[], ${rooms.free}::int[], ${rooms.busy}::int[]) as l(id, room, busy)
+      left join unnest(${plainArray(rooms.webhookIds)}::uuid[], ${plainArray(rooms.free)}::int[],
+        ${plainArray(rooms.busy)}::int[]) as l(id, room, busy)
         on l.id = w.id
       order by w.id
     ), due as materialized (

@@ -1,4 +1,4 @@
-import { type Database, prepared } from '@enterprise-api/shared/db';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 
 /** What an attempt needs of its event. */
@@ -11,7 +11,7 @@ export interface EventContent {
 /** By event id. */
 export async function findEvents(db: Database, eventIds: readonly string[]): Promise<Map<string, EventContent>> {
   const { rows } = await sql<EventContent & { id: string }>`${prepared}
-    select id, body, request_id from events where id = any(${eventIds}::uuid[])`.execute(db);
+    select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])`.execute(db);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -26,7 +26,7 @@ export async function handBack(
 ): Promise<number> {
   const { rows } = await sql<{ id: string }>`${prepared}
     with mine as materialized (
-      select d.id from unnest(${deliveryIds}::uuid[], ${marks}::timestamptz[]) as x(id, mark)
+      select d.id from unnest(${plainArray(deliveryIds)}::uuid[], ${marks}::timestamptz[]) as x(id, mark)
       join deliveries d on d.id = x.id
       where d.status = 'pending' and d.next_attempt_at = x.mark order by d.id for update of d
     )

@@ -1,4 +1,4 @@
-import { type Database, prepared } from '@enterprise-api/shared/db';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
 import { sql } from 'kysely';
 import type { Outcome, Recorded } from './outcome.ts';
 
@@ -20,7 +20,9 @@ const breakerLimitSeconds = 600;
  * attempts that this statement inserted: writing the same batch twice (a commit whose answer was lost) changes nothing.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
-  const column = <Value>(pick: (outcome: Outcome) => Value): Value[] => outcomes.map(pick);
+  const column = (pick: (outcome: Outcome) => string | number | boolean | null) => plainArray(outcomes.map(pick));
+  // What receivers and errors say is any text.
+  const text = (pick: (outcome: Outcome) => string | null) => outcomes.map(pick);
   const { rows } = await sql<{ webhook_id: string; failing: boolean; held_ms: number | null }>`${prepared}
     with o as materialized (
       select * from unnest(
@@ -30,7 +32,7 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
         ${column((o) => o.countsForHealth)}::boolean[], ${column((o) => o.countsForBreaker)}::boolean[],
         ${column((o) => o.manual)}::boolean[], ${column((o) => o.startedAt.toISOString())}::timestamptz[],
         ${column((o) => o.durationMs)}::int[], ${column((o) => o.statusCode)}::smallint[], ${column((o) => o.error)}::text[],
-        ${column((o) => o.errorMessage)}::text[], ${column((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
+        ${text((o) => o.errorMessage)}::text[], ${text((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
         ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
         ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[]
       ) as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, hold_s, counts_for_health,

@@ -1,4 +1,4 @@
-import { type Database, prepared } from '@enterprise-api/shared/db';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -29,7 +29,7 @@ export function takeEvents(
   rooms: Rooms,
   settings: TakeSettings,
 ): Promise<Taken> {
-  return take(db, sql`event_id = any(${eventIds}::uuid[]) order by event_id`, rooms, settings);
+  return take(db, sql`event_id = any(${plainArray(eventIds)}::uuid[]) order by event_id`, rooms, settings);
 }
 
 /** Takes the oldest events that no job has brought, straight from the table. */
@@ -66,7 +66,7 @@ async function take(
        and w.event_patterns && case when e.type like 'webhook.%' then array[e.type]
             else array[e.type, split_part(e.type, '.', 1) || '.*', '*'] end
       left join webhook_health h on h.webhook_id = w.id and h.open_until > now()
-      left join unnest(${rooms.webhookIds}::uuid[], ${rooms.free}::int[]) as l(id, room) on l.id = w.id
+      left join unnest(${plainArray(rooms.webhookIds)}::uuid[], ${plainArray(rooms.free)}::int[]) as l(id, room) on l.id = w.id
     ), pairs as materialized (
       select *, open_until is null and nth <= room
         and row_number() over (partition by open_until is null and nth <= room order by event_id, webhook_id) <= ${rooms.inAll}
