@@ -5,7 +5,7 @@ NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
 
 .DEFAULT_GOAL := help
-.PHONY: help start demo test faults check audit migrate up
+.PHONY: help start demo test faults bench check audit migrate up
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,9 @@ test: $(READY) ## every test, on a real PostgreSQL and a real Redis; ARGS="path"
 
 faults: $(READY) ## every promise of the design broken on purpose, in full (an hour); ARGS="R1 redis" for some
 	@exec $(NODE) tests/faults/campaign.ts $(ARGS)
+
+bench: $(READY) ## what a delivery costs, in five minutes; FULL=1 in full (an hour, goes on where it stopped), W=W2 a part
+	@exec $(NODE) bench/main.ts $(ARGS)
 
 check: $(READY) ## types, lint, formatting, import boundaries, unused code
 	@exec npm run --silent check

@@ -1,0 +1,41 @@
+// oxlint-disable-next-line no-restricted-imports -- a baseline: what sending costs with nothing around it
+import { Agent } from 'undici';
+import { serve } from '../processes/serve.ts';
+import { type Outbound, signedHeaders, usualBody } from './outbound.ts';
+
+const concurrency = 100;
+
+// B1: a loop that signs and sends, nothing else. Nothing that is kept anywhere can be cheaper.
+export type DirectCalls = { deliver: (outbound: Outbound) => Promise<void> };
+serve({ deliver } satisfies DirectCalls);
+
+let agent: Agent | undefined;
+
+async function deliver({ urls, ca, count }: Outbound): Promise<void> {
+  agent ??= new Agent({ connections: 20, pipelining: 1, connect: { ca } });
+  const sender = agent;
+  const targets = urls.map((url) => new URL(url));
+  let next = 0;
+  const line = async () => {
+    while (next < count) {
+      const target = targets[next++ % targets.length] as URL;
+      await dispatch(sender, target);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, line));
+}
+
+function dispatch(sender: Agent, { origin, pathname: path }: URL): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { origin, path, method: 'POST', headers: signedHeaders(usualBody), body: usualBody } as const;
+    sender.dispatch(options, {
+      onRequestStart: () => undefined,
+      onResponseStart: (_controller, status) => {
+        if (status !== 200) reject(new Error(`The receiver answered ${status}.`));
+      },
+      onResponseData: () => undefined,
+      onResponseEnd: () => resolve(),
+      onResponseError: (_controller, error) => reject(error),
+    });
+  });
+}

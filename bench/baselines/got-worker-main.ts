@@ -1,0 +1,30 @@
+import { Agent } from 'node:https';
+// oxlint-disable-next-line no-restricted-imports -- a baseline: BullMQ as its documentation shows it
+import { Worker } from 'bullmq';
+import got from 'got';
+import { serve } from '../processes/serve.ts';
+import { type DeliveryJob, queueName, redisAt, type WorkerOptions, workerConcurrency } from './jobs.ts';
+import { signedHeaders } from './outbound.ts';
+
+// B2: one job, one POST with got; its result is BullMQ's.
+export type WorkerCalls = { work: (options: WorkerOptions) => Promise<void> };
+serve({ work } satisfies WorkerCalls);
+
+async function work({ redisUrl, ca }: WorkerOptions): Promise<void> {
+  const agent = { https: new Agent({ keepAlive: true, ca }) };
+  const http = got.extend({
+    agent,
+    retry: { limit: 0 },
+    timeout: { request: 5_000 },
+    https: { certificateAuthority: ca },
+  });
+  const worker = new Worker<DeliveryJob>(
+    queueName,
+    async ({ data: { url, body } }) => {
+      const { statusCode } = await http.post(url, { body, headers: signedHeaders(body) });
+      return statusCode;
+    },
+    { connection: redisAt(redisUrl), concurrency: workerConcurrency },
+  );
+  await worker.waitUntilReady();
+}

@@ -1,0 +1,27 @@
+import { createHmac, createSecretKey } from 'node:crypto';
+import { testWebhookSecret } from '@enterprise-api/shared/testing';
+import { seededRandom } from '../stage/random.ts';
+import { payload, payloads } from '../stage/requests.ts';
+
+/** What a baseline sends: as many deliveries as it is told, to these URLs in turn. */
+export interface Outbound {
+  urls: string[];
+  /** The authority of the receiver's certificates, PEM. */
+  ca: string;
+  count: number;
+}
+
+const key = createSecretKey(testWebhookSecret, 'utf8');
+
+/** The text of a delivery of the usual size. */
+export const usualBody = payload(payloads.usual, seededRandom(1));
+
+/** The headers of a delivery, with one signature. */
+export function signedHeaders(body: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+
+    'x-service-signature': createHmac('sha256', key).update(body).digest('hex'),
+  };
+}

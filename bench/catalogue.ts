@@ -1,0 +1,39 @@
+import { direct } from './baselines/direct.ts';
+import { expressRoute } from './baselines/express.ts';
+import { queueAndGot, queueAndInserts } from './baselines/queue.ts';
+import { receiverAlone } from './baselines/receiver-alone.ts';
+import type { Workload } from './workload.ts';
+import { apiEvents } from './workloads/api-events.ts';
+import { apiMe } from './workloads/api-me.ts';
+import { backlog } from './workloads/backlog.ts';
+import { failingWebhooks } from './workloads/failing.ts';
+import { fanOut, fanOutToOneHost } from './workloads/fan-out.ts';
+import { growth } from './workloads/growth.ts';
+import { hangingWebhook } from './workloads/hanging.ts';
+import { large } from './workloads/large.ts';
+import { latency } from './workloads/latency.ts';
+import { single } from './workloads/single.ts';
+import { tenants } from './workloads/tenants.ts';
+
+/** Everything that can be measured. `seconds`: about how long it takes, in the short form and in full. */
+export const catalogue = {
+  W1: { title: 'single: 1 organization × 1 webhook', run: single, seconds: [10, 30] },
+  W2: { title: 'fan-out: 1 × 100 at 100 addresses', run: fanOut, seconds: [13, 35] },
+  B1: { title: 'undici and HMAC in a loop', run: direct, seconds: [5, 10] },
+  B2: { title: 'BullMQ and got, no database', run: queueAndGot, seconds: [11, 30] },
+  B3: { title: 'BullMQ, undici, batched inserts', run: queueAndInserts, seconds: [6, 15] },
+  W3: { title: 'tenants: 1,000 × 1 at 1,000 addresses', run: tenants, seconds: [14, 35] },
+  W7a: { title: 'POST /internal/v1/events', run: apiEvents, seconds: [9, 20] },
+  W7b: { title: 'GET /v1/me', run: apiMe, seconds: [6, 12] },
+  B4: { title: 'Express route, cached key, JSON', run: expressRoute, seconds: [5, 10] },
+  W2H: { title: 'fan-out: 1 × 100 at one address', run: fanOutToOneHost, seconds: [12, 35] },
+  W4: { title: 'failing: 10 of 100 always 503', run: failingWebhooks, seconds: [13, 35] },
+  W5: { title: 'hanging: 1 of 100 never answers', run: hangingWebhook, seconds: [26, 60] },
+  W6: { title: 'large: 20 KiB payloads', run: large, seconds: [14, 35] },
+  W9: { title: 'backlog: drained by a new worker', run: backlog, seconds: [13, 35] },
+  W1L: { title: 'latency: W1 by the clock', run: latency, seconds: [26, 90] },
+  W10: { title: 'growth: rows that are there already', run: growth, seconds: [18, 450] },
+  B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
+} satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;
+
+export type RunId = keyof typeof catalogue;

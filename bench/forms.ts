@@ -1,0 +1,62 @@
+/** How much of each workload a form of the benchmark does. */
+export interface Sizes {
+  /** Requests before anything is counted: after 1,000 a program still costs up to twice as much as after 20,000. */
+  warmUp: number;
+  events: number;
+  fanOut: { warmUp: number; events: number };
+  /** Events in W4; seconds in W5. */
+  failing: number;
+  hangingSeconds: number;
+  latencySeconds: number;
+  apiRequests: number;
+  backlog: number;
+  /** Delivery rows that are there already, in W10. */
+  growth: number[];
+  /** Deliveries in each baseline with a queue, and without. */
+  queued: number;
+  direct: number;
+}
+
+export type Form = 'smoke' | 'short' | 'full';
+
+export const sizesOf: Record<Form, Sizes> = {
+  smoke: {
+    warmUp: 100,
+    events: 300,
+    fanOut: { warmUp: 2, events: 10 },
+    failing: 5,
+    hangingSeconds: 1,
+    latencySeconds: 1,
+    apiRequests: 500,
+    backlog: 500,
+    growth: [1_000],
+    queued: 200,
+    direct: 500,
+  },
+  short: {
+    warmUp: 6_000,
+    events: 10_000,
+    fanOut: { warmUp: 50, events: 250 },
+    failing: 100,
+    hangingSeconds: 6,
+    latencySeconds: 4,
+    apiRequests: 15_000,
+    backlog: 12_000,
+    growth: [10_000, 100_000],
+    queued: 6_000,
+    direct: 20_000,
+  },
+  full: {
+    warmUp: 20_000,
+    events: 40_000,
+    fanOut: { warmUp: 200, events: 1_000 },
+    failing: 500,
+    hangingSeconds: 20,
+    latencySeconds: 15,
+    apiRequests: 60_000,
+    backlog: 50_000,
+    growth: [10_000, 100_000, 1_000_000, 10_000_000],
+    queued: 20_000,
+    direct: 60_000,
+  },
+};

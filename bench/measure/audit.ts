@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto';
+import type { Database } from '@enterprise-api/shared/db';
+import { testWebhookSecret } from '@enterprise-api/shared/testing';
+import { Webhook } from 'standardwebhooks';
+import { idLength, type LoadResult } from '../generator/load.ts';
+import type { Received, Sample } from '../receiver/calls.ts';
+
+/** What a run must come to, or it is void. */
+export interface Expectation {
+  /** How many webhooks every event goes to. */
+  webhooksPerEvent: number;
+  /** Webhooks that are told to fail or to hang: nothing is expected of them. */
+  excepted?: ReadonlySet<number>;
+}
+
+/** Why a run says nothing; empty when it is valid. */
+export function audit(load: LoadResult, received: Received, expected: Expectation): string[] {
+  const refused = load.statuses.filter((status) => status !== 202).length;
+  const accepted = idsOf(load.eventIds);
+  const pairs = acceptedPairs(received, expected.excepted);
+  const wanted = accepted.length * (expected.webhooksPerEvent - (expected.excepted?.size ?? 0));
+  const known = new Set(accepted);
+  const strange = [...pairs].filter((pair) => !known.has(pair.slice(0, idLength))).length;
+  const wrong = received.samples.filter((sample) => !isSigned(sample)).length;
+  return [
+    ...(refused > 0 ? [`${refused} of ${load.statuses.length} requests were not answered 202`] : []),
+    ...(pairs.size !== wanted ? [`${pairs.size} pairs of event and webhook were received, not ${wanted}`] : []),
+    ...(strange > 0 ? [`${strange} pairs are of events that nobody emitted`] : []),
+    ...(received.samples.length === 0 ? ['no signature was looked at'] : []),
+    ...(wrong > 0 ? [`${wrong} of ${received.samples.length} signatures do not verify`] : []),
+  ];
+}
+
+/** What the ledger must say when everything was delivered. */
+export async function auditLedger(db: Database, succeeded: number): Promise<string[]> {
+  const { count: outbox } = await db
+    .selectFrom('outbox')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  const { count } = await db
+    .selectFrom('deliveries')
+    .where('status', '=', 'succeeded')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return [
+    ...(outbox > 0 ? [`${outbox} events are still in the outbox`] : []),
+    ...(count !== succeeded ? [`the ledger has ${count} succeeded deliveries, not ${succeeded}`] : []),
+  ];
+}
+
+export function idsOf(bytes: Uint8Array): string[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return Array.from({ length: text.length / idLength }, (_, index) =>
+    text.slice(index * idLength, (index + 1) * idLength),
+  );
+}
+
+/** Event and webhook of every request that was answered 200, each pair once. */
+function acceptedPairs(received: Received, excepted: ReadonlySet<number> | undefined): Set<string> {
+  const pairs = new Set<string>();
+  idsOf(received.eventIds).forEach((id, index) => {
+    const webhook = received.webhooks[index] as number;
+    if (received.statuses[index] === 200 && !excepted?.has(webhook)) pairs.add(`${id}${webhook}`);
+  });
+  return pairs;
+}
+
+const standard = new Webhook(testWebhookSecret);
+
+/** Both signatures of a request, by the rules that receivers are told. */
+function isSigned({ head, body }: Sample): boolean {
+  const headers = Object.fromEntries(
+    head
+      .split('\r\n')
+      .slice(1)
+      .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const expected = createHmac('sha256', testWebhookSecret).update(body).digest('hex');
+  if (headers['x-service-signature'] !== expected) return false;
+  try {
+    standard.verify(Buffer.from(body), headers);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { childrenOf } from '../processes/pinning.ts';
+
+/** Microseconds of CPU time, user and system, by who used them. */
+export type CpuTimes = Record<string, number>;
+
+/** Whether the system tells what CPU time each process used. */
+export const canMeasureCpu = existsSync('/proc/self/stat');
+
+const microsecondsPerTick = canMeasureCpu ? 1e6 / Number(execFileSync('getconf', ['CLK_TCK']).toString()) : 0;
+
+/**
+ * The CPU time of processes so far, with that of their children: the living ones, and those that have ended and were
+ * waited for (a PostgreSQL server is such a family).
+ */
+export function cpuTimes(processes: Readonly<Record<string, number>>): CpuTimes {
+  if (!canMeasureCpu) return {};
+  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, familyTime(pid)]));
+}
+
+export function difference(before: CpuTimes, after: CpuTimes): CpuTimes {
+  return Object.fromEntries(Object.entries(after).map(([name, time]) => [name, time - (before[name] ?? 0)]));
+}
+
+export function total(times: CpuTimes): number {
+  return Object.values(times).reduce((sum, time) => sum + time, 0);
+}
+
+/** The most memory that a process has had at once, in bytes; NaN where the system does not tell. */
+export function peakMemory(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1];
+  return kilobytes === undefined ? Number.NaN : Number(kilobytes) * 1_024;
+}
+
+function familyTime(pid: number): number {
+  const ticks = [pid, ...childrenOf(pid)].map((each) => ticksOf(read(`/proc/${each}/stat`)));
+  return ticks.reduce((sum, each) => sum + each, 0) * microsecondsPerTick;
+}
+
+/** The clock ticks in a line of /proc/…/stat: utime, stime, cutime, cstime. */
+export function ticksOf(stat: string): number {
+  // The program's name is in parentheses and may hold spaces and parentheses itself.
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15);
+  return fields.reduce((sum, field) => sum + (Number(field) || 0), 0);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    // The process has ended since: its parent has its time now.
+    return '';
+  }
+}

@@ -1,0 +1,31 @@
+import { jobs } from '@enterprise-api/shared/queue';
+import { Redis } from 'ioredis';
+
+/** What Redis holds for events that wait in it. */
+export interface QueuedEvents {
+  events: number;
+  jobs: number;
+  usedMemory: number;
+}
+
+/** Looks into the queue's waiting jobs as BullMQ keeps them, and at the memory that Redis uses. */
+export async function queuedEvents(url: string): Promise<QueuedEvents> {
+  const redis = new Redis(url);
+  try {
+    const { queue } = jobs.takeEvents;
+    const prefix = `{enterprise-api-${queue}}:${queue}`;
+    const ids = await redis.lrange(`${prefix}:wait`, 0, -1);
+    const reading = redis.pipeline();
+    for (const id of ids) reading.hget(`${prefix}:${id}`, 'data');
+    const answers = (await reading.exec()) ?? [];
+    const events = answers.map(([, data]) => jobs.takeEvents.data.parse(JSON.parse(String(data))).event_ids.length);
+    const memory = await redis.info('memory');
+    return {
+      events: events.reduce((sum, each) => sum + each, 0),
+      jobs: ids.length,
+      usedMemory: Number(/used_memory:(\d+)/.exec(memory)?.[1] ?? Number.NaN),
+    };
+  } finally {
+    redis.disconnect();
+  }
+}

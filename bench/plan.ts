@@ -1,0 +1,85 @@
+import { catalogue, type RunId } from './catalogue.ts';
+import type { Form } from './forms.ts';
+import type { Setting } from './stage/stage.ts';
+
+/** Runs of the same thing: what is summarized together. */
+export interface Series {
+  id: RunId;
+  setting: Setting;
+}
+
+export interface PlannedRun extends Series {
+  round: number;
+  /** About. */
+  seconds: number;
+}
+
+interface SeriesPlan {
+  id: RunId;
+  setting?: Setting;
+  /** How often in full; the short form does everything once, the smoke test what it is marked for. */
+  rounds: number;
+  smoke?: true;
+  fullOnly?: true;
+}
+
+/** In this order, so that what is compared stands together: in a round both see the same machine. */
+const seriesPlans: SeriesPlan[] = [
+  { id: 'W1', rounds: 5, smoke: true },
+  { id: 'B2', rounds: 5 },
+  { id: 'W2', rounds: 5, smoke: true },
+  { id: 'B1', rounds: 5 },
+  { id: 'W3', rounds: 5 },
+  { id: 'W7b', rounds: 5, smoke: true },
+  { id: 'B4', rounds: 5 },
+  { id: 'W7a', rounds: 5, smoke: true },
+  { id: 'B3', rounds: 3 },
+  { id: 'W2H', rounds: 3 },
+  { id: 'W4', rounds: 3 },
+  { id: 'W5', rounds: 3 },
+  { id: 'W6', rounds: 3 },
+  { id: 'W9', rounds: 3 },
+  { id: 'W1L', rounds: 3 },
+  { id: 'B0', rounds: 1 },
+  { id: 'W10', rounds: 1 },
+  { id: 'W1', setting: 'postgres', rounds: 1 },
+  { id: 'W2', setting: 'postgres', rounds: 1, fullOnly: true },
+  { id: 'W1', setting: 'one-core', rounds: 1, fullOnly: true },
+  { id: 'W2', setting: 'one-core', rounds: 1, fullOnly: true },
+];
+
+/** All runs of a form, in order: each round has every series once, every second round backwards (A B B A). */
+export function planOf(form: Form, only: readonly string[] = []): PlannedRun[] {
+  const isWanted = ({ id }: SeriesPlan) =>
+    only.length === 0 || only.includes(id) || (id === 'W2H' && only.includes('W2'));
+  const wanted = seriesPlans.filter((plan) => isWanted(plan) && isOf(form, plan));
+  const rounds = form === 'full' ? Math.max(0, ...wanted.map((plan) => plan.rounds)) : 1;
+  return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) => {
+    const inRound = wanted.filter((plan) => plan.rounds >= round);
+    const ordered = round % 2 === 1 ? inRound : inRound.toReversed();
+    return ordered.map(({ id, setting = 'redis' }) => {
+      const [short, full] = catalogue[id].seconds;
+      return { id, setting, round, seconds: { smoke: 4, short, full }[form] };
+    });
+  });
+}
+
+/** What a selection (`W=W2,W7`) means: names of the catalogue, or what they begin with. @throws on an unknown one */
+export function selection(text: string): RunId[] {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '');
+  return names.flatMap((name) => {
+    const all = Object.keys(catalogue) as RunId[];
+    const found = all.includes(name as RunId) ? [name as RunId] : all.filter((id) => id.replace(/[a-z]$/, '') === name);
+    if (found.length === 0) throw new Error(`Unknown: ${name}. Known: ${all.join(' ')}`);
+    return found;
+  });
+}
+
+/** The name of a series, as reports show it. */
+export function nameOf({ id, setting }: Series): string {
+  return setting === 'redis' ? id : `${id} ${setting}`;
+}
+
+function isOf(form: Form, { smoke, fullOnly }: SeriesPlan): boolean {
+  return form === 'full' || (form === 'short' ? fullOnly !== true : smoke === true);
+}

@@ -1,0 +1,77 @@
+import type { RunRecord } from './results.ts';
+import type { View } from './view.ts';
+
+/** What fast means: a figure, and how far it must be and should be. */
+export interface Goal {
+  what: string;
+  unit: string;
+  /** `most`: as little as possible. */
+  at: 'most' | 'least';
+  must: number;
+  stretch: number;
+  values: (view: View) => number[];
+}
+
+const megabyte = 1e6;
+const cpu = 'cpu_us';
+
+/** The cost of one over the cost of another: how many times better the second one is. */
+const cost = (view: View, over: string, under: string) => view.ratios([over, cpu], [under, cpu]);
+const scaled = (values: readonly number[], factor: number) => values.map((value) => value * factor);
+
+/** @param rows the size of the history at the greatest growth that was measured */
+export function goals(rows: number): Goal[] {
+  const size = rows.toLocaleString('en');
+  return [
+    goal('W1, CPU per event', 'µs', 'most', [240, 160], (v) => v.values('W1', cpu)),
+    goal('W2, CPU per delivery', 'µs', 'most', [95, 65], (v) => v.values('W2', cpu)),
+    goal('W2 against B1', '×', 'most', [3, 2], (v) => cost(v, 'W2', 'B1')),
+    goal('W1 better than B2', '×', 'least', [3, 5], (v) => cost(v, 'B2', 'W1')),
+    goal('W2 better than B2', '×', 'least', [7, 10], (v) => cost(v, 'B2', 'W2')),
+    goal('W1L, p50 at 200/s', 'ms', 'most', [8, 4], (v) => v.values('W1L', 'p50_at_200')),
+    goal('W1L, p99 at 200/s', 'ms', 'most', [30, 12], (v) => v.values('W1L', 'p99_at_200')),
+    goal('W7a, durable POST/s per core', '/s', 'least', [8_000, 12_000], (v) => v.values('W7a', 'per_core')),
+    goal('W7b against B4', '×', 'least', [0.4, 0.6], (v) => cost(v, 'B4', 'W7b')),
+    goal('W3 against W1', '×', 'least', [0.75, 0.9], (v) => cost(v, 'W1', 'W3')),
+    goal('W3, connections used again', '%', 'least', [98, 98], (v) => scaled(v.values('W3', 'connection_reuse'), 100)),
+    goal('W4, healthy deliveries/s', '×', 'least', [0.85, 0.95], (v) => v.values('W4', 'healthy_ratio')),
+    goal('W5, p99 of the healthy 99', '×', 'most', [2, 1.2], (v) => v.values('W5', 'p99_ratio')),
+    goal('W6, W1 with 20 KiB against 1 KiB', '×', 'most', [4, 3], (v) => v.values('W6', 'single_ratio')),
+    goal('W6, W2 with 20 KiB against 1 KiB', '×', 'most', [1.8, 1.5], (v) => v.values('W6', 'fan_out_ratio')),
+    goal(`W10, CPU per delivery at ${size} rows against 10,000`, '×', 'most', [1.3, 1.1], (v) =>
+      v.ratios(['W10', `${cpu}_at_${rows}`], ['W10', `${cpu}_at_10000`]),
+    ),
+    goal(`W10, p95 of a webhook's history page at ${size} rows`, 'ms', 'most', [50, 50], (v) =>
+      v.values('W10', `page_of_webhook_p95_at_${rows}`),
+    ),
+    goal('peak memory of API and worker, W1 and W2', 'MB', 'most', [350, 220], (v) =>
+      scaled([...v.values('W1', 'rss'), ...v.values('W2', 'rss')], 1 / megabyte),
+    ),
+    goal('Redis bytes per queued event, W9', 'B', 'most', [200, 100], (v) => v.values('W9', 'redis_bytes')),
+    goal('PostgreSQL bytes per delivery, W2', 'B', 'most', [700, 550], (v) => v.values('W2', 'ledger_bytes')),
+  ];
+}
+
+function goal(
+  what: string,
+  unit: string,
+  at: Goal['at'],
+  [must, stretch]: [number, number],
+  values: Goal['values'],
+): Goal {
+  return { what, unit, at, must, stretch, values };
+}
+
+/** What the median of a goal's values comes to. */
+export function verdict({ at, must, stretch }: Goal, median: number): 'stretch' | 'yes' | 'no' {
+  const reaches = (limit: number) => (at === 'most' ? median <= limit : median >= limit);
+  if (reaches(stretch)) return 'stretch';
+  return reaches(must) ? 'yes' : 'no';
+}
+
+/** The sizes that growth was measured at, the greatest last. */
+export function growthSizes(runs: readonly RunRecord[]): number[] {
+  const names = runs.filter((run) => run.id === 'W10').flatMap((run) => Object.keys(run.figures));
+  const sizes = names.flatMap((name) => /^cpu_us_at_(\d+)$/.exec(name)?.[1] ?? []).map(Number);
+  return [...new Set(sizes)].sort((left, right) => left - right);
+}

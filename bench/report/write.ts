@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Form } from '../forms.ts';
+import { charts } from './charts.ts';
+import { openResults, type RunRecord, resultsFolder } from './results.ts';
+import { costTable, figureTable, goalTable, machines, remarks } from './tables.ts';
+import { viewOf } from './view.ts';
+
+const summaryFile = new URL('../../docs/performance.md', import.meta.url);
+const markers = { begin: '<!-- bench: begin -->', end: '<!-- bench: end -->' };
+
+/**
+ * Writes what the results of a form come to: its tables beside them, and, when nothing better was measured, the charts
+ * and the summary in docs/performance.md.
+ */
+export function writeReport(form: Form): void {
+  const { runs } = openResults(form);
+  if (runs.length === 0) return;
+  writeFileSync(new URL(`${form}.md`, resultsFolder), wholeReport(form, runs));
+  if (form !== 'full' && openResults('full').runs.length > 0) return;
+  const note = form === 'full' ? '' : ' (short form)';
+  for (const [name, chart] of Object.entries(charts(viewOf(runs), note))) {
+    writeFileSync(new URL(`${name}.svg`, resultsFolder), chart);
+  }
+  writeSummary(form, runs);
+}
+
+function wholeReport(form: Form, runs: readonly RunRecord[]): string {
+  const notes = remarks(runs);
+  const sections = [
+    [
+      '# Results',
+      `The ${form} form of the benchmark, written by \`make bench\`. docs/performance.md says what it means.`,
+    ],
+    machines(runs),
+    goalTable(runs),
+    ['## Series'],
+    costTable(runs),
+    ['## All figures'],
+    figureTable(runs),
+    ...(notes.length > 0 ? [['## Remarks'], notes] : []),
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function writeSummary(form: Form, runs: readonly RunRecord[]): void {
+  const text = existsSync(summaryFile) ? readFileSync(summaryFile, 'utf8') : '';
+  const [begin, end] = [text.indexOf(markers.begin), text.indexOf(markers.end)];
+  if (begin === -1 || end === -1) throw new Error('docs/performance.md has lost its marks.');
+  const warning =
+    'From the short form: few events, one run each, programs not warm. Costs are up to twice those of the full form.';
+  const voids = remarks(runs).length;
+  const sections = [
+    [`Measured by the ${form} form${form === 'full' ? '' : `. ${warning}`}`],
+    machines(runs),
+    goalTable(runs),
+    costTable(runs),
+    ...(voids > 0 ? [[`Void or noisy runs: ${voids}, listed in bench/results/${form}.md.`]] : []),
+  ];
+  const block = sections.map((lines) => lines.join('\n')).join('\n\n');
+  const before = text.slice(0, begin + markers.begin.length);
+  writeFileSync(summaryFile, `${before}\n\n${block}\n\n${text.slice(end)}`);
+}

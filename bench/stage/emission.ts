@@ -1,0 +1,31 @@
+import type { ClosedLoad, OpenLoad } from '../generator/load.ts';
+import { eventRequests, payloads } from './requests.ts';
+import type { Stage } from './stage.ts';
+
+export interface EmissionOptions {
+  payloadBytes?: number;
+  /** Which organization each event is of; all in turn by default. */
+  picks?: Uint16Array;
+}
+
+/** Events to be emitted for some organizations, as loads on the API's internal listener. */
+export function emission(stage: Stage, organizationIds: readonly string[], options: EmissionOptions = {}) {
+  const requests = eventRequests(organizationIds, options.payloadBytes ?? payloads.usual);
+  const common = { port: internalPort(stage), requests, ...(options.picks && { picks: options.picks }) };
+  return {
+    /** So many connections, each with the next event when the last one was accepted. */
+    closed: (count: number, connections: number): ClosedLoad => ({ ...common, kind: 'closed', count, connections }),
+    /** By the clock; with more connections than are ever needed at once. */
+    open: (perSecond: number, seconds: number): OpenLoad => ({
+      ...common,
+      kind: 'open',
+      perSecond,
+      seconds,
+      connections: 200,
+    }),
+  };
+}
+
+function internalPort(stage: Stage): number {
+  return Number(new URL(stage.api.internalUrl).port);
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RedisServer, startRedis } from '@enterprise-api/shared/testing';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { startEmbeddedPostgres } from '../../local/embedded-postgres.ts';
+import { lockFolder } from '../../local/tour/lock.ts';
+
+/** A PostgreSQL and a Redis of the benchmark's own, with honest settings. */
+export interface Stores extends AsyncDisposable {
+  postgres: { pid: number; url: string; version: string; folder: string };
+  redis: RedisServer;
+  redisVersion: string;
+  /** For files that nobody needs afterwards. */
+  readonly folder: string;
+  /** Both as if nothing had happened: an empty Redis, and nothing that PostgreSQL has still to write. */
+  settle(): Promise<void>;
+}
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const folder = join(project, '.data/bench');
+
+/** fsync and synchronous_commit are on in the embedded server unless it is told otherwise; Redis writes its log every second. */
+const redisSettings = { appendonly: 'yes', appendfsync: 'everysec' };
+
+export async function startStores(say: (line: string) => void): Promise<Stores> {
+  await using building = new AsyncDisposableStack();
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  building.use(asAsync(lockFolder(join(folder, 'lock'))));
+  const postgres = await startEmbeddedPostgres({ project, dataFolder: folder, database: 'bench', durable: true, say });
+  building.defer(async () => {
+    await postgres.stop();
+    for (const used of [postgres.folder, folder]) rmSync(used, { recursive: true, force: true });
+  });
+  const admin = new Client({ connectionString: postgres.url });
+  await admin.connect();
+  building.defer(() => admin.end());
+  await dropLeftovers(admin);
+  await requireHonesty(admin);
+  const redisFolder = join(folder, 'redis');
+  rmSync(redisFolder, { recursive: true, force: true });
+  mkdirSync(redisFolder);
+  const redis = building.use(await startRedis({ settings: redisSettings, folder: redisFolder }));
+  const redisAdmin = new Redis(redis.url);
+  building.defer(async () => redisAdmin.disconnect());
+  const redisVersion = /redis_version:(\S+)/.exec(await redisAdmin.info('server'))?.[1] ?? 'unknown';
+  const resources = building.move();
+  // Databases for runs are made by the helpers of the tests, which ask the environment where.
+  process.env.TEST_DATABASE_URL = postgres.url;
+  return {
+    postgres,
+    redis,
+    redisVersion,
+    folder,
+    settle: async () => {
+      await admin.query('checkpoint');
+      await redisAdmin.flushall();
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** Databases that a killed benchmark has left. */
+async function dropLeftovers(admin: Client): Promise<void> {
+  const { rows } = await admin.query<{ datname: string }>(
+    `select datname from pg_database where datname like 'test\\_%'`,
+  );
+  for (const { datname } of rows) await admin.query(`drop database ${admin.escapeIdentifier(datname)} with (force)`);
+}
+
+async function requireHonesty(admin: Client): Promise<void> {
+  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    const { rows } = await admin.query<Record<string, string>>(`show ${setting}`);
+    if (rows[0]?.[setting] !== 'on') throw new Error(`PostgreSQL runs with ${setting} off: nothing is measured so.`);
+  }
+}
+
+function asAsync(lock: Disposable): AsyncDisposable {
+  return { [Symbol.asyncDispose]: async () => lock[Symbol.dispose]() };
+}

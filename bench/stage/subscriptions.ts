@@ -1,0 +1,35 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { insertOrganization, insertWebhook } from '@enterprise-api/shared/testing';
+import { addressesPerNetwork, addressOf, networks } from './addresses.ts';
+
+export interface Subscriptions {
+  /** UUIDs. */
+  organizationIds: string[];
+  /** UUIDs; the place of each is its number in the receiver's log. */
+  webhookIds: string[];
+}
+
+/**
+ * Organizations, each with so many webhooks. Every webhook has a number, in its path, and an address of its own unless
+ * there are to be fewer.
+ */
+export async function subscribe(
+  db: Database,
+  receiverPort: number,
+  shape: { organizations: number; webhooks: number; addresses?: number },
+): Promise<Subscriptions> {
+  const organizationIds: string[] = [];
+  const webhookIds: string[] = [];
+  await db.transaction().execute(async (trx) => {
+    for (let index = 0; index < shape.organizations; index++) {
+      const organizationId = await insertOrganization(trx);
+      organizationIds.push(organizationId);
+      for (let each = 0; each < shape.webhooks; each++) {
+        const number = webhookIds.length;
+        const url = `https://${addressOf(number % (shape.addresses ?? networks.length * addressesPerNetwork))}:${receiverPort}/w/${number}`;
+        webhookIds.push(await insertWebhook(trx, { organizationId, url }));
+      }
+    }
+  });
+  return { organizationIds, webhookIds };
+}

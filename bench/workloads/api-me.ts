@@ -1,0 +1,19 @@
+import { insertOrganization } from '@enterprise-api/shared/testing';
+import { serveRequests } from '../measure/requests.ts';
+import { createKey } from '../stage/keys.ts';
+import { request } from '../stage/requests.ts';
+import { openStage } from '../stage/stage.ts';
+import type { Finding, RunContext } from '../workload.ts';
+
+/** W7b: GET /v1/me with a key that has an address allowlist, under a rate limit that is never reached. */
+export async function apiMe({ lab, sizes, setting }: RunContext): Promise<Finding> {
+  const settings = { API_RATE_LIMITS: 'enterprise=100000000' };
+  await using stage = await openStage(lab, { setting, settings, worker: false });
+  const { generator } = lab;
+  const key = await createKey(stage, await insertOrganization(stage.db));
+  const requests = [request('GET', '/v1/me', key)];
+  const load = { kind: 'closed', port: Number(new URL(stage.api.url).port), requests, connections: 50 } as const;
+  const warm = await serveRequests({ generator, cpu: stage.cpu }, { ...load, count: sizes.warmUp }, 200);
+  const measured = await serveRequests({ generator, cpu: stage.cpu }, { ...load, count: sizes.apiRequests }, 200);
+  return { figures: measured.figures, problems: [...warm.problems, ...measured.problems] };
+}

@@ -1,0 +1,47 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { audit, auditLedger } from '../measure/audit.ts';
+import { difference, total } from '../measure/cpu.ts';
+import { queuedEvents } from '../measure/redis-bytes.ts';
+import { untilReceived } from '../measure/until-received.ts';
+import { emission } from '../stage/emission.ts';
+import { openStage } from '../stage/stage.ts';
+import { subscribe } from '../stage/subscriptions.ts';
+import type { Finding, RunContext } from '../workload.ts';
+
+/** As after every load: the last outcomes are written. */
+const settleMs = 300;
+
+/** W9: events that pile up while no worker runs, and how they drain when one is started. */
+export async function backlog({ lab, sizes, setting }: RunContext): Promise<Finding> {
+  await using stage = await openStage(lab, { setting, worker: false });
+  const { organizationIds } = await subscribe(stage.db, lab.receiverPort, { organizations: 1, webhooks: 1 });
+  const { closed } = emission(stage, organizationIds);
+  const { generator, receiver } = lab;
+  const start = await receiver.call('mark', null);
+  const { url } = lab.stores.redis;
+  const empty = await queuedEvents(url);
+  const load = await generator.call('run', closed(sizes.backlog, 50));
+  const full = await queuedEvents(url);
+  await stage.startWorker();
+  // What a process costs before it is ready is not what a delivery costs; what it delivered until then does not count.
+  const cpuBefore = stage.cpu();
+  const ready = await receiver.call('mark', null);
+  const readyAt = performance.now();
+  await untilReceived(receiver, { since: start, accepted: sizes.backlog });
+  const seconds = (performance.now() - readyAt) / 1_000;
+  await pause(settleMs);
+  const cpu = difference(cpuBefore, stage.cpu());
+  const received = await receiver.call('received', start);
+  const deliveries = received.requests - (ready.requests - start.requests);
+  const ledger = await auditLedger(stage.db, sizes.backlog);
+  return {
+    figures: {
+      ...(total(cpu) > 0 && { cpu_us: total(cpu) / deliveries }),
+      drained_per_second: deliveries / seconds,
+      queued_jobs: full.jobs,
+      queued_events: full.events,
+      redis_bytes: (full.usedMemory - empty.usedMemory) / full.events,
+    },
+    problems: [...audit(load, received, { webhooksPerEvent: 1 }), ...ledger],
+  };
+}

@@ -1,0 +1,51 @@
+import { toPublicId } from '@enterprise-api/shared/runtime';
+import { deliver, deliveryFigures } from '../measure/deliver.ts';
+import { pageTimes } from '../measure/history.ts';
+import { ledgerBytes } from '../measure/ledger-bytes.ts';
+import { emission } from '../stage/emission.ts';
+import { openFiller } from '../stage/fill.ts';
+import { createKey } from '../stage/keys.ts';
+import { openStage } from '../stage/stage.ts';
+import { subscribe } from '../stage/subscriptions.ts';
+import type { Finding, RunContext } from '../workload.ts';
+
+/** The part of W1 that is done at each size. */
+const part = 1 / 4;
+
+/** W10: what a delivery costs, and how long pages of the history take, with so many rows there already. */
+export async function growth({ lab, sizes, setting }: RunContext): Promise<Finding> {
+  const settings = { API_RATE_LIMITS: 'enterprise=100000000' };
+  await using stage = await openStage(lab, { setting, settings });
+  // One webhook that every event goes to, and nine that only have a past.
+  const { organizationIds, webhookIds } = await subscribe(stage.db, lab.receiverPort, {
+    organizations: 1,
+    webhooks: 1,
+  });
+  const [organizationId = ''] = organizationIds;
+  await using filler = await openFiller(stage.databaseUrl, {
+    organizationId,
+    webhookIds,
+    folder: lab.stores.postgres.folder,
+  });
+  const [soundWebhookId = '', ...others] = filler.webhookIds.map((id) => toPublicId('whk', id));
+  const questions = { webhookIds: others, soundWebhookId };
+  const key = await createKey(stage, organizationId);
+  const { closed } = emission(stage, organizationIds);
+  const problems = (await deliver(stage, closed(sizes.warmUp, 50), { webhooksPerEvent: 1 })).problems;
+  const figures: Record<string, number> = {};
+  for (const rows of sizes.growth) {
+    const filled = await filler.fillTo(rows);
+    if (filled !== undefined) {
+      problems.push(filled);
+      break;
+    }
+    const measured = await deliver(stage, closed(Math.ceil(sizes.events * part), 50), { webhooksPerEvent: 1 });
+    problems.push(...measured.problems);
+    const { cpu_us: cpuUs = Number.NaN, per_second: perSecond = Number.NaN } = deliveryFigures(measured);
+    const pages = await pageTimes(stage, key, questions);
+    problems.push(...pages.problems);
+    const here = { cpu_us: cpuUs, per_second: perSecond, gigabytes: (await ledgerBytes(stage.db)) / 1e9, ...pages.p95 };
+    for (const [name, value] of Object.entries(here)) figures[`${name}_at_${rows}`] = value;
+  }
+  return { figures, problems };
+}
