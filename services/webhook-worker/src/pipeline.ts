@@ -52,9 +52,6 @@ export interface PipelineOptions {
 /** At a stop, outcomes wait this long for a database that is away; then their leases run out. */
 const flushWithinMs = 1_500;
 const storeWithinMs = 500;
-/** Attempts may be waiting for their slot in lanes for this many times the process's slots. */
-const waitingPerSlot = 2;
-
 export function createPipeline({ config, db, log, metrics, publish }: PipelineOptions): Pipeline {
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
   const startWithinMs = config.WORKER_START_WITHIN;
@@ -104,7 +101,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
   const lanes = new Lanes({
     clock,
     slots: config.WORKER_CONCURRENCY,
-    limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: waitingPerSlot * config.WORKER_CONCURRENCY },
+    limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: config.WORKER_CONCURRENCY },
     perHost: attemptsPerHost,
     startWithinMs,
     events: {

@@ -16,7 +16,10 @@ const announced: string[] = [];
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
   organizationId = await insertOrganization(db);
-  producer = createEventProducer({ db, announcer: { announce: async (ids) => void announced.push(...ids) } });
+  producer = createEventProducer({
+    db,
+    announcer: { announce: async (events) => void announced.push(...events.map(({ id }) => id)) },
+  });
 });
 afterAll(() => close());
 

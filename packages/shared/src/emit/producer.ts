@@ -38,7 +38,7 @@ export function createEventProducer(options: { db: Database; announcer: Announce
   const databaseClock = createDatabaseClock(options.clock ?? systemClock);
   const batches = createBatches((events) => writeEvents(db, events));
   const announce = (written: readonly WrittenEvent[]) =>
-    announcer.announce(written.filter((event) => !event.duplicate).map((event) => event.id));
+    announcer.announce(written.filter((event) => !event.duplicate));
   return {
     emit: async (events, requestId) => {
       const now = await databaseClock.now(db);

@@ -141,6 +141,47 @@ describe('take', () => {
     expect(await deliveries()).toHaveLength(20);
   });
 
+  it('is all or nothing: when its deliveries cannot be written, its events stay in the outbox', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit(3);
+    // No smallint: the insert fails, as it would for want of a partition.
+    const impossible = { ...settings, maxAttempts: 40_000 };
+    await expect(takeEvents(db, ids, plenty, impossible)).rejects.toThrow('out of range');
+    expect(await outboxSize()).toBe(3);
+    expect((await takeEvents(db, ids, plenty, settings)).deliveries).toBe(3);
+  });
+
+  it('passes over events that another process is just taking, and does not wait for them', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit(2);
+    await db.transaction().execute(async (other) => {
+      await sql`select from outbox where event_id = ${ids[0]} for update`.execute(other);
+      const answer = await db.transaction().execute(async (trx) => {
+        await sql`set local lock_timeout = '500ms'`.execute(trx);
+        return takeEvents(trx, ids, plenty, settings);
+      });
+      expect(answer.events).toBe(1);
+    });
+    expect((await takeEvents(db, ids, plenty, settings)).events).toBe(1);
+  });
+
+  it('relays an event whose transaction was long, after events that came later', async () => {
+    await insertWebhook(db, { organizationId });
+    await sql`update webhooks set created_at = clock_timestamp() - interval '1 hour'
+      where organization_id = ${organizationId}`.execute(db);
+    const makeOverdue = (trx: Database) =>
+      sql`update outbox set created_at = created_at - interval '3 seconds'
+        where organization_id = ${organizationId}`.execute(trx);
+    await db.transaction().execute(async (long) => {
+      await insertEvents(long, [testEvent(organizationId)]);
+      await makeOverdue(long);
+      await emit(2);
+      await makeOverdue(db);
+      expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 2 });
+    });
+    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 1, deliveries: 1 });
+  });
+
   it('relays only events whose job is late', async () => {
     await insertWebhook(db, { organizationId });
     await emit(2);
@@ -152,5 +193,37 @@ describe('take', () => {
       where organization_id = ${organizationId}`.execute(db);
     expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 2, deliveries: 2 });
     expect(await outboxSize()).toBe(0);
+  });
+
+  it('relays by turns: an organization with very much waiting holds up no other', async () => {
+    await sql`truncate outbox`.execute(db);
+    const crowded = organizationId;
+    await emit(300);
+    const others: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      organizationId = await insertOrganization(db);
+      others.push(organizationId);
+      await emit(2);
+    }
+    await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
+    const waiting = async (id: string) =>
+      (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', id).execute()).length;
+    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 31, cursor: null });
+    expect(await Promise.all([crowded, ...others].map(waiting))).toEqual([275, 0, 0, 0]);
+    // The others are done: their share is its own again.
+    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 100 });
+  });
+
+  it('relays from more organizations than it visits in one run by going on behind the last', async () => {
+    await sql`truncate outbox`.execute(db);
+    for (let count = 0; count < 105; count++) {
+      organizationId = await insertOrganization(db);
+      await emit();
+    }
+    await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
+    const first = await takeOverdueEvents(db, plenty, settings);
+    expect(first).toMatchObject({ events: 100, cursor: expect.any(String) });
+    const second = await takeOverdueEvents(db, plenty, settings, first.cursor);
+    expect(second).toMatchObject({ events: 5, cursor: null });
   });
 });

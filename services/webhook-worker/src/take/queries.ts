@@ -15,12 +15,16 @@ export interface Taken {
   leases: LeaseRow[];
   /** Webhooks with rows that are due now and were not leased here, for want of room. */
   leftDue: string[];
+  /** Of the relay: behind which organization its next run goes on; null when this one came to the last. */
+  cursor: string | null;
 }
 
 /** Events older than this are the relay's: their job is late or lost. */
 const relayAfterSeconds = 2;
-/** Events per run of the relay. */
-export const relayBatchSize = 100;
+/** Events per run of the relay, and organizations that it visits in one. */
+const relayBatchSize = 100;
+/** Before every UUID. */
+const firstCursor = '00000000-0000-0000-0000-000000000000';
 
 /** Takes the events that a job names. Events that are gone already, or that another process holds, are passed over. */
 export function takeEvents(
@@ -29,18 +33,52 @@ export function takeEvents(
   rooms: Rooms,
   settings: TakeSettings,
 ): Promise<Taken> {
-  return take(db, sql`event_id = any(${plainArray(eventIds)}::uuid[]) order by event_id`, rooms, settings);
+  const source: Source = {
+    picked: sql`picked as materialized (
+      select event_id, organization_id, created_at from outbox
+      where event_id = any(${plainArray(eventIds)}::uuid[]) for update skip locked)`,
+    cursor: sql`null::uuid`,
+  };
+  return take(db, source, rooms, settings);
 }
 
-/** Takes the oldest events that no job has brought, straight from the table. */
-export function takeOverdueEvents(db: Database, rooms: Rooms, settings: TakeSettings): Promise<Taken> {
-  return take(
-    db,
-    sql`created_at < clock_timestamp() - make_interval(secs => ${relayAfterSeconds})
-      order by event_id limit ${relayBatchSize}`,
-    rooms,
-    settings,
-  );
+/**
+ * Takes the oldest events that no job has brought, straight from the table: of each organization its share of the batch,
+ * so that one with a hundred thousand events waiting holds up nobody else's. Organizations are visited in the order of
+ * their ids, from behind `cursor`, by one probe of the index each.
+ */
+export function takeOverdueEvents(
+  db: Database,
+  rooms: Rooms,
+  settings: TakeSettings,
+  cursor: string | null = null,
+): Promise<Taken> {
+  const source: Source = {
+    picked: sql`visited as (
+      (select organization_id, 1 as n from outbox
+        where organization_id > ${cursor ?? firstCursor}::uuid order by organization_id limit 1)
+      union all
+      select x.organization_id, v.n + 1 from visited v cross join lateral (
+        select organization_id from outbox
+        where organization_id > v.organization_id order by organization_id limit 1) x
+      where v.n < ${relayBatchSize}
+    ), picked as materialized (
+      select o.* from visited v cross join lateral (
+        select event_id, organization_id, created_at from outbox
+        where organization_id = v.organization_id
+          and created_at < clock_timestamp() - make_interval(secs => ${relayAfterSeconds})
+        order by event_id limit greatest(1, ${relayBatchSize} / (select count(*)::int from visited))
+        for update skip locked) o)`,
+    cursor: sql`(select case when count(*) >= ${relayBatchSize} then max(organization_id::text) end from visited)::uuid`,
+  };
+  return take(db, source, rooms, settings);
+}
+
+/** Where a take has its events from. */
+interface Source {
+  /** Common table expressions, the last one `picked`: outbox rows, locked. */
+  picked: RawBuilder<unknown>;
+  cursor: RawBuilder<unknown>;
 }
 
 /**
@@ -50,14 +88,14 @@ export function takeOverdueEvents(db: Database, rooms: Rooms, settings: TakeSett
  */
 async function take(
   db: Database,
-  outboxCondition: RawBuilder<unknown>,
+  source: Source,
   rooms: Rooms,
   { leaseMs, maxAttempts }: TakeSettings,
 ): Promise<Taken> {
-  const { rows } = await sql<LeaseRow & { events: number; deliveries: number; left_due: string[] | null }>`${prepared}
-    with picked as materialized (
-      select event_id, organization_id, created_at from outbox where ${outboxCondition} for update skip locked
-    ), matches as materialized (
+  const { rows } = await sql<
+    LeaseRow & { events: number; deliveries: number; left_due: string[] | null; cursor: string | null }
+  >`${prepared}
+    with recursive ${source.picked}, matches as materialized (
       select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, e.type, w.id as webhook_id, h.open_until,
              coalesce(l.room, ${rooms.ofNewLane}) as room,
              row_number() over (partition by w.id order by p.event_id) as nth
@@ -86,9 +124,10 @@ async function take(
       returning *
     ), totals as (
       select (select count(*) from picked) as events, (select count(*) from written) as deliveries,
-             (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due
+             (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
+             ${source.cursor} as cursor
     )
-    select t.events, t.deliveries, ${leaseColumns('d')}, w.version as webhook_version,
+    select t.events, t.deliveries, t.cursor, ${leaseColumns('d')}, w.version as webhook_version,
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (written d join webhooks w on w.id = d.webhook_id) on d.claims = 1`.execute(db);
   const totals = rows[0];
@@ -96,6 +135,7 @@ async function take(
     events: totals?.events ?? 0,
     deliveries: totals?.deliveries ?? 0,
     leases: rows.filter((row) => row.id !== null),
+    cursor: totals?.cursor ?? null,
     // In one of the rows: it is long, and in each of them it was most of what the database had to say.
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };

@@ -1,12 +1,13 @@
 import { createLoop, type Loop } from '../upkeep/loop.ts';
-import { relayBatchSize } from './queries.ts';
 import type { Taker } from './taker.ts';
 
 const everyMs = 1_000;
+/** To the next hundred organizations, when those before had only events that are still young. */
+const nextPageMs = 100;
 
 /**
  * Takes what no job has brought: the queue may lose everything and the outbox still empties. Runs again at once while
- * it finds full batches.
+ * it finds any.
  */
 export function createRelay(options: {
   taker: Pick<Taker, 'takeOverdue'>;
@@ -19,8 +20,9 @@ export function createRelay(options: {
     delayAfterErrorMs: everyMs,
     run: async () => {
       if (!options.mayTake()) return everyMs;
-      const events = await options.taker.takeOverdue();
-      return events >= relayBatchSize ? 0 : everyMs;
+      const { events, sawAll } = await options.taker.takeOverdue();
+      if (events > 0) return 0;
+      return sawAll ? everyMs : nextPageMs;
     },
   });
 }

@@ -3,6 +3,7 @@ import * as ledger from './0001-ledger.ts';
 import * as idempotencyAndAudit from './0002-idempotency-and-audit.ts';
 import * as requestIds from './0003-request-ids.ts';
 import * as historyIndexes from './0004-history-indexes.ts';
+import * as outboxByOrganization from './0005-outbox-by-organization.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -10,4 +11,5 @@ export const migrations: Record<string, Migration> = {
   '0002-idempotency-and-audit': idempotencyAndAudit,
   '0003-request-ids': requestIds,
   '0004-history-indexes': historyIndexes,
+  '0005-outbox-by-organization': outboxByOrganization,
 };
