@@ -34,8 +34,6 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/tests/**/*.test.ts'],
-      // The fault campaign's short forms take minutes: `FAULTS=1 make test` runs them as well.
-      testPathIgnorePatterns: ['/node_modules/', ...(process.env.FAULTS ? [] : ['/tests/faults/'])],
     },
   ],
 };

@@ -20,7 +20,7 @@ export async function killApis(stores: Stores, size: ApiKills): Promise<Finding>
   await using stage = await openFaultStage(stores);
   const { organizationId } = await stage.subscribe(['/hook']);
   const worker = await stage.startWorker();
-  const fleet = await startFleet(2, () => stage.startApi());
+  await using fleet = await startFleet(2, () => stage.startApi());
   const acknowledged = new Map<string, string>();
   let unanswered = 0;
   let finished = 0;

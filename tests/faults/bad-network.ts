@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FaultProxy, startFaultProxy, throughProxy } from '@enterprise-api/shared/testing';
-import { conclude, type Finding, untilSettled } from './finding.ts';
+import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
 import { apiEvent, post, steadily } from './load.ts';
 import { openFaultStage, type Stores } from './stage.ts';
 
@@ -45,7 +45,7 @@ export async function spoilNetwork(stores: Stores, size: BadNetwork): Promise<Fi
   const statuses = new Set<number>();
   let slowestMs = 0;
   let n = 0;
-  const load = steadily(size.eventsPerSecond, async () => {
+  await using load = steadily(size.eventsPerSecond, async () => {
     n += 1;
     const key = `event-${n}`;
     const { status, ms } = await post(api.internalUrl, [apiEvent(organizationId, key)]);
@@ -69,7 +69,7 @@ export async function spoilNetwork(stores: Stores, size: BadNetwork): Promise<Fi
   const keys = await stage.db.selectFrom('event_keys').select('key').execute();
   const deliveries = keys.length * size.webhooks;
   await untilSettled(stage, deliveries, size.settleWithinMs);
-  const exits = await Promise.all([...workers, api].map((service) => service.stop()));
+  const badEnds = await stopAll([...workers, api]);
   const written = new Set(keys.map((row) => row.key));
   const forgotten = [...accepted].filter((key) => !written.has(key)).length;
   return await conclude(
@@ -87,7 +87,7 @@ export async function spoilNetwork(stores: Stores, size: BadNetwork): Promise<Fi
       [`${forgotten} accepted events are gone`]: forgotten === 0,
       [`answers ${[...statuses].join()}`]:
         !size.alwaysAnswers || [...statuses].every((status) => status === 202 || status === 503),
-      [`exits ${exits.map(({ code }) => code).join()}`]: exits.every(({ code }) => code === 0),
+      [badEnds.join('; ')]: badEnds.length === 0,
     },
   );
 }

@@ -47,7 +47,7 @@ async function run(campaign: Campaign, backend: 'redis' | 'postgres'): Promise<F
 }
 
 function backendsOf(campaign: Campaign, args: readonly string[]): ('redis' | 'postgres')[] {
-  const all = campaign.backends === 'both' ? (['redis', 'postgres'] as const) : (['redis'] as const);
+  const all = campaign.backends === 'both' ? (['redis', 'postgres'] as const) : [campaign.backends];
   return all.filter((backend) => !args.some(isBackend) || args.includes(backend));
 }
 

@@ -1,9 +1,12 @@
 import { killApis } from './api-killed.ts';
 import { spoilNetwork } from './bad-network.ts';
+import { deafenWorker } from './deaf-worker.ts';
 import type { Finding } from './finding.ts';
 import { hangEndpoints } from './hanging-endpoints.ts';
+import { floodWithEvents, recoverWithBacklog } from './neighbours.ts';
 import { poison } from './poison.ts';
 import { stopPostgres } from './postgres-stopped.ts';
+import { startWithoutQueue } from './queue-away.ts';
 import { heedReceivers } from './receiver-wishes.ts';
 import { fillRedis } from './redis-full.ts';
 import { loseRedis } from './redis-lost.ts';
@@ -13,6 +16,7 @@ import { emitTheSame } from './same-event.ts';
 import { quickLeases, type Stores } from './stage.ts';
 import { killWorkers } from './worker-killed.ts';
 import { suspendWorker } from './worker-suspended.ts';
+import { giveWrongKeys, setClocksWrong } from './wrong-processes.ts';
 
 /** A promise of the design, and how it is broken on purpose: in full, and in a short form that every test run does. */
 export interface Campaign {
@@ -20,8 +24,8 @@ export interface Campaign {
   what: string;
   /** It takes the store away: it needs one of its own. */
   breaks?: 'redis' | 'postgres';
-  /** The queue it runs on: both backends, or Redis alone. */
-  backends: 'both' | 'redis';
+  /** The queue it runs on: both backends, or one that alone has such a thing to break. */
+  backends: 'both' | 'redis' | 'postgres';
   /** None where a connection's time-outs decide how long it takes. */
   short?: (stores: Stores) => Promise<Finding>;
   full: (stores: Stores) => Promise<Finding>;
@@ -31,6 +35,9 @@ export interface Campaign {
 const shortLeases = { WEBHOOK_TIMEOUT_MS: '2000', WORKER_LEASE_MARGIN: '4s', WORKER_START_WITHIN: '2s' };
 const manyPosts = { webhooks: 10, eventsPerPost: 20, eventsWhenFull: 1_000 };
 const minutes = (count: number) => count * 60_000;
+const deafness = { eventsPerSecond: 10, settleWithinMs: minutes(1) };
+const fewNeighbours = { others: 20, eventsPerSecond: 20, measuredMs: 1_500, answerMs: 5, settleWithinMs: minutes(1) };
+const neighbours = { others: 200, eventsPerSecond: 40, measuredMs: 20_000, answerMs: 5, settleWithinMs: minutes(10) };
 
 /** In the order in which they run. */
 export const campaigns = {
@@ -52,7 +59,7 @@ export const campaigns = {
         eventsPerKill: 40,
         workers: 3,
         settings: quickLeases,
-        resentWithinMs: 8_000,
+        resentWithinMs: 20_000,
         leaseMs: 3_000,
         startWithinMs: 1_000,
         settleWithinMs: minutes(1.5),
@@ -255,6 +262,20 @@ export const campaigns = {
         allowedRatio: 2,
       }),
   },
+  'R8-backlog': {
+    promise: 'R8, F16, F36',
+    what: 'a webhook recovers with a backlog; others have steady traffic',
+    backends: 'redis',
+    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, crowd: 1_000, allowedP99Ms: 5_000 }),
+    full: (stores) => recoverWithBacklog(stores, { ...neighbours, crowd: 50_000, allowedP99Ms: 1_000 }),
+  },
+  'R8-flood': {
+    promise: 'R8, F16',
+    what: 'an organization emits very much at once; others have steady traffic',
+    backends: 'both',
+    short: (stores) => floodWithEvents(stores, { ...fewNeighbours, crowd: 2_000, allowedP99Ms: 5_000 }),
+    full: (stores) => floodWithEvents(stores, { ...neighbours, crowd: 100_000, allowedP99Ms: 10_000 }),
+  },
   R9: {
     promise: 'R9',
     what: 'the retry schedule, and many that fail at once',
@@ -291,5 +312,54 @@ export const campaigns = {
     backends: 'both',
     short: (stores) => poison(stores, { badJobs: 5, innocents: 60, deaths: 3, companions: false }),
     full: (stores) => poison(stores, { badJobs: 1_000, innocents: 2_000, deaths: 10, companions: true }),
+  },
+  'F9-waiting': {
+    promise: 'F9',
+    what: 'a worker’s Redis connection that waits for jobs hears nothing any more',
+    backends: 'redis',
+    short: (stores) => deafenWorker(stores, { ...deafness, deaf: 'waiting' }),
+    full: (stores) => deafenWorker(stores, { ...deafness, deaf: 'waiting' }),
+  },
+  'F9-fetching': {
+    promise: 'F9',
+    what: 'a worker’s Redis connection that fetches jobs hears nothing any more',
+    backends: 'redis',
+    short: (stores) => deafenWorker(stores, { ...deafness, deaf: 'fetching' }),
+    full: (stores) => deafenWorker(stores, { ...deafness, deaf: 'fetching' }),
+  },
+  'F9-forgotten': {
+    promise: 'F9',
+    what: 'all connections of a worker to Redis carry nothing any more and are not told',
+    backends: 'redis',
+    short: (stores) => deafenWorker(stores, { ...deafness, deaf: 'forgotten' }),
+    full: (stores) => deafenWorker(stores, { ...deafness, deaf: 'forgotten' }),
+  },
+  'F9-lasting': {
+    promise: 'F9',
+    what: 'the same for that connection and every one that takes its place',
+    backends: 'redis',
+    short: (stores) => deafenWorker(stores, { ...deafness, deaf: 'fetching, for good' }),
+    full: (stores) => deafenWorker(stores, { ...deafness, deaf: 'fetching, for good' }),
+  },
+  'F9-start': {
+    promise: 'F9',
+    what: 'the queue’s own connections to PostgreSQL fail while processes start',
+    backends: 'postgres',
+    short: (stores) => startWithoutQueue(stores, { events: 20, settleWithinMs: minutes(1) }),
+    full: (stores) => startWithoutQueue(stores, { events: 200, settleWithinMs: minutes(1) }),
+  },
+  F41: {
+    promise: 'F41',
+    what: 'a worker with a key ring that opens no secret, then one with the right one',
+    backends: 'redis',
+    short: (stores) => giveWrongKeys(stores, { events: 10, settleWithinMs: minutes(1) }),
+    full: (stores) => giveWrongKeys(stores, { events: 500, settleWithinMs: minutes(1) }),
+  },
+  F64: {
+    promise: 'F64',
+    what: 'the clocks of API and workers wrong by ten minutes',
+    backends: 'both',
+    short: (stores) => setClocksWrong(stores, { events: 10, settleWithinMs: minutes(1) }),
+    full: (stores) => setClocksWrong(stores, { events: 15, settleWithinMs: minutes(1) }),
   },
 } as const satisfies Record<string, Campaign>;

@@ -4,7 +4,14 @@ import { campaigns } from './catalogue.ts';
 
 /** What endpoints do to each other, and what they may ask for. */
 describe('queued on redis', () => {
-  it.each([campaigns.R8, campaigns['R8-many'], campaigns.R9, campaigns.R10])(
+  it.each([
+    campaigns.R8,
+    campaigns['R8-many'],
+    campaigns['R8-backlog'],
+    campaigns['R8-flood'],
+    campaigns.R9,
+    campaigns.R10,
+  ])(
     '$promise: $what',
     async ({ short }) => {
       await using redis = await createTestRedis();

@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/db';
-import { auditLedger } from '@enterprise-api/shared/testing';
+import { auditLedger, type ServiceProcess } from '@enterprise-api/shared/testing';
 import { sql } from 'kysely';
 import { eventually } from './load.ts';
 import type { SentRequest } from './request-log.ts';
@@ -63,6 +63,17 @@ export async function conclude(
     figures,
     broken: Object.entries(all).flatMap(([what, holds]) => (holds ? [] : [what])),
   };
+}
+
+/** Asks processes to end. @returns how those ended that did not end well, each with the reason that it logged */
+export async function stopAll(services: readonly ServiceProcess[]): Promise<string[]> {
+  const exits = await Promise.all(services.map((service) => service.stop()));
+  return exits.flatMap(({ code, signal }, index) => {
+    if (code === 0) return [];
+    const service = services[index];
+    const reason = service?.logs().findLast(({ level }) => level === 'fatal')?.err as { stack?: string } | undefined;
+    return [`${service?.name} ended with ${code ?? signal}: ${reason?.stack ?? 'no reason logged'}`];
+  });
 }
 
 /** Requests that have no attempt row: their worker was killed before it could write one. */

@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts';
-import { apiEvent, post, quantile, steadily } from './load.ts';
+import { measureLatency, ratioOf } from './latency.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R8: some endpoints never answer; what do the others notice? */
@@ -31,20 +31,30 @@ export async function hangEndpoints(stores: Stores, size: HangingEndpoints): Pro
   });
   const api = await stage.startApi();
   const worker = await stage.startWorker();
-  const load = { ...size, organizations, internalUrl: api.internalUrl };
-  await drive(stage, load);
-  const without = await drive(stage, load);
+  const healthy = organizations.slice(size.hanging);
+  const hanging = organizations.slice(0, size.hanging);
+  const measure = () =>
+    measureLatency(stage, {
+      ...size,
+      internalUrl: api.internalUrl,
+      target: (n) => {
+        const isMeasured = n % Math.round(1 / size.hangingShare) !== 0;
+        const pool = isMeasured ? healthy : hanging;
+        return { organizationId: pool[n % pool.length] ?? '', isMeasured };
+      },
+    });
+  await measure();
+  const before = await measure();
   hang = true;
-  await drive(stage, load);
-  const during = await drive(stage, load);
+  await measure();
+  const after = await measure();
   hang = false;
   gate.resolve();
   await worker.stop();
-  const [before, after] = [describe(without), describe(during)];
-  const ratio = Math.round((after.p99 / before.p99) * 100) / 100;
-  const healthy = await countOpenHealthy(stage);
+  const ratio = ratioOf(after, before);
+  const open = await countOpenHealthy(stage);
   return {
-    lost: healthy,
+    lost: open,
     // A request that hangs is tried again, as it should be.
     duplicates: healthyDuplicates(stage),
     figures: {
@@ -55,56 +65,10 @@ export async function hangEndpoints(stores: Stores, size: HangingEndpoints): Pro
     },
     broken: [
       ...(ratio <= size.allowedRatio ? [] : [`healthy p99 is ${ratio} times that of the run without`]),
-      ...(after.missing === 0 ? [] : [`${after.missing} healthy deliveries had not been sent 20 s later`]),
-      ...(healthy === 0 ? [] : [`${healthy} healthy deliveries were not made`]),
+      ...(after.missing === 0 ? [] : [`${after.missing} healthy deliveries had not been sent a minute later`]),
+      ...(open === 0 ? [] : [`${open} healthy deliveries were not made`]),
     ],
   };
-}
-
-function describe({ times, emitted }: Measured) {
-  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), missing: emitted - times.length };
-}
-
-interface Measured {
-  emitted: number;
-  /** From emission to arrival, in ms. */
-  times: number[];
-}
-
-interface Load extends HangingEndpoints {
-  organizations: string[];
-  internalUrl: string;
-}
-
-/** Emits at a steady rate, and measures what healthy endpoints got. */
-async function drive(stage: FaultStage, load: Load): Promise<Measured> {
-  const emittedAt = new Map<string, number>();
-  const healthy = load.organizations.slice(load.hanging);
-  const hanging = load.organizations.slice(0, load.hanging);
-  let turn = 0;
-  const firstRequest = stage.requests.sent.length;
-  const emission = steadily(load.eventsPerSecond, async () => {
-    turn += 1;
-    const toHanging = turn % Math.round(1 / load.hangingShare) === 0;
-    const pool = toHanging ? hanging : healthy;
-    const posted = await post(load.internalUrl, [apiEvent(pool[turn % pool.length] ?? '')]);
-    const id = posted.events[0]?.id;
-    if (!toHanging && id !== undefined) emittedAt.set(id, posted.at);
-  });
-  await new Promise((resolve) => setTimeout(resolve, load.measuredMs));
-  await emission.stop();
-  await untilHealthyArrived(stage, firstRequest, emittedAt.size);
-  const times = stage.requests.sent.slice(firstRequest).flatMap((request) => {
-    const at = emittedAt.get(request.publicEventId);
-    return at === undefined ? [] : [request.at - at];
-  });
-  return { emitted: emittedAt.size, times };
-}
-
-async function untilHealthyArrived(stage: FaultStage, from: number, count: number): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  const arrived = () => stage.requests.sent.slice(from).filter(({ path }) => path === '/healthy').length;
-  while (arrived() < count && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 function healthyDuplicates(stage: FaultStage): number {

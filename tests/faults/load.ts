@@ -52,17 +52,31 @@ export async function emit(internalUrl: string, organizationId: string, count: n
 }
 
 /** Does something at a steady rate until told to stop; what is late is not made up for. */
-export function steadily(perSecond: number, act: () => Promise<void>): { stop(): Promise<void> } {
+export interface SteadyLoad extends AsyncDisposable {
+  /** Resolves when all that was begun is done. @throws the first error, if there was one */
+  stop(): Promise<void>;
+}
+
+/** `await using`: a campaign that fails half way must not leave its load behind. */
+export function steadily(perSecond: number, act: () => Promise<void>): SteadyLoad {
   const running = new Set<Promise<void>>();
+  const errors: unknown[] = [];
   const timer = setInterval(() => {
-    const work = act().finally(() => running.delete(work));
+    const work = act()
+      .catch((error: unknown) => void errors.push(error))
+      .finally(() => running.delete(work));
     running.add(work);
   }, 1_000 / perSecond);
+  const end = async () => {
+    clearInterval(timer);
+    await Promise.all(running);
+  };
   return {
     stop: async () => {
-      clearInterval(timer);
-      await Promise.all(running);
+      await end();
+      if (errors.length > 0) throw errors[0];
     },
+    [Symbol.asyncDispose]: end,
   };
 }
 

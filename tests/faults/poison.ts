@@ -24,7 +24,7 @@ export async function poison(stores: Stores, size: Poison): Promise<Finding> {
   const { organizationId } = await stage.subscribe(['/innocent']);
   const victim = await stage.subscribe(['/deadly']);
   const api = await stage.startApi();
-  const fleet = await startFleet(2, () => stage.startWorker({ NODE_OPTIONS: `--import=${deadlyBody}` }));
+  await using fleet = await startFleet(2, () => stage.startWorker({ NODE_OPTIONS: `--import=${deadlyBody}` }));
   const broken = await addBadJobs(stores, stage, size.badJobs, () => failedJobs(fleet.members.map(({ url }) => url)));
   const deadly = apiEvent(victim.organizationId);
   await post(api.internalUrl, [{ ...deadly, data: { consultation_id: 'this-body-kills' } }]);

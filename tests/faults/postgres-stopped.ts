@@ -31,7 +31,7 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
   const refused: { status: number; ms: number }[] = [];
   let n = 0;
   let isDown = false;
-  const load = steadily(size.eventsPerSecond, async () => {
+  await using load = steadily(size.eventsPerSecond, async () => {
     n += 1;
     const key = `event-${n}`;
     const sentWhileDown = isDown;

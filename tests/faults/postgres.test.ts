@@ -16,3 +16,8 @@ describe.each(queueBackends())('queued on $name', (backend) => {
     150_000,
   );
 });
+
+it('F9: the queue’s own connections to PostgreSQL fail while processes start', async () => {
+  const { broken } = await campaigns['F9-start'].short({ redisUrl: undefined });
+  expect(broken).toEqual([]);
+}, 150_000);

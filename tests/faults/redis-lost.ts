@@ -24,7 +24,7 @@ export async function loseRedis(stores: Stores, size: RedisLosses): Promise<Find
   let events = 0;
   let slowestMs = 0;
   const startedAt = Date.now();
-  const load = steadily(size.eventsPerSecond, async () => {
+  await using load = steadily(size.eventsPerSecond, async () => {
     events += 1;
     const { ms } = await emit(api.internalUrl, organizationId, 1);
     slowestMs = Math.max(slowestMs, ms);

@@ -30,7 +30,7 @@ export function writeRow(row: Row, order: readonly string[], versions: string): 
   const [before, rest] = split(text, markers.begin);
   const [block, after] = split(rest, markers.end);
   const rows = new Map(
-    block.split('\n').flatMap((line) => (/^\| R\d/.test(line) ? [[keyOf(line), line] as const] : [])),
+    block.split('\n').flatMap((line) => (/^\| [RF]\d/.test(line) ? [[keyOf(line), line] as const] : [])),
   );
   const line = format(row);
   rows.set(keyOf(line), line);

@@ -20,13 +20,13 @@ export async function restartInTurn(stores: Stores, size: Restarts): Promise<Fin
     await pause(Math.random() * 100);
     return {};
   });
-  const apis = await startFleet(2, () => stage.startApi());
-  const workers = await startFleet(2, () => stage.startWorker());
+  await using apis = await startFleet(2, () => stage.startApi());
+  await using workers = await startFleet(2, () => stage.startWorker());
   const statuses = new Map<number, number>();
   let accepted = 0;
   let n = 0;
   let away = -1;
-  const load = steadily(size.eventsPerSecond, async () => {
+  await using load = steadily(size.eventsPerSecond, async () => {
     // As a load balancer does: an instance that has been told to end gets no new requests.
     n += 1;
     const place = away === -1 ? n % 2 : 1 - away;

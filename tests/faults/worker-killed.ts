@@ -33,7 +33,7 @@ export async function killWorkers(stores: Stores, size: WorkerKills): Promise<Fi
     return {};
   });
   const api = await stage.startApi();
-  const fleet = await startFleet(size.workers, () => stage.startWorker());
+  await using fleet = await startFleet(size.workers, () => stage.startWorker());
   const successors: Promise<void>[] = [];
   for (let kill = 0; kill < size.kills; kill++) {
     const before = stage.requests.sent.length;

@@ -7,7 +7,13 @@ import {
   ledgerGauges,
 } from '@enterprise-api/shared/db';
 import { createDatabaseClock } from '@enterprise-api/shared/emit';
-import { createJobProducer, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
+import {
+  createJobProducer,
+  type JobName,
+  jobs,
+  type QueueBackend,
+  selectQueueBackend,
+} from '@enterprise-api/shared/queue';
 import {
   type Closers,
   createClosers,
@@ -144,13 +150,15 @@ function startIntake(parts: {
     },
   });
   closers.add('queue workers', workers.close);
-  const waiting = createJobProducer(queue, 'takeEvents', queueWarning);
-  closers.add('queue watch', waiting.close);
+  const watched = (name: JobName) => {
+    const producer = createJobProducer(queue, name, queueWarning);
+    closers.add('queue watch', producer.close);
+    return { waitingJobs: producer.waitingCount, activity: () => workers.activity(name) };
+  };
   const watchdog = createWatchdog({
     clock: systemClock,
     log,
-    waitingJobs: waiting.waitingCount,
-    activity: workers.activity,
+    queues: Object.fromEntries((Object.keys(jobs) as JobName[]).map((name) => [jobs[name].queue, watched(name)])),
     rebuild: workers.rebuild,
     giveUp: fail,
   });

@@ -25,8 +25,8 @@ const maxBackoffMs = 60_000;
 const closeWithinMs = 1_500;
 
 export interface Workers {
-  /** Jobs being handled, and when the last one began or ended (monotonic). */
-  activity(): { running: number; lastAt: number };
+  /** Jobs of one kind being handled, and when the last one began or ended (monotonic). */
+  activity(name: JobName): { running: number; lastAt: number };
   /** New workers with new connections, in the place of those that no longer hear their queue. */
   rebuild(): Promise<void>;
   close(): Promise<void>;
@@ -34,32 +34,45 @@ export interface Workers {
 
 /** Binds the jobs of the catalogue to their handlers. The only file that makes a BullMQ worker. */
 export function createWorkers(options: WorkersOptions): Workers {
-  const running = new Set<Promise<void>>();
-  let lastAt = options.monotonic();
-  const track = (work: Promise<void>): Promise<void> => {
-    lastAt = options.monotonic();
-    const tracked = work.finally(() => {
-      lastAt = options.monotonic();
-      running.delete(tracked);
-    });
-    running.add(tracked);
-    return tracked;
-  };
-  const build = () => [bind('takeEvents', options, track), bind('writeEvent', options, track)];
+  const tracks = { takeEvents: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
+  const build = () => [
+    bind('takeEvents', options, tracks.takeEvents.follow),
+    bind('writeEvent', options, tracks.writeEvent.follow),
+  ];
   let workers = build();
   const closeCurrent = async () => {
     // From here on no job is fetched, whatever becomes of the closing itself.
     const closing = Promise.allSettled(workers.map((worker) => worker.close()));
+    const running = Object.values(tracks).flatMap((track) => [...track.running]);
     await settledWithin(Promise.all([closing, ...running]), closeWithinMs);
     for (const worker of workers) worker.disconnect().catch(() => undefined);
   };
   return {
-    activity: () => ({ running: running.size, lastAt }),
+    activity: (name) => tracks[name].activity(),
     rebuild: async () => {
       await closeCurrent();
       workers = build();
     },
     close: closeCurrent,
+  };
+}
+
+/** The jobs of one queue that are being handled. */
+function createTrack(monotonic: () => number) {
+  const running = new Set<Promise<void>>();
+  let lastAt = monotonic();
+  return {
+    running,
+    activity: () => ({ running: running.size, lastAt }),
+    follow: (work: Promise<void>): Promise<void> => {
+      lastAt = monotonic();
+      const tracked = work.finally(() => {
+        lastAt = monotonic();
+        running.delete(tracked);
+      });
+      running.add(tracked);
+      return tracked;
+    },
   };
 }
 

@@ -1,8 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type BackendFactory,
   createPostgresBackend,
   createRedisBackend,
   type IQueueBackend,
+  type PostgresConnectionOptions,
+  type PostgresQueueBackend,
   type QueueBaseOptions,
 } from 'bullmq';
 
@@ -24,9 +27,14 @@ export interface QueueBinding {
   factory: BackendFactory<IQueueBackend, any>;
 }
 
-/** A producer must answer its caller: it fails at once instead of queueing commands for a Redis that is away. */
+/**
+ * A producer must answer its caller: it fails at once instead of queueing commands for a Redis that is away, and a
+ * connection that owes an answer for 5 s (a firewall has forgotten it) is replaced, which TCP alone would do in a quarter of
+ * an hour.
+ */
 export function producerBinding(backend: QueueBackend, queue: string): QueueBinding {
-  return bind(backend, queue, { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100 }, 2);
+  const redis = { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100, socketTimeout: 5_000 };
+  return bind(backend, queue, redis, 2);
 }
 
 /** A worker waits for its Redis for as long as it takes. */
@@ -46,7 +54,7 @@ function bind(backend: QueueBackend, queue: string, redis: object, poolSize: num
       lock_timeout: 5_000,
       statement_timeout: 30_000,
     };
-    return { options: { connection }, factory: createPostgresBackend };
+    return { options: { connection }, factory: createPatientBackend };
   }
   // ioredis' own strategy climbs to 20 s between tries, which a worker would then need to notice that Redis is back.
   const retryStrategy = (times: number) => Math.min(times * 100, 2_000);
@@ -56,3 +64,32 @@ function bind(backend: QueueBackend, queue: string, redis: object, poolSize: num
     factory: createRedisBackend,
   };
 }
+
+/** Between tries to reach the database for the first time. */
+const againAfterMs = 100;
+
+/**
+ * BullMQ keeps the answer to its first connection for ever, also when that is an error: a producer would fail until its
+ * process ends, and a worker's loop would ask for that answer two hundred thousand times a second without a turn of the
+ * event loop in between, deaf to timers and signals. Here a failure takes a moment, and the next caller tries again.
+ *
+ * It also listens to its connections while they are idle, and to none that is in a transaction of its own: one that
+ * lost its server between two statements ended the process. Its next statement fails, and the pool drops it.
+ */
+const createPatientBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (...args) => {
+  const backend = createPostgresBackend(...args);
+  const { connection } = backend;
+  connection.pool.on('connect', (client) => client.on('error', () => undefined));
+  const waitUntilReady = connection.waitUntilReady.bind(connection);
+  connection.waitUntilReady = async () => {
+    try {
+      await waitUntilReady();
+    } catch (error) {
+      await pause(againAfterMs);
+      // Private in its types; there is no other way to make it ask again.
+      (connection as unknown as { readyPromise: undefined }).readyPromise = undefined;
+      throw error;
+    }
+  };
+  return backend;
+};

@@ -14,6 +14,14 @@ export interface FaultProxy extends AsyncDisposable {
   forget(): void;
   /** Nothing more comes from the server, and it is still written to. */
   halfClose(): void;
+  /**
+   * Whoever says this from now on gets no answers any more, to nothing: connected, and deaf. What it says arrives.
+   *
+   * @param lasting connections made later too; else those of now alone
+   */
+  deafen(mark: string, options?: { lasting: boolean }): void;
+  /** Whoever says this from now on is reset at once; others pass. */
+  refuse(mark: string): void;
   /** Everything arrives, so much later, in its order. */
   delay(ms: number): void;
   /** As it was; what was frozen flows again. */
@@ -28,6 +36,7 @@ interface Pair {
   client: Socket;
   upstream: Socket;
   isForgotten: boolean;
+  isDeaf: boolean;
 }
 
 /** Starts a proxy on a free port of 127.0.0.1 that lets everything pass until it is told otherwise. */
@@ -35,9 +44,13 @@ export async function startFaultProxy(target: { host: string; port: number }): P
   const pairs = new Set<Pair>();
   let mode: Mode = 'open';
   let delayMs = 0;
+  let isMarked = (_pair: Pair, _bytes: Buffer) => false;
+  let refused: string | undefined;
   const forward = (from: Socket, to: Socket, pair: Pair) => {
-    from.on('data', (bytes) => {
-      if (pair.isForgotten) return;
+    from.on('data', (bytes: Buffer) => {
+      if (from === pair.client && isMarked(pair, bytes)) pair.isDeaf = true;
+      if (from === pair.client && refused !== undefined && bytes.includes(refused)) return void from.resetAndDestroy();
+      if (pair.isForgotten || (pair.isDeaf && from === pair.upstream)) return;
       if (delayMs === 0) to.write(bytes);
       else setTimeout(() => to.write(bytes), delayMs);
     });
@@ -47,7 +60,7 @@ export async function startFaultProxy(target: { host: string; port: number }): P
   };
   const server = createServer((client) => {
     if (mode === 'cut') return void client.on('error', () => undefined).destroy();
-    const pair = { client, upstream: connect(target.port, target.host), isForgotten: false };
+    const pair = { client, upstream: connect(target.port, target.host), isForgotten: false, isDeaf: false };
     pairs.add(pair);
     client.on('close', () => pairs.delete(pair));
     forward(client, pair.upstream, pair);
@@ -78,12 +91,21 @@ export async function startFaultProxy(target: { host: string; port: number }): P
         pair.isForgotten = true;
       }),
     halfClose: () => each(({ client }) => client.end()),
+    deafen: (mark, { lasting } = { lasting: false }) => {
+      const present = new Set(pairs);
+      isMarked = (pair, bytes) => (lasting || present.has(pair)) && bytes.includes(mark);
+    },
+    refuse: (mark) => {
+      refused = mark;
+    },
     delay: (ms) => {
       delayMs = ms;
     },
     restore: () => {
       mode = 'open';
       delayMs = 0;
+      isMarked = () => false;
+      refused = undefined;
       each(({ client, upstream }) => [client, upstream].map((socket) => socket.resume()));
     },
     close,

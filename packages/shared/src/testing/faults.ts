@@ -9,8 +9,11 @@ export interface Kill {
   signal: NodeJS.Signals;
 }
 
-/** A number of like processes, each replaced when it ends, as under a supervisor. */
-export interface Fleet {
+/**
+ * A number of like processes, each replaced when it ends, as under a supervisor. `await using`: else a test that fails
+ * half way leaves one that goes on replacing.
+ */
+export interface Fleet extends AsyncDisposable {
   /** Those that are there now; a place whose process is just being replaced still shows the old one. */
   readonly members: readonly ServiceProcess[];
   readonly kills: readonly Kill[];
@@ -65,6 +68,13 @@ export async function startFleet(size: number, start: () => Promise<ServiceProce
     if (!member) throw new Error(`The fleet has no place ${place}.`);
     return member;
   };
+  const stop = async () => {
+    stopping = true;
+    const ends = await Promise.all(members.map((member) => member.stop()));
+    // A successor that was just starting is stopped as well.
+    await Promise.allSettled(successors.values());
+    return ends;
+  };
   await Promise.all(Array.from({ length: size }, (_, place) => fill(place, start)));
   return {
     members,
@@ -82,10 +92,8 @@ export async function startFleet(size: number, start: () => Promise<ServiceProce
       await successors.get(member.pid);
       return exit;
     },
-    stop: async () => {
-      stopping = true;
-      return Promise.all(members.map((member) => member.stop()));
-    },
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
   };
 }
 

@@ -84,6 +84,22 @@ it('an attempt whose webhook is disabled while it connects does not write its fi
   expect(handedBack).toEqual([lease]);
 });
 
+it('an attempt whose lease grows too old to start while it connects does not write its first byte', async () => {
+  let now = lease.leasedAt;
+  const { run, handedBack } = bench(() => webhook, {
+    clock: { ...systemClock, monotonic: () => now },
+    send: async (_request, { mayStart }) => {
+      now = lease.leasedAt + 10_000;
+      expect(mayStart()).toBe(true);
+      now += 1;
+      expect(mayStart()).toBe(false);
+      return { kind: 'not_started' };
+    },
+  });
+  await run();
+  expect(handedBack).toEqual([lease]);
+});
+
 it('an attempt that was counted at another host sends nothing and comes again, counted at the right one', async () => {
   let sent = 0;
   const send = async () => {

@@ -1,7 +1,7 @@
 import { createLogger } from '@enterprise-api/shared/runtime';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Loop } from './loop.ts';
-import { createWatchdog } from './watchdog.ts';
+import { createWatchdog, type WatchedQueue } from './watchdog.ts';
 
 let watchdog: Loop | undefined;
 beforeEach(() => {
@@ -12,14 +12,13 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-function bench(waiting: () => Promise<number>) {
+function bench(waiting: () => Promise<number>, others: Record<string, WatchedQueue> = {}) {
   const state = { running: 0, lastAt: 0, rebuilds: 0, reasons: [] as string[] };
   const now = () => performance.now();
   watchdog = createWatchdog({
     clock: { now, monotonic: now },
     log: createLogger('test', 'silent'),
-    waitingJobs: waiting,
-    activity: () => state,
+    queues: { events: { waitingJobs: waiting, activity: () => state }, ...others },
     rebuild: async () => {
       state.rebuilds += 1;
     },
@@ -53,6 +52,16 @@ describe('the watchdog of the queue workers', () => {
     state.running = 1;
     await jest.advanceTimersByTimeAsync(60_000);
     expect([state.rebuilds, state.reasons]).toEqual([0, []]);
+  });
+
+  it('looks at each queue by itself: one that is busy does not hide another that is not heard', async () => {
+    const idle = { running: 0, lastAt: 0 };
+    const state = bench(async () => 0, { 'event-writes': { waitingJobs: async () => 2, activity: () => idle } });
+    state.running = 1;
+    await jest.advanceTimersByTimeAsync(25_000);
+    expect([state.rebuilds, state.reasons]).toEqual([1, []]);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(state.reasons[0]).toContain('2 jobs wait in the queue event-writes');
   });
 
   it('does not take a queue that does not answer for one that it fails to hear', async () => {

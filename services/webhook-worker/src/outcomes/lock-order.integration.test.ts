@@ -1,0 +1,74 @@
+import { createDatabase, type Database } from '@enterprise-api/shared/db';
+import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { LeaseRow } from '../lanes/lease-row.ts';
+import { handBack } from '../lanes/queries.ts';
+import { outcomeOf, takeDeliveries } from '../testing/ledger.ts';
+import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';
+import { cancelLeased } from '../webhooks/queries.ts';
+import { recordOutcomes } from './queries.ts';
+
+let db: Database;
+let unsorted: Database;
+let close: () => Promise<void>;
+let leases: LeaseRow[];
+
+beforeAll(async () => {
+  const opened = await openTestDatabase();
+  ({ db, close } = opened);
+  unsorted = createDatabase({ url: unsortedPlansUrl(opened.url), applicationName: 'test', poolSize: 1 });
+});
+afterAll(async () => {
+  await unsorted.destroy();
+  await close();
+});
+beforeEach(async () => {
+  ({ leases } = await takeDeliveries(db, 20));
+  // Rows lie in the order of their last update: now against that of their ids, and many others among them.
+  await takeDeliveries(db, 500);
+  for (const { id } of [...leases].sort((a, b) => (a.id < b.id ? 1 : -1))) {
+    await sql`update deliveries set claims = claims where id = ${id}`.execute(db);
+  }
+  await sql`analyze deliveries`.execute(db);
+});
+
+const ofDeliveries = () => ({ table: 'deliveries' as const, column: 'id' as const, ids: leases.map(({ id }) => id) });
+const marks = () => leases.map(({ lease }) => lease);
+
+/** Whatever the plan, whatever the order in which they were handed in. */
+describe('locks are taken in the order of the ids', () => {
+  it('by outcomes', async () => {
+    const outcomes = leases.map((lease) => outcomeOf(lease)).reverse();
+    const record = () => recordOutcomes(unsorted, outcomes);
+    expect(await countLockedBeyondFirst(db, ofDeliveries(), record)).toBe(0);
+  });
+
+  it('by hand-backs', async () => {
+    const back = () => handBack(unsorted, ofDeliveries().ids, marks());
+    expect(await countLockedBeyondFirst(db, ofDeliveries(), back)).toBe(0);
+  });
+
+  it('by the cancelling of leased deliveries', async () => {
+    const cancel = () => cancelLeased(unsorted, ofDeliveries().ids, marks());
+    expect(await countLockedBeyondFirst(db, ofDeliveries(), cancel)).toBe(0);
+  });
+
+  it('by outcomes, in the health of their webhooks', async () => {
+    const sets: LeaseRow[] = [];
+    for (let count = 0; count < 20; count++) sets.push(...(await takeDeliveries(db, 2)).leases);
+    const [first, second] = [0, 1].map((turn) => sets.filter((_, index) => index % 2 === turn));
+    await recordOutcomes(
+      db,
+      (first ?? []).map((lease) => outcomeOf(lease)),
+    );
+    const ids = (second ?? []).map((lease) => lease.webhook_id);
+    const record = () =>
+      recordOutcomes(
+        unsorted,
+        (second ?? []).map((lease) => outcomeOf(lease)),
+      );
+    const rows = { table: 'webhook_health' as const, column: 'webhook_id' as const, ids };
+    expect(await countLockedBeyondFirst(db, rows, record)).toBe(0);
+  });
+});

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '@enterprise-api/shared/db';
+import { sql } from 'kysely';
+
+/**
+ * The same database through a connection whose planner may neither sort on its own account nor keep an order by chance:
+ * what a statement does not ask for, it does not get.
+ */
+export function unsortedPlansUrl(url: string): string {
+  const planned = new URL(url);
+  const off = ['nestloop', 'mergejoin', 'indexscan', 'indexonlyscan', 'bitmapscan'].map(
+    (name) => `-c enable_${name}=off`,
+  );
+  planned.searchParams.set('options', `${off.join(' ')} -c enable_sort=off`);
+  return planned.href;
+}
+
+/**
+ * Holds the first of some rows, starts a statement that locks them all, waits until it waits, and counts which of the
+ * others it holds already. None: it takes its locks in the order of the column, so two of its kind cannot deadlock.
+ */
+export async function countLockedBeyondFirst(
+  db: Database,
+  rows: { table: 'deliveries' | 'webhook_health'; column: 'id' | 'webhook_id'; ids: readonly string[] },
+  run: () => Promise<unknown>,
+): Promise<number> {
+  const [first, ...others] = [...rows.ids].sort();
+  const [table, column] = [sql.table(rows.table), sql.ref(rows.column)];
+  const held = await db.transaction().execute(async (holder) => {
+    await sql`select from ${table} where ${column} = ${first} for update`.execute(holder);
+    const running = run();
+    await untilSomebodyWaits(db);
+    const free = await db
+      .transaction()
+      .execute((trx) =>
+        sql`select from ${table} where ${column} = any(${others}::uuid[]) for update skip locked`.execute(trx),
+      );
+    return { running, locked: others.length - free.rows.length };
+  });
+  await held.running;
+  return held.locked;
+}
+
+/** For a lock, in this database. */
+async function untilSomebodyWaits(db: Database): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    if (rows.length > 0) return;
+    await pause(5);
+  }
+}

@@ -1,0 +1,164 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { conclude, type Finding, untilSettled } from './finding.ts';
+import { type Latency, measureLatency, ratioOf } from './latency.ts';
+import { apiEvent, eventually, inParallel, post } from './load.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
+
+/** Isolation under load: what do the others notice of one that has very much? */
+export interface Neighbours {
+  /** Organizations with a webhook each and steady traffic. */
+  others: number;
+  eventsPerSecond: number;
+  measuredMs: number;
+  /** Deliveries that one webhook has waiting when it recovers, or events that one organization emits at once. */
+  crowd: number;
+  /** How long the receiver takes for an answer. */
+  answerMs: number;
+  /** The most that the others' p99 may be. A ratio of some milliseconds says more about the machine than about us. */
+  allowedP99Ms: number;
+  settleWithinMs: number;
+}
+
+const workers = 2;
+/** `WEBHOOK_ENDPOINT_CONCURRENCY`, of each worker. */
+const laneCap = 20;
+
+/** F36, F16: an endpoint comes back with a backlog, and is neither flooded nor in anybody's way. */
+export async function recoverWithBacklog(stores: Stores, size: Neighbours): Promise<Finding> {
+  await using run = await open(stores, size);
+  const { stage, crowded } = run;
+  await sql`insert into webhook_health (webhook_id, open_until, openings, consecutive_failures)
+    select id, now() + interval '1 day', 10, 50 from webhooks where organization_id = ${crowded}`.execute(stage.db);
+  await flood(run, size.crowd);
+  await eventually(async () => (await waiting(stage, crowded)) >= size.crowd, size.settleWithinMs, 'the backlog');
+  const without = await run.measure();
+  const recoveredAt = Date.now();
+  // As when its breaker closes: all that it held back is due at one moment.
+  await sql`update webhook_health set open_until = now()`.execute(stage.db);
+  await sql`update deliveries set next_attempt_at = now() where organization_id = ${crowded}`.execute(stage.db);
+  const during = await run.measure();
+  const backlogLeft = await waiting(stage, crowded);
+  await eventually(async () => (await waiting(stage, crowded)) === 0, size.settleWithinMs, 'the backlog is drained');
+  const drainedMs = Date.now() - recoveredAt;
+  return await run.conclude(without, during, {
+    'deliveries waiting': size.crowd,
+    'left when the measurement ended': backlogLeft,
+    'drained in (s)': Math.round(drainedMs / 1_000),
+  });
+}
+
+/** One organization emits all at once. */
+export async function floodWithEvents(stores: Stores, size: Neighbours): Promise<Finding> {
+  await using run = await open(stores, size);
+  const { stage, crowded } = run;
+  const without = await run.measure();
+  const startedAt = Date.now();
+  const [refused, during] = await Promise.all([flood(run, size.crowd), run.measure()]);
+  await eventually(async () => (await waiting(stage, crowded)) === 0, size.settleWithinMs, 'the flood has run off');
+  return await run.conclude(without, during, {
+    'events at once': size.crowd,
+    'posts of 1,000 refused with 503': refused,
+    'delivered in (s)': Math.round((Date.now() - startedAt) / 1_000),
+  });
+}
+
+interface Run extends AsyncDisposable {
+  stage: FaultStage;
+  internalUrl: string;
+  /** The organization that has very much. */
+  crowded: string;
+  /** The others' latency, under their steady load. */
+  measure(): Promise<Latency>;
+  conclude(without: Latency, during: Latency, figures: Finding['figures']): Promise<Finding>;
+}
+
+async function open(stores: Stores, size: Neighbours): Promise<Run> {
+  await using building = new AsyncDisposableStack();
+  const stage = building.use(await openFaultStage(stores));
+  const { organizationId: crowded } = await stage.subscribe(['/crowded']);
+  const others: string[] = [];
+  for (let n = 0; n < size.others; n++) others.push((await stage.subscribe(['/other'])).organizationId);
+  let inFlight = 0;
+  let most = 0;
+  stage.requests.respond(async ({ path }) => {
+    if (path !== '/crowded') return {};
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    await pause(size.answerMs);
+    inFlight -= 1;
+    return {};
+  });
+  const api = await stage.startApi();
+  for (let n = 0; n < workers; n++) await stage.startWorker();
+  const measure = () =>
+    measureLatency(stage, {
+      ...size,
+      internalUrl: api.internalUrl,
+      target: (n) => ({ organizationId: others[n % others.length] ?? '', isMeasured: true }),
+    });
+  await measure();
+  const resources = building.move();
+  return {
+    stage,
+    internalUrl: api.internalUrl,
+    crowded,
+    measure,
+    conclude: async (without, during, figures) => {
+      const { all } = await stage.db
+        .selectFrom('events')
+        .select(({ fn }) => fn.countAll<number>().as('all'))
+        .executeTakeFirstOrThrow();
+      await untilSettled(stage, all, size.settleWithinMs);
+      const ratio = ratioOf(during, without);
+      const duplicates = stage.requests.duplicates();
+      return await conclude(
+        stage,
+        all,
+        {
+          ...figures,
+          'in flight there at most': most,
+          'others’ p50 without, with (ms)': `${without.p50}, ${during.p50}`,
+          'others’ p99 without, with (ms)': `${without.p99}, ${during.p99}`,
+          'p99 ratio': ratio,
+        },
+        {
+          [`others’ p99 is ${during.p99} ms`]: during.p99 <= size.allowedP99Ms,
+          [`${during.missing} deliveries of others had not been sent a minute later`]: during.missing === 0,
+          [`${most} requests at once at one endpoint`]: most <= workers * laneCap,
+          [`${duplicates} deliveries sent twice`]: duplicates === 0,
+        },
+      );
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/**
+ * As fast as the API takes them. A 503 says that the ledger did not answer within a second; the client comes again.
+ *
+ * @returns how often it did
+ */
+async function flood({ internalUrl, crowded }: Run, events: number): Promise<number> {
+  const perPost = Math.min(1_000, events);
+  let refused = 0;
+  await inParallel(Array.from({ length: events / perPost }).keys(), 4, async (n) => {
+    // With ids of its own: a refused post may have been written all the same.
+    const batch = Array.from({ length: perPost }, (_, index) => apiEvent(crowded, `flood-${n}-${index}`));
+    while ((await post(internalUrl, batch)).status !== 202) {
+      refused += 1;
+      await pause(500);
+    }
+  });
+  return refused;
+}
+
+/** Events and deliveries of an organization that are not done. */
+async function waiting({ db }: FaultStage, organizationId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select (select count(*) from outbox where organization_id = ${organizationId})
+      + (select count(*) from deliveries where organization_id = ${organizationId} and status = 'pending') as count`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}

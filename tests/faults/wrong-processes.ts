@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url';
+import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
+import { emit, eventually } from './load.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
+
+/** Processes that are well and have been given something wrong: a clock, a key ring. */
+export interface WrongProcesses {
+  events: number;
+  settleWithinMs: number;
+}
+
+const wrongClock = fileURLToPath(new URL('./wrong-clock.ts', import.meta.url));
+const tenMinutes = 600_000;
+const baseMs = 1_000;
+/** Jitter of 0.2, dispatch's second, the writing of the outcome and the sending. */
+const latestMs = baseMs * 1.2 + 1_400;
+
+/** F64: the clocks of the API and of both workers are wrong, each by ten minutes and not in one direction. */
+export async function setClocksWrong(stores: Stores, size: WrongProcesses): Promise<Finding> {
+  await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: `${baseMs}ms,1h` });
+  const { organizationId } = await stage.subscribe(['/0', '/1']);
+  stage.requests.respond(({ attempt }) => ({ status: attempt === 1 ? 400 : 200 }));
+  const off = (ms: number) => ({ NODE_OPTIONS: `--import=${wrongClock}`, WRONG_CLOCK_MS: String(ms) });
+  const api = await stage.startApi(off(tenMinutes));
+  const workers = [await stage.startWorker(off(tenMinutes)), await stage.startWorker(off(-tenMinutes))];
+  await emit(api.internalUrl, organizationId, size.events);
+  const deliveries = 2 * size.events;
+  await untilSettled(stage, deliveries, size.settleWithinMs);
+  const badEnds = await stopAll([...workers, api]);
+  const byDelivery = Map.groupBy(stage.requests.sent, ({ deliveryId }) => deliveryId).values();
+  const gaps = [...byDelivery].map(([first, second]) => (second?.at ?? Number.NaN) - (first?.at ?? Number.NaN));
+  const [shortest, longest] = [Math.min(...gaps), Math.max(...gaps)];
+  const finding = await conclude(
+    stage,
+    deliveries,
+    { deliveries, 'clocks off by (min)': '+10, +10, −10', 'retried after 1 s (ms)': `${shortest}–${longest}` },
+    {
+      [`retries after ${shortest} to ${longest} ms`]: shortest >= baseMs && longest <= latestMs,
+      [`${stage.requests.sent.length} requests`]: stage.requests.sent.length === 2 * deliveries,
+      [badEnds.join('; ')]: badEnds.length === 0,
+    },
+  );
+  // The second request of each is the retry that was asked for.
+  return { ...finding, duplicates: finding.duplicates - deliveries };
+}
+
+/** F41: a worker whose key ring opens none of the secrets, and then one that has the right one. */
+export async function giveWrongKeys(stores: Stores, size: WrongProcesses): Promise<Finding> {
+  await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: '2s,2s,2s,2s,2s' });
+  const { organizationId } = await stage.subscribe(['/0', '/1']);
+  const otherRing = `other:${Buffer.alloc(32, 8).toString('base64')}`;
+  const api = await stage.startApi();
+  const wrong = await stage.startWorker({ SECRETS_ENCRYPTION_KEYS: otherRing });
+  await emit(api.internalUrl, organizationId, size.events);
+  const deliveries = 2 * size.events;
+  await eventually(async () => (await unavailable(stage)) >= deliveries, 20_000, 'an attempt of each delivery');
+  const metrics = await (await fetch(`${wrong.url}/metrics`)).text();
+  const sentUnsigned = stage.requests.sent.length;
+  const badEnds = await stopAll([wrong]);
+  const right = await stage.startWorker();
+  await untilSettled(stage, deliveries, size.settleWithinMs);
+  badEnds.push(...(await stopAll([right, api])));
+  return await conclude(
+    stage,
+    deliveries,
+    { deliveries, 'attempts that sent nothing': await unavailable(stage), 'requests by the wrong ring': sentUnsigned },
+    {
+      [`${sentUnsigned} requests by a worker that could not sign`]: sentUnsigned === 0,
+      'the metric does not show it': /^webhook_unreadable_secrets_total\{.*\} [1-9]/m.test(metrics),
+      [badEnds.join('; ')]: badEnds.length === 0,
+    },
+  );
+}
+
+async function unavailable({ db }: FaultStage): Promise<number> {
+  const rows = await db.selectFrom('attempts').select('id').where('error', '=', 'secret_unavailable').execute();
+  return rows.length;
+}

@@ -1,0 +1,16 @@
+import { createTestRedis } from '@enterprise-api/shared/testing';
+import { describe, expect, it } from '@jest/globals';
+import { campaigns } from './catalogue.ts';
+
+/** Processes that were given something wrong. */
+describe('queued on redis', () => {
+  it.each([campaigns.F41, campaigns.F64])(
+    '$promise: $what',
+    async ({ short }) => {
+      await using redis = await createTestRedis();
+      const { broken } = await short({ redisUrl: redis.url });
+      expect(broken).toEqual([]);
+    },
+    150_000,
+  );
+});
