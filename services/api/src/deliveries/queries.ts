@@ -1,7 +1,7 @@
 import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, uuidAtTime } from '@enterprise-api/shared/db';
 import { uuidTimeMs } from '@enterprise-api/shared/runtime';
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from '../http/paging.ts';
 import { isAfter, positionOf } from '../http/sql-paging.ts';
 
@@ -88,8 +88,8 @@ function selectDeliveries(db: Database, organizationId: string) {
 
 /**
  * One page of the history, newest first. Whatever is filtered for, an index leads to it
- * (`query-plans.integration.test.ts`): by event, by webhook, by what has not succeeded; else by type, of which the
- * newest of each wanted one are merged.
+ * (`query-plans.integration.test.ts`): by event, by webhook, by type. Where none leads to all that is wanted in its
+ * order, the newest of each webhook or of each type are merged.
  */
 export async function listDeliveries(
   db: Database,
@@ -97,14 +97,27 @@ export async function listDeliveries(
   page: PageQuestion,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
-  const { eventTypes = eventTypeNames, webhookId, eventId, statuses } = filter;
+  const { eventTypes, webhookId, eventId, statuses } = filter;
   const query = matching(db, organizationId, page, filter);
-  if (webhookId !== undefined || eventId !== undefined || (statuses && !statuses.includes('succeeded'))) {
-    return query.where('deliveries.event_type', 'in', eventTypes).execute();
+  const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
+  if (webhookId !== undefined || eventId !== undefined) return ofTypes.execute();
+  if (statuses !== undefined && !statuses.includes('succeeded')) {
+    const webhooks = sql`(select id from webhooks where organization_id = ${organizationId}) as part`;
+    return merged(db, page, webhooks, ofTypes.where('deliveries.webhook_id', '=', sql.ref<string>('part.id')));
   }
-  const ofType = query.where('deliveries.event_type', '=', sql.ref<string>('wanted.type'));
+  const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
+  return merged(db, page, types, query.where('deliveries.event_type', '=', sql.ref<string>('part.type')));
+}
+
+/** The newest of what a query finds for each of the parts, which it refers to as `part`. */
+async function merged(
+  db: Database,
+  page: PageQuestion,
+  parts: RawBuilder<unknown>,
+  ofPart: Expression<ListedDelivery>,
+): Promise<ListedDelivery[]> {
   const { rows } = await sql<ListedDelivery>`
-    select d.* from unnest(${eventTypes}::text[]) as wanted(type) cross join lateral ${ofType} as d
+    select d.* from ${parts} cross join lateral ${ofPart} as d
     order by d.created_at desc, d.id desc limit ${page.limit}`.execute(db);
   return rows;
 }
@@ -136,14 +149,8 @@ function matching(db: Database, organizationId: string, page: PageQuestion, filt
 function isShownAs(statuses: readonly DeliveryStatus[]): RawBuilder<SqlBool> {
   const isStored = sql<SqlBool>`deliveries.status = any (${statuses}::text[])`;
   const pending = statuses.includes('pending');
-  const shown =
-    pending === statuses.includes('canceled')
-      ? isStored
-      : pending
-        ? sql<SqlBool>`(${isStored} and ${isDoomed} is not true)`
-        : sql<SqlBool>`(${isStored} or ${isDoomed})`;
-  // The words of the index.
-  return statuses.includes('succeeded') ? shown : sql<SqlBool>`(${shown} and deliveries.status <> 'succeeded')`;
+  if (pending === statuses.includes('canceled')) return isStored;
+  return pending ? sql<SqlBool>`(${isStored} and ${isDoomed} is not true)` : sql<SqlBool>`(${isStored} or ${isDoomed})`;
 }
 
 export async function findDelivery(db: Database, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
