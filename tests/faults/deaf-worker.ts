@@ -1,4 +1,10 @@
-import { type ServiceProcess, startFaultProxy, startFleet, throughProxy } from '@enterprise-api/shared/testing';
+import {
+  type FaultProxy,
+  type ServiceProcess,
+  startFaultProxy,
+  startFleet,
+  throughProxy,
+} from '@enterprise-api/shared/testing';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { emit, eventually, steadily } from './load.ts';
 import { takenByJobs } from './metrics.ts';
@@ -46,8 +52,7 @@ export async function deafenWorker(stores: Stores, size: Deafness): Promise<Find
   });
   const startedAt = Date.now();
   await eventually(async () => (await takenByJobs(first)) > 0, 20_000, 'events taken by jobs');
-  if (size.deaf === 'forgotten') proxy.forget();
-  else proxy.deafen(size.deaf === 'waiting' ? marks.waiting : marks.fetching, { lasting });
+  makeDeaf(proxy, size.deaf);
   const deafAt = Date.now();
   if (size.deaf !== 'waiting') {
     await eventually(() => logged(first, rebuilding), noticedWithinMs, 'new queue workers are made');
@@ -85,6 +90,11 @@ export async function deafenWorker(stores: Stores, size: Deafness): Promise<Find
       [`${stage.requests.duplicates()} deliveries sent twice`]: lasting || stage.requests.duplicates() === 0,
     },
   );
+}
+
+function makeDeaf(proxy: FaultProxy, deaf: Deafness['deaf']): void {
+  if (deaf === 'forgotten') return proxy.forget();
+  proxy.deafen(deaf === 'waiting' ? marks.waiting : marks.fetching, { lasting: deaf === 'fetching, for good' });
 }
 
 function logged(worker: ServiceProcess, words: string): boolean {

@@ -32,4 +32,19 @@ describe('the logger', () => {
       'nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w',
     );
   });
+
+  it('shows of an error what can be read, and not what hangs on it', () => {
+    const lines: string[] = [];
+    const log = createLogger('test', 'info', { write: (line: string) => lines.push(line) });
+    const client = { secretKey: 4711, connection: { stream: {} } };
+    const cause = new Error('the socket closed');
+    const error = Object.assign(new Error('terminated', { cause }), { code: '57P01', client, retry: () => undefined });
+    log.warn({ err: error }, 'one');
+    log.warn({ err: new AggregateError([error], 'nobody listens') }, 'many');
+    const [one, many] = lines.map((line) => JSON.parse(line).err);
+    expect(Object.keys(one).sort()).toEqual(['code', 'message', 'stack', 'type']);
+    expect(one).toMatchObject({ type: 'Error', code: '57P01', message: expect.stringContaining('the socket closed') });
+    expect(many).toMatchObject({ type: 'AggregateError', errors: [{ code: '57P01' }] });
+    expect(lines.join()).not.toContain('4711');
+  });
 });

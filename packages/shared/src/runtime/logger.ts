@@ -18,9 +18,25 @@ export function createLogger(service: string, level: LogLevel, destination?: Des
       level,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
     },
     { write: (line: string) => out.write(scrubSecrets(line)) },
   );
+}
+
+/**
+ * An error in plain values. Libraries hang whole objects on their errors: pg's pool the client, 9 kB of it, with the key
+ * that cancels what the connection does.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const plain = Object.entries(pino.stdSerializers.err(error)).filter(([, value]) => !isObject(value));
+  const all = error instanceof AggregateError ? { errors: error.errors.map(describeError) } : {};
+  return { ...Object.fromEntries(plain), ...all };
+}
+
+function isObject(value: unknown): boolean {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
 /** Replaces whatever looks like an API key, a webhook secret or a bearer token; the prefix stays, to show what it was. */

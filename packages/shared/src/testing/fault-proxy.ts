@@ -29,7 +29,17 @@ export interface FaultProxy extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-type Mode = 'open' | 'cut' | 'frozen';
+/** What is wrong just now. */
+interface Faults {
+  mode: 'open' | 'cut' | 'frozen';
+  delayMs: number;
+  /** Whether what a client says makes it deaf. */
+  deafens: (pair: Pair, bytes: Buffer) => boolean;
+  /** Who says this is reset. */
+  refused: string | undefined;
+}
+
+const noFaults: Faults = { mode: 'open', delayMs: 0, deafens: () => false, refused: undefined };
 
 /** One connection of a client, and ours to the server on its behalf. */
 interface Pair {
@@ -42,29 +52,14 @@ interface Pair {
 /** Starts a proxy on a free port of 127.0.0.1 that lets everything pass until it is told otherwise. */
 export async function startFaultProxy(target: { host: string; port: number }): Promise<FaultProxy> {
   const pairs = new Set<Pair>();
-  let mode: Mode = 'open';
-  let delayMs = 0;
-  let isMarked = (_pair: Pair, _bytes: Buffer) => false;
-  let refused: string | undefined;
-  const forward = (from: Socket, to: Socket, pair: Pair) => {
-    from.on('data', (bytes: Buffer) => {
-      if (from === pair.client && isMarked(pair, bytes)) pair.isDeaf = true;
-      if (from === pair.client && refused !== undefined && bytes.includes(refused)) return void from.resetAndDestroy();
-      if (pair.isForgotten || (pair.isDeaf && from === pair.upstream)) return;
-      if (delayMs === 0) to.write(bytes);
-      else setTimeout(() => to.write(bytes), delayMs);
-    });
-    from.on('error', () => to.destroy());
-    from.on('close', () => to.destroy());
-    if (mode === 'frozen') from.pause();
-  };
+  const faults = { ...noFaults };
   const server = createServer((client) => {
-    if (mode === 'cut') return void client.on('error', () => undefined).destroy();
+    if (faults.mode === 'cut') return void client.on('error', () => undefined).destroy();
     const pair = { client, upstream: connect(target.port, target.host), isForgotten: false, isDeaf: false };
     pairs.add(pair);
     client.on('close', () => pairs.delete(pair));
-    forward(client, pair.upstream, pair);
-    forward(pair.upstream, client, pair);
+    forward(pair, 'up', faults);
+    forward(pair, 'down', faults);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const each = (act: (pair: Pair) => void) => {
@@ -78,12 +73,12 @@ export async function startFaultProxy(target: { host: string; port: number }): P
   return {
     port: (server.address() as AddressInfo).port,
     cut: () => {
-      mode = 'cut';
+      faults.mode = 'cut';
       cutAll();
     },
     reset: () => each(({ client }) => client.resetAndDestroy()),
     freeze: () => {
-      mode = 'frozen';
+      faults.mode = 'frozen';
       each(({ client, upstream }) => [client, upstream].map((socket) => socket.pause()));
     },
     forget: () =>
@@ -93,24 +88,38 @@ export async function startFaultProxy(target: { host: string; port: number }): P
     halfClose: () => each(({ client }) => client.end()),
     deafen: (mark, { lasting } = { lasting: false }) => {
       const present = new Set(pairs);
-      isMarked = (pair, bytes) => (lasting || present.has(pair)) && bytes.includes(mark);
+      faults.deafens = (pair, bytes) => (lasting || present.has(pair)) && bytes.includes(mark);
     },
     refuse: (mark) => {
-      refused = mark;
+      faults.refused = mark;
     },
     delay: (ms) => {
-      delayMs = ms;
+      faults.delayMs = ms;
     },
     restore: () => {
-      mode = 'open';
-      delayMs = 0;
-      isMarked = () => false;
-      refused = undefined;
+      Object.assign(faults, noFaults);
       each(({ client, upstream }) => [client, upstream].map((socket) => socket.resume()));
     },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** From the client up to the server, or down from it. */
+function forward(pair: Pair, way: 'up' | 'down', faults: Faults): void {
+  const [from, to] = way === 'up' ? [pair.client, pair.upstream] : [pair.upstream, pair.client];
+  from.on('data', (bytes: Buffer) => {
+    if (way === 'up') {
+      if (faults.refused !== undefined && bytes.includes(faults.refused)) return void from.resetAndDestroy();
+      pair.isDeaf ||= faults.deafens(pair, bytes);
+    }
+    if (pair.isForgotten || (pair.isDeaf && way === 'down')) return;
+    if (faults.delayMs === 0) to.write(bytes);
+    else setTimeout(() => to.write(bytes), faults.delayMs);
+  });
+  from.on('error', () => to.destroy());
+  from.on('close', () => to.destroy());
+  if (faults.mode === 'frozen') from.pause();
 }
 
 /** The same URL, reached through a proxy. */
