@@ -1,5 +1,6 @@
 import type { Finding } from './finding.ts';
 import { measureLatency, ratioOf } from './latency.ts';
+import { startOtherReceiver } from './other-receiver.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R8: some endpoints never answer; what do the others notice? */
@@ -20,15 +21,11 @@ export interface HangingEndpoints {
 export async function hangEndpoints(stores: Stores, size: HangingEndpoints): Promise<Finding> {
   await using stage = await openFaultStage(stores, size.settings);
   const organizations: string[] = [];
+  await using other = await startOtherReceiver(stage.certificate);
   for (let n = 0; n < size.webhooks; n++) {
-    organizations.push((await stage.subscribe([n < size.hanging ? '/hanging' : '/healthy'])).organizationId);
+    const { organizationId } = await stage.subscribe(['/healthy'], n < size.hanging ? { url: other.url } : {});
+    organizations.push(organizationId);
   }
-  let hang = false;
-  const gate = Promise.withResolvers<void>();
-  stage.requests.respond(async ({ path }) => {
-    if (hang && path === '/hanging') await gate.promise;
-    return {};
-  });
   const api = await stage.startApi();
   const worker = await stage.startWorker();
   const healthy = organizations.slice(size.hanging);
@@ -45,18 +42,16 @@ export async function hangEndpoints(stores: Stores, size: HangingEndpoints): Pro
     });
   await measure();
   const before = await measure();
-  hang = true;
+  other.hang(true);
   await measure();
   const after = await measure();
-  hang = false;
-  gate.resolve();
+  other.hang(false);
   await worker.stop();
   const ratio = ratioOf(after, before);
   const open = await countOpenHealthy(stage);
   return {
     lost: open,
-    // A request that hangs is tried again, as it should be.
-    duplicates: healthyDuplicates(stage),
+    duplicates: stage.requests.duplicates(),
     figures: {
       'hanging of webhooks': `${size.hanging} of ${size.webhooks}`,
       'healthy p50 without, with (ms)': `${before.p50}, ${after.p50}`,
@@ -69,11 +64,6 @@ export async function hangEndpoints(stores: Stores, size: HangingEndpoints): Pro
       ...(open === 0 ? [] : [`${open} healthy deliveries were not made`]),
     ],
   };
-}
-
-function healthyDuplicates(stage: FaultStage): number {
-  const healthy = stage.requests.sent.filter(({ path }) => path === '/healthy');
-  return healthy.length - new Set(healthy.map((request) => request.deliveryId)).size;
 }
 
 async function countOpenHealthy({ db, url }: FaultStage): Promise<number> {

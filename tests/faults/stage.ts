@@ -8,6 +8,7 @@ import {
   createTestDatabase,
   insertOrganization,
   insertWebhook,
+  type KeyPairPem,
   type RedisServer,
   type ServiceName,
   type ServiceProcess,
@@ -33,6 +34,8 @@ export interface FaultStage extends AsyncDisposable {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly requests: RequestLog;
+  /** Of the receiver; the processes trust it. */
+  readonly certificate: KeyPairPem;
   /** A URL of the receiver. */
   url(path?: string): string;
   startWorker(settings?: Record<string, string>): Promise<ServiceProcess>;
@@ -85,6 +88,7 @@ export async function openFaultStage(stores: Stores, settings: Record<string, st
     db,
     databaseUrl,
     requests: createRequestLog(receiver),
+    certificate,
     url,
     startWorker: (own) => start('webhook-worker', own),
     startApi: (own) => start('api', own),
