@@ -4,6 +4,7 @@ import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { Client } from 'undici';
 import { connectFailure, destinationBlocked, FailureError } from './failures.ts';
 import { InterimFilter } from './interim-filter.ts';
+import { createPacer } from './pacer.ts';
 
 /** Where to connect: a host, and the vetted addresses that it is pinned to. */
 export type Route = { origin: string; host: string; port: number; addresses: readonly string[] };
@@ -64,7 +65,15 @@ export function createConnector({ policy, ca, monotonic, onClose }: ConnectorOpt
     });
     return socket;
   };
-  return (route) => new Connection(route, open, monotonic, onClose);
+  const pace = createPacer();
+  return (route) => new Connection(route, { open, pace, monotonic, onClose });
+}
+
+/** What every connection of a connector shares. */
+interface ConnectionParts extends Pick<ConnectorOptions, 'monotonic' | 'onClose'> {
+  open: (route: Route) => TLSSocket;
+  /** Starts connections one after the other. */
+  pace: (start: () => void) => void;
 }
 
 /** One connection with at most one request at a time. It connects with the first, and never a second time. */
@@ -79,18 +88,13 @@ export class Connection {
   #socket: TLSSocket | null = null;
   #filter: InterimFilter | null = null;
 
-  constructor(
-    route: Route,
-    open: (route: Route) => TLSSocket,
-    monotonic: () => number,
-    onClose: (connection: Connection) => void,
-  ) {
+  constructor(route: Route, { open, pace, monotonic, onClose }: ConnectionParts) {
     this.origin = route.origin;
     this.client = new Client(route.origin, {
       connect: (_options, callback) => {
         // A second connection would go out without the caller's knowledge: it decides on that.
         if (this.#socket !== null) return callback(new FailureError(lost), null);
-        this.#connect(open(route), monotonic, callback);
+        pace(() => this.#connect(open(route), monotonic, callback));
       },
       pipelining: 1,
       allowH2: false,
