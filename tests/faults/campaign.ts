@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { findRedisProgram, startRedis } from '@enterprise-api/shared/testing';
-import { type Campaign, campaigns } from './catalogue.ts';
+import type { Campaign } from './catalogue/entry.ts';
+import { campaigns } from './catalogue.ts';
 import type { Finding } from './finding.ts';
 import { type OwnPostgres, startOwnPostgres } from './own-postgres.ts';
 import { writeRow } from './report.ts';

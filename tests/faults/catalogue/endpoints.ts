@@ -1,0 +1,105 @@
+import { hangEndpoints } from '../hanging-endpoints.ts';
+import { floodWithEvents, recoverWithBacklog } from '../neighbours.ts';
+import { heedReceivers } from '../receiver-wishes.ts';
+import { timeRetries } from '../retry-timing.ts';
+import { alike, type Campaign, minutes } from './entry.ts';
+
+const fewNeighbours = { others: 20, eventsPerSecond: 20, measuredMs: 1_500, answerMs: 5, settleWithinMs: minutes(1) };
+const neighbours = { others: 200, eventsPerSecond: 40, measuredMs: 20_000, answerMs: 5, settleWithinMs: minutes(10) };
+
+/** Endpoints that hang, recover, fail and ask for patience, and their neighbours. */
+export const endpoints = {
+  R8: {
+    promise: 'R8',
+    what: '1 webhook hangs and has a tenth of the traffic',
+    backends: 'redis',
+    short: (stores) =>
+      hangEndpoints(stores, {
+        webhooks: 50,
+        hanging: 1,
+        hangingShare: 0.1,
+        eventsPerSecond: 40,
+        measuredMs: 1_500,
+        settings: {},
+        allowedRatio: 20,
+      }),
+    full: (stores) =>
+      hangEndpoints(stores, {
+        webhooks: 1_000,
+        hanging: 1,
+        hangingShare: 0.1,
+        eventsPerSecond: 100,
+        measuredMs: 30_000,
+        settings: {},
+        allowedRatio: 2,
+      }),
+  },
+  'R8-many': {
+    promise: 'R8',
+    what: 'a fifth of the webhooks hang',
+    backends: 'redis',
+    short: (stores) =>
+      hangEndpoints(stores, {
+        webhooks: 50,
+        hanging: 10,
+        hangingShare: 0.2,
+        eventsPerSecond: 40,
+        measuredMs: 1_500,
+        settings: {},
+        allowedRatio: 20,
+      }),
+    full: (stores) =>
+      hangEndpoints(stores, {
+        webhooks: 1_000,
+        hanging: 200,
+        hangingShare: 0.2,
+        eventsPerSecond: 100,
+        measuredMs: 30_000,
+        settings: {},
+        allowedRatio: 2,
+      }),
+  },
+  'R8-backlog': {
+    promise: 'R8, F16, F36',
+    what: 'a webhook recovers with a backlog; others have steady traffic',
+    backends: 'redis',
+    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, crowd: 1_000, allowedP99Ms: 5_000 }),
+    full: (stores) => recoverWithBacklog(stores, { ...neighbours, crowd: 50_000, allowedP99Ms: 1_000 }),
+  },
+  'R8-flood': {
+    promise: 'R8, F16',
+    what: 'an organization emits very much at once; others have steady traffic',
+    backends: 'both',
+    short: (stores) => floodWithEvents(stores, { ...fewNeighbours, crowd: 2_000, allowedP99Ms: 5_000 }),
+    full: (stores) => floodWithEvents(stores, { ...neighbours, crowd: 100_000, allowedP99Ms: 10_000 }),
+  },
+  R9: {
+    promise: 'R9',
+    what: 'the retry schedule, and many that fail at once',
+    backends: 'redis',
+    short: (stores) =>
+      timeRetries(stores, {
+        schedule: [0.5, 1],
+        deliveries: 10,
+        many: 400,
+        manyWebhooks: 20,
+        windowSeconds: 4,
+        allowedShare: 0.45,
+      }),
+    full: (stores) =>
+      timeRetries(stores, {
+        schedule: [5, 60],
+        deliveries: 15,
+        many: 10_000,
+        manyWebhooks: 100,
+        windowSeconds: 60,
+        allowedShare: 0.03,
+      }),
+  },
+  R10: {
+    promise: 'R10',
+    what: 'Retry-After, 410, and failing for days (rows set back)',
+    backends: 'redis',
+    ...alike(heedReceivers),
+  },
+} as const satisfies Record<string, Campaign>;

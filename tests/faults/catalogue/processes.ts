@@ -1,0 +1,80 @@
+import { killApis } from '../api-killed.ts';
+import { poison } from '../poison.ts';
+import { restartInTurn } from '../rolling-restart.ts';
+import { emitTheSame } from '../same-event.ts';
+import { quickLeases } from '../stage.ts';
+import { killWorkers } from '../worker-killed.ts';
+import { suspendWorker } from '../worker-suspended.ts';
+import { type Campaign, minutes } from './entry.ts';
+
+/** Processes that end, sleep or are born to die. */
+export const processes = {
+  R15: {
+    promise: 'R15',
+    what: 'the same event emitted 100 times in parallel',
+    backends: 'both',
+    short: (stores) => emitTheSame(stores, { events: 2, times: 100, webhooks: 3 }),
+    full: (stores) => emitTheSame(stores, { events: 50, times: 100, webhooks: 3 }),
+  },
+  R1: {
+    promise: 'R1, R14',
+    what: 'workers killed with -9 while they send; attempts against the receiver’s log',
+    backends: 'both',
+    short: (stores) =>
+      killWorkers(stores, {
+        kills: 3,
+        webhooks: 3,
+        eventsPerKill: 40,
+        workers: 3,
+        settings: quickLeases,
+        resentWithinMs: 20_000,
+        leaseMs: 3_000,
+        startWithinMs: 1_000,
+        settleWithinMs: minutes(1.5),
+      }),
+    full: (stores) =>
+      killWorkers(stores, {
+        kills: 20,
+        webhooks: 10,
+        eventsPerKill: 50,
+        workers: 2,
+        settings: {},
+        resentWithinMs: minutes(1),
+        leaseMs: 45_000,
+        startWithinMs: 10_000,
+        settleWithinMs: minutes(6),
+      }),
+  },
+  R2: {
+    promise: 'R2',
+    what: 'APIs killed with -9 while their clients emit',
+    backends: 'both',
+    short: (stores) => killApis(stores, { kills: 3, writes: 400, clients: 8, settleWithinMs: minutes(1) }),
+    full: (stores) => killApis(stores, { kills: 20, writes: 5_000, clients: 16, settleWithinMs: minutes(2) }),
+  },
+  R6: {
+    promise: 'R6',
+    what: 'a worker suspended (SIGSTOP) for longer than its leases',
+    backends: 'both',
+    short: (stores) =>
+      suspendWorker(stores, { events: 30, settings: quickLeases, forMs: 3_500, settleWithinMs: minutes(1) }),
+    full: (stores) =>
+      suspendWorker(stores, { events: 500, settings: {}, forMs: minutes(1), settleWithinMs: minutes(3) }),
+  },
+  R7: {
+    promise: 'R7',
+    what: 'each process in turn asked to end (SIGTERM), under load',
+    backends: 'both',
+    short: (stores) =>
+      restartInTurn(stores, { rounds: 4, eventsPerSecond: 30, webhooks: 3, settleWithinMs: minutes(1) }),
+    full: (stores) =>
+      restartInTurn(stores, { rounds: 20, eventsPerSecond: 100, webhooks: 3, settleWithinMs: minutes(2) }),
+  },
+  R13: {
+    promise: 'R13',
+    what: 'jobs that nobody understands; a delivery that kills its process',
+    backends: 'both',
+    short: (stores) => poison(stores, { badJobs: 5, innocents: 60, deaths: 3, companions: false }),
+    full: (stores) => poison(stores, { badJobs: 1_000, innocents: 2_000, deaths: 10, companions: true }),
+  },
+} as const satisfies Record<string, Campaign>;

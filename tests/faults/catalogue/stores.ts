@@ -1,0 +1,123 @@
+import { spoilNetwork } from '../bad-network.ts';
+import { stopPostgres } from '../postgres-stopped.ts';
+import { fillRedis } from '../redis-full.ts';
+import { loseRedis } from '../redis-lost.ts';
+import { type Campaign, minutes } from './entry.ts';
+
+/** Leases of 6 s: longer than the short outages, and not so long that a test waits for them. */
+const shortLeases = { WEBHOOK_TIMEOUT_MS: '2000', WORKER_LEASE_MARGIN: '4s', WORKER_START_WITHIN: '2s' };
+const manyPosts = { webhooks: 10, eventsPerPost: 20, eventsWhenFull: 1_000 };
+
+/** Stores that are away, forget, or are full, and the network to them. */
+export const stores = {
+  R3: {
+    promise: 'R3',
+    what: 'Redis killed without persistence, and FLUSHALL, in turn, under load',
+    breaks: 'redis',
+    backends: 'redis',
+    short: (stores) => loseRedis(stores, { times: 1, eventsPerSecond: 50, webhooks: 2, betweenMs: 700, downMs: 1_000 }),
+    full: (stores) =>
+      loseRedis(stores, { times: 3, eventsPerSecond: 100, webhooks: 3, betweenMs: 4_000, downMs: 3_000 }),
+  },
+  R4: {
+    promise: 'R4',
+    what: 'a backlog in a Redis of 64 MB, then a Redis that refuses every write',
+    breaks: 'redis',
+    backends: 'redis',
+    short: (stores) =>
+      fillRedis(stores, { ...manyPosts, backlog: 2_000, eventsWhenFull: 100, settleWithinMs: minutes(1) }),
+    full: (stores) => fillRedis(stores, { ...manyPosts, backlog: 200_000, settleWithinMs: minutes(20) }),
+  },
+  R5: {
+    promise: 'R5',
+    what: 'PostgreSQL stopped under load',
+    breaks: 'postgres',
+    backends: 'both',
+    short: (stores) =>
+      stopPostgres(stores, {
+        how: 'stop',
+        eventsPerSecond: 20,
+        webhooks: 3,
+        beforeMs: 500,
+        downMs: 2_500,
+        settings: shortLeases,
+        settleWithinMs: minutes(1),
+      }),
+    full: (stores) =>
+      stopPostgres(stores, {
+        how: 'stop',
+        eventsPerSecond: 50,
+        webhooks: 3,
+        beforeMs: 10_000,
+        downMs: 30_000,
+        settings: {},
+        settleWithinMs: minutes(4),
+      }),
+  },
+  'R5-crash': {
+    promise: 'R5',
+    what: 'PostgreSQL killed with -9 under load',
+    breaks: 'postgres',
+    backends: 'both',
+    short: (stores) =>
+      stopPostgres(stores, {
+        how: 'crash',
+        eventsPerSecond: 20,
+        webhooks: 3,
+        beforeMs: 500,
+        downMs: 1_500,
+        settings: shortLeases,
+        settleWithinMs: minutes(1),
+      }),
+    full: (stores) =>
+      stopPostgres(stores, {
+        how: 'crash',
+        eventsPerSecond: 50,
+        webhooks: 3,
+        beforeMs: 10_000,
+        downMs: 5_000,
+        settings: {},
+        settleWithinMs: minutes(4),
+      }),
+  },
+  'R5-network': {
+    promise: 'R3, R5',
+    what: 'connections to the stores cut, reset, half-closed, frozen, delayed, under load',
+    backends: 'both',
+    short: (stores) =>
+      spoilNetwork(stores, {
+        faults: ['reset', 'half-close', 'freeze', 'delay'],
+        alwaysAnswers: true,
+        eventsPerSecond: 20,
+        webhooks: 2,
+        lastsMs: 600,
+        settings: shortLeases,
+        settleWithinMs: minutes(1),
+      }),
+    full: (stores) =>
+      spoilNetwork(stores, {
+        faults: ['cut', 'reset', 'half-close', 'freeze', 'delay'],
+        alwaysAnswers: true,
+        eventsPerSecond: 50,
+        webhooks: 3,
+        lastsMs: 5_000,
+        settings: {},
+        settleWithinMs: minutes(3),
+      }),
+  },
+  'R5-forget': {
+    promise: 'R3, R5',
+    what: 'connections to the stores that carry nothing any more and are not told, under load',
+    backends: 'both',
+    full: (stores) =>
+      spoilNetwork(stores, {
+        faults: ['forget'],
+        alwaysAnswers: false,
+        eventsPerSecond: 20,
+        webhooks: 3,
+        lastsMs: 25_000,
+        settings: {},
+        settleWithinMs: minutes(3),
+      }),
+  },
+} as const satisfies Record<string, Campaign>;
