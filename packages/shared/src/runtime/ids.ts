@@ -10,6 +10,9 @@ const nine = 0x39;
 const beforeA = 0x61 - 10;
 const suffixLength = 26;
 
+/** Before every other UUID: where a walk in the order of ids begins. */
+export const nilUuid = '00000000-0000-0000-0000-000000000000';
+
 /** A new time-ordered id (UUIDv7) in the form the ledger keeps. */
 export function newUuid(): string {
   return randomUUIDv7();

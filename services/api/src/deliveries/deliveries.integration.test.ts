@@ -1,21 +1,15 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { insertAttempt, insertDelivery } from '../testing/rows.ts';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { type TestApi, withCustomer } from '../testing/test-api.ts';
 
 let api: TestApi;
 let key: string;
 let organizationId: string;
 let webhookId: string;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
-beforeEach(async () => {
-  const made = await api.createKey();
-  key = made.secret;
-  organizationId = made.organization_id;
+withCustomer(async (customer) => {
+  ({ api, key, organizationId } = customer);
   webhookId = (await api.createWebhook(key)).id;
 });
 

@@ -1,22 +1,16 @@
 import type { AuditEntry } from '@enterprise-api/shared/contracts';
 import { createDatabase } from '@enterprise-api/shared/db';
 import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { eventually } from '../testing/eventually.ts';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { type TestApi, withCustomer } from '../testing/test-api.ts';
 
 let api: TestApi;
 let key: string;
 let organizationId: string;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
-beforeEach(async () => {
-  const made = await api.createKey();
-  key = made.secret;
-  organizationId = made.organization_id;
+withCustomer((customer) => {
+  ({ api, key, organizationId } = customer);
 });
 
 const good = { url: 'https://hooks.example.com/in', events: ['batch.*'], description: 'one' };

@@ -3,6 +3,7 @@ import type { ApiKey, Organization, Plan, WebhookWithSecret } from '@enterprise-
 import { createDatabase, type Database } from '@enterprise-api/shared/db';
 import { type Clock, createLogger, systemClock } from '@enterprise-api/shared/runtime';
 import { createTestDatabase, type TestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import request, { type Test } from 'supertest';
 import { type ApiConfig, parseConfig } from '../config.ts';
 import { startApi } from '../start.ts';
@@ -42,6 +43,27 @@ export interface TestApiOptions {
   clock?: Clock;
   /** The database of another API; a new one by default. */
   database?: TestDatabase;
+}
+
+/** What a test of `/v1` starts from. */
+export interface Customer {
+  api: TestApi;
+  /** A key that may do everything, of an organization of its own. */
+  key: string;
+  organizationId: string;
+}
+
+/** One API for all tests of a file, and a new customer for each of them. */
+export function withCustomer(begin: (customer: Customer) => void | Promise<void>): void {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.stop());
+  beforeEach(async () => {
+    const { secret: key, organization_id: organizationId } = await api.createKey();
+    await begin({ api, key, organizationId });
+  });
 }
 
 const internalSecret = 'internal-secret-of-the-tests-0123456789';

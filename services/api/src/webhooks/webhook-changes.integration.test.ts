@@ -1,19 +1,13 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { insertDelivery } from '../testing/rows.ts';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { type TestApi, withCustomer } from '../testing/test-api.ts';
 
 let api: TestApi;
 let key: string;
 let organizationId: string;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
-beforeEach(async () => {
-  const made = await api.createKey();
-  key = made.secret;
-  organizationId = made.organization_id;
+withCustomer((customer) => {
+  ({ api, key, organizationId } = customer);
 });
 
 const unknownId = 'whk_01jd6kz5r8e2v9qxm3c7t4b0na';

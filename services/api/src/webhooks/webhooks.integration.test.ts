@@ -1,20 +1,14 @@
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startTestApi, type TestApi, testConfig } from '../testing/test-api.ts';
+import { describe, expect, it } from '@jest/globals';
+import { type TestApi, testConfig, withCustomer } from '../testing/test-api.ts';
 
 let api: TestApi;
 let key: string;
 let organizationId: string;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
-beforeEach(async () => {
-  const made = await api.createKey();
-  key = made.secret;
-  organizationId = made.organization_id;
+withCustomer((customer) => {
+  ({ api, key, organizationId } = customer);
 });
 
 const good = { url: 'https://hooks.example.com/in', events: ['batch.*'] };

@@ -1,10 +1,10 @@
 import type { Database } from '@enterprise-api/shared/db';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { type Clock, nilUuid } from '@enterprise-api/shared/runtime';
 import type { Intake } from '../lanes/intake.ts';
 import type { Lanes } from '../lanes/lanes.ts';
 import type { Rooms } from '../lanes/rooms.ts';
 import { createLoop, type Loop } from '../upkeep/loop.ts';
-import { type Dispatched, firstCursor, leaseDueDeliveries } from './queries.ts';
+import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;
 const idleEveryMs = 1_000;
@@ -30,7 +30,7 @@ export interface DispatcherOptions {
  */
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, lanes, intake } = options;
-  let cursor = firstCursor;
+  let cursor = nilUuid;
   return createLoop({
     onError: options.onError,
     delayAfterErrorMs: idleEveryMs,
@@ -41,7 +41,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const leasedAt = clock.monotonic();
       const page = { cursor, visit: visitedPerRun };
       const dispatched = await leaseDueDeliveries(db, page, rooms, options.leaseMs);
-      cursor = dispatched.cursor ?? firstCursor;
+      cursor = dispatched.cursor ?? nilUuid;
       options.onDispatched(dispatched.leases.length);
       if (dispatched.stopped.length > 0) options.onStopped(dispatched.stopped);
       const backlogs = findBacklogs(rooms, dispatched);
@@ -57,7 +57,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
 function delayAfter(from: string, { cursor, leases }: Dispatched): number {
   if (cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
   // A walk that began in the middle has not seen the webhooks before its start.
-  if (from !== firstCursor) return 0;
+  if (from !== nilUuid) return 0;
   return leases.length > 0 ? busyEveryMs : idleEveryMs;
 }
 

@@ -1,13 +1,14 @@
 import type { Database } from '@enterprise-api/shared/db';
+import { nilUuid } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { LeaseRow } from '../lanes/lease-row.ts';
 import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
-import { firstCursor, leaseDueDeliveries } from './queries.ts';
+import { leaseDueDeliveries } from './queries.ts';
 
 const leaseMs = 45_000;
-const page = { cursor: firstCursor, visit: 1_000 };
+const page = { cursor: nilUuid, visit: 1_000 };
 
 let db: Database;
 let close: () => Promise<void>;
@@ -92,7 +93,7 @@ describe('dispatch', () => {
   it('reports its cursor when it has visited as many webhooks as it may, also with nothing leased', async () => {
     const sets = [await takeDeliveries(db, 1), await takeDeliveries(db, 1)];
     const [first] = sets.map((set) => set.webhookId).sort();
-    const walk = await leaseDueDeliveries(db, { cursor: firstCursor, visit: 1 }, plenty, leaseMs);
+    const walk = await leaseDueDeliveries(db, { cursor: nilUuid, visit: 1 }, plenty, leaseMs);
     expect(walk).toMatchObject({ leases: [], cursor: first });
   });
 

@@ -1,4 +1,5 @@
 import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
+import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -23,9 +24,6 @@ export interface Dispatched {
 /** Added to a lease that was given before without a recorded attempt: 30 s × (2^claims − 1), an hour at most. */
 const reclaimStepSeconds = 30;
 const reclaimLimitSeconds = 3_600;
-
-/** Before every UUID. */
-export const firstCursor = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Leases due rows, at most each webhook's room: first tries left over, retries, hand-backs, manual retries and the rows
@@ -113,7 +111,7 @@ function nextCursor(page: DispatchPage, walk: Walk | undefined, leases: LeaseRow
       leases
         .map((lease) => lease.webhook_id)
         .sort()
-        .at(-1) ?? firstCursor
+        .at(-1) ?? nilUuid
     );
   }
   return walk && walk.visited >= page.visit ? walk.cursor : null;

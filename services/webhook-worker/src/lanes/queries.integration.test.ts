@@ -1,15 +1,16 @@
 import type { Database } from '@enterprise-api/shared/db';
+import { nilUuid } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { firstCursor, leaseDueDeliveries } from '../dispatch/queries.ts';
+import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { takeEvents } from '../take/queries.ts';
 import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
 import type { LeaseRow } from './lease-row.ts';
 import { findEvents, handBack } from './queries.ts';
 
 const leaseMs = 45_000;
-const page = { cursor: firstCursor, visit: 1_000 };
+const page = { cursor: nilUuid, visit: 1_000 };
 
 let db: Database;
 let close: () => Promise<void>;

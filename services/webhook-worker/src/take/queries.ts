@@ -1,4 +1,5 @@
 import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
+import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -23,8 +24,6 @@ export interface Taken {
 const relayAfterSeconds = 2;
 /** Events per run of the relay, and organizations that it visits in one. */
 const relayBatchSize = 100;
-/** Before every UUID. */
-const firstCursor = '00000000-0000-0000-0000-000000000000';
 
 /** Takes the events that a job names. Events that are gone already, or that another process holds, are passed over. */
 export function takeEvents(
@@ -56,7 +55,7 @@ export function takeOverdueEvents(
   const source: Source = {
     picked: sql`visited as (
       (select organization_id, 1 as n from outbox
-        where organization_id > ${cursor ?? firstCursor}::uuid order by organization_id limit 1)
+        where organization_id > ${cursor ?? nilUuid}::uuid order by organization_id limit 1)
       union all
       select x.organization_id, v.n + 1 from visited v cross join lateral (
         select organization_id from outbox
