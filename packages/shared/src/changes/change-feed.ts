@@ -49,20 +49,31 @@ function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFe
     disconnectTimeout,
   });
   let subscriber: Redis | undefined;
+  let closed = false;
+  const ignoreClosing = (error: Error) => {
+    if (!closed) onError(error);
+  };
   publisher.on('error', onError);
   return {
     publish: async (change) => {
       await publisher.publish(channel, JSON.stringify(change)).catch(onError);
     },
     subscribe: async (listener, lost) => {
-      subscriber = new Redis(url, { retryStrategy, maxRetriesPerRequest: null, disconnectTimeout });
-      subscriber.on('error', onError);
-      subscriber.on('message', (_channel, message) => deliver(message, listener));
-      // ioredis subscribes again by itself after a reconnect; what was published meanwhile is gone.
-      subscriber.on('ready', lost);
-      void subscriber.subscribe(channel).catch(onError);
+      const client = new Redis(url, {
+        retryStrategy,
+        maxRetriesPerRequest: null,
+        disconnectTimeout,
+        // ioredis would do it without catching: closing the feed in the middle of it would end the process.
+        autoResubscribe: false,
+      });
+      client.on('error', onError);
+      client.on('message', (_channel, message) => deliver(message, listener));
+      // What was published before we listen, again, is gone.
+      client.on('ready', () => void client.subscribe(channel).then(lost, ignoreClosing));
+      subscriber = client;
     },
     close: async () => {
+      closed = true;
       publisher.disconnect();
       subscriber?.disconnect();
     },
