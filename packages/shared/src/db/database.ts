@@ -29,9 +29,15 @@ export function createDatabase(options: DatabaseOptions): Database {
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool(options) }) });
 }
 
+/**
+ * Longer than the pool's own ten seconds: a burst would begin with new connections each time, 30 ms for one, and as much
+ * again until it has prepared its statements. Shorter than {@link silentAfterMs}, which is for connections in use.
+ */
+const idleForMs = 30_000;
+
 /** The pool beneath {@link createDatabase}, for the one place that needs `LISTEN`. */
 export function createPool(options: DatabaseOptions): Pool {
-  const pool = new Pool({ ...connectionSettings(options), max: options.poolSize });
+  const pool = new Pool({ ...connectionSettings(options), max: options.poolSize, idleTimeoutMillis: idleForMs });
   pool.on('error', (error) => options.onError?.(error));
   // The pool listens to idle clients only. One in use that loses its server between two statements would otherwise end
   // the process with an unhandled event; its next statement fails, and the pool drops it.

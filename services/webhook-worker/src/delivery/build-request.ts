@@ -38,5 +38,5 @@ export function buildRequest(parts: RequestParts, now: number): DeliveryRequest 
   const signatures = [signStandard(keys.current, eventId, timestampSeconds, body)];
   if (old !== null) signatures.push(signStandard(old, eventId, timestampSeconds, body));
   headers['webhook-signature'] = signatures.join(' ');
-  return { url: parts.url, headers, body };
+  return { url: parts.url, headers, body, canWait: parts.attempt > 1 };
 }

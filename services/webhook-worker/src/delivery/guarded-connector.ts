@@ -4,10 +4,17 @@ import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { Client } from 'undici';
 import { connectFailure, destinationBlocked, FailureError } from './failures.ts';
 import { InterimFilter } from './interim-filter.ts';
-import { createPacer } from './pacer.ts';
+import { createPacer, type Pacer } from './pacer.ts';
 
 /** Where to connect: a host, and the vetted addresses that it is pinned to. */
-export type Route = { origin: string; host: string; port: number; addresses: readonly string[] };
+export type Route = {
+  origin: string;
+  host: string;
+  port: number;
+  addresses: readonly string[];
+  /** Whether others may connect before. */
+  canWait: boolean;
+};
 
 export type ConnectorOptions = {
   policy: AddressPolicy;
@@ -73,7 +80,7 @@ export function createConnector({ policy, ca, monotonic, onClose }: ConnectorOpt
 interface ConnectionParts extends Pick<ConnectorOptions, 'monotonic' | 'onClose'> {
   open: (route: Route) => TLSSocket;
   /** Starts connections one after the other. */
-  pace: (start: () => void) => void;
+  pace: Pacer;
 }
 
 /** One connection with at most one request at a time. It connects with the first, and never a second time. */
@@ -94,7 +101,7 @@ export class Connection {
       connect: (_options, callback) => {
         // A second connection would go out without the caller's knowledge: it decides on that.
         if (this.#socket !== null) return callback(new FailureError(lost), null);
-        pace(() => this.#connect(open(route), monotonic, callback));
+        pace(() => this.#connect(open(route), monotonic, callback), route.canWait);
       },
       pipelining: 1,
       allowH2: false,

@@ -1,27 +1,46 @@
 /** Tasks that start in one turn of the event loop. */
 const perTurn = 2;
+/** Tasks that can wait start so far apart, or a few of them when many wait: a line is through in half a second. */
+const apartMs = 5;
+const shareOfLine = 20;
+
+/** Starts a task soon; one that can wait, after those that cannot. */
+export type Pacer = (task: () => void, canWait: boolean) => void;
 
 /**
  * Starts things one after the other, a few in each turn of the event loop. For handshakes: when retries to ten endpoints
  * that hang fall due together, their ten handshakes came back together too, and stood 20 ms before everybody's answers.
+ * Those of retries come one every few milliseconds: each takes a machine of two cores some of its time, and none is awaited.
  */
-export function createPacer(): (task: () => void) => void {
-  let waiting: (() => void)[] = [];
+export function createPacer(): Pacer {
+  const urgent = createLine(() => perTurn, setImmediate);
+  const patient = createLine(
+    (waiting) => Math.ceil(waiting / shareOfLine),
+    (run) => setTimeout(run, apartMs),
+  );
+  return (task, canWait) => (canWait ? patient : urgent)(task);
+}
+
+/** @param share how many of those waiting start together */
+function createLine(
+  share: (waiting: number) => number,
+  schedule: (run: () => void) => void,
+): (task: () => void) => void {
+  const waiting: (() => void)[] = [];
   let scheduled = false;
   const run = () => {
     scheduled = false;
-    const now = waiting.slice(0, perTurn);
-    waiting = waiting.slice(perTurn);
+    const now = waiting.splice(0, share(waiting.length));
     for (const task of now) task();
-    schedule();
+    scheduleIfWaiting();
   };
-  const schedule = () => {
+  const scheduleIfWaiting = () => {
     if (scheduled || waiting.length === 0) return;
     scheduled = true;
-    setImmediate(run);
+    schedule(run);
   };
   return (task) => {
     waiting.push(task);
-    schedule();
+    scheduleIfWaiting();
   };
 }

@@ -137,7 +137,8 @@ export class Sending implements ExchangeEvents {
   }
 
   #connectTo({ origin, host, port }: Target): Connection {
-    return this.#context.connect({ origin, host, port, addresses: this.#addresses });
+    const canWait = this.#request.canWait ?? false;
+    return this.#context.connect({ origin, host, port, addresses: this.#addresses, canWait });
   }
 
   #dispatch({ path }: Target, connection: Connection): void {

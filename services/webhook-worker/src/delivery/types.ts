@@ -5,6 +5,8 @@ export type DeliveryRequest = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
+  /** Whether others go before it where something has to be paced: true of retries. */
+  canWait?: boolean;
 };
 
 /** What the sender asks and tells its caller while an attempt is under way. Both are called synchronously. */
