@@ -21,6 +21,7 @@ import type { WorkerMetrics } from './metrics.ts';
 import { createBatcher } from './outcomes/batcher.ts';
 import type { Outcome, Recorded } from './outcomes/outcome.ts';
 import { recordOutcomes } from './outcomes/queries.ts';
+import { createRelay } from './take/relay.ts';
 import { createTaker, type Taker } from './take/taker.ts';
 import { createDisabler } from './webhooks/disabler.ts';
 import { cancelLeased, findWebhooks } from './webhooks/queries.ts';
@@ -52,6 +53,7 @@ export interface PipelineOptions {
 /** At a stop, outcomes wait this long for a database that is away; then their leases run out. */
 const flushWithinMs = 1_500;
 const storeWithinMs = 500;
+
 export function createPipeline({ config, db, log, metrics, publish }: PipelineOptions): Pipeline {
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
   const startWithinMs = config.WORKER_START_WITHIN;
@@ -112,6 +114,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       },
       handBack: (leases) => handBack(leases),
       needsRefill: () => dispatcher.wake(),
+      hasRoom: () => relay.hasRoom(),
     },
   });
   const intake = createIntake({
@@ -137,6 +140,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     },
   });
   const mayTake = () => !batcher.isBehind();
+  const relay = createRelay({ taker, mayTake, onError: createLimitedWarning(log, 'relay failed') });
   const dispatcher = createDispatcher({
     db,
     clock,
@@ -176,12 +180,15 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       disabler.cancelPending([webhookId]);
       dispatcher.wake();
     },
-    start: () => dispatcher.start(),
+    start: () => {
+      dispatcher.start();
+      relay.start();
+    },
     stopStarting: () => lanes.stop(),
     stop: async () => {
       lanes.stop();
       // What hangs is a store that is away: each step has its time, or the stop would have none.
-      await settledWithin(dispatcher.stop(), storeWithinMs);
+      await settledWithin(Promise.all([dispatcher.stop(), relay.stop()]), storeWithinMs);
       await settledWithin(attemptsEnded(), config.WEBHOOK_TIMEOUT_MS);
       await settledWithin(batcher.flush(flushWithinMs), flushWithinMs);
       await settledWithin(Promise.all([disabler.stop(), intake.settled()]), storeWithinMs);

@@ -29,7 +29,6 @@ import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { startProbeServer } from './probes/server.ts';
-import { createRelay } from './take/relay.ts';
 import { writeQueuedEvent } from './take/write-event.ts';
 import { createPartitionKeeper } from './upkeep/partition-keeper.ts';
 import { createWatchdog } from './upkeep/watchdog.ts';
@@ -130,13 +129,6 @@ function startIntake(parts: {
   closers.add('partition keeper', keeper.stop, closeWithinMs);
   keeper.start();
   pipeline.start();
-  const relay = createRelay({
-    taker: pipeline.taker,
-    mayTake: pipeline.mayTake,
-    onError: createLimitedWarning(log, 'relay failed'),
-  });
-  closers.add('relay', relay.stop, closeWithinMs);
-  relay.start();
   const queueWarning = createLimitedWarning(log, 'queue');
   const workers = createWorkers({
     backend: queue,

@@ -14,6 +14,7 @@ function bench(settings: { slots?: number; concurrency?: number; waiting?: numbe
   const running: { lease: Lease; answer: () => void; end: (timedOut?: boolean) => Promise<void> }[] = [];
   const handedBack: Lease[] = [];
   let refills = 0;
+  let roomy = 0;
   const lanes = new Lanes({
     clock: { now: () => now, monotonic: () => now },
     slots: settings.slots ?? 10,
@@ -37,6 +38,9 @@ function bench(settings: { slots?: number; concurrency?: number; waiting?: numbe
       handBack: (leases) => handedBack.push(...leases),
       needsRefill: () => {
         refills += 1;
+      },
+      hasRoom: () => {
+        roomy += 1;
       },
     },
   });
@@ -77,6 +81,7 @@ function bench(settings: { slots?: number; concurrency?: number; waiting?: numbe
       now += ms;
     },
     refills: () => refills,
+    roomy: () => roomy,
   };
 }
 
@@ -204,6 +209,22 @@ describe('lanes', () => {
     expect(refills()).toBe(0);
     while (running.length > 0) running.shift()?.answer();
     expect(refills()).toBeGreaterThan(0);
+  });
+
+  it('have room for new deliveries while no more wait than may run, and say so', () => {
+    const { lanes, leases, running, roomy } = bench({ concurrency: 2, waiting: 20, slots: 4 });
+    expect(lanes.room()).toBe(8);
+    lanes.accept(leases('a', 6));
+    expect(lanes.room()).toBe(4);
+    lanes.accept(leases('b', 3));
+    expect([lanes.room(), roomy()]).toEqual([0, 0]);
+    running.shift()?.answer();
+    expect([lanes.room(), roomy()]).toEqual([4, 0]);
+    running.shift()?.answer();
+    expect([lanes.room(), roomy()]).toEqual([5, 1]);
+    lanes.stop();
+    running.shift()?.answer();
+    expect([lanes.room(), roomy()]).toEqual([0, 1]);
   });
 
   it('hand everything back that waits when they stop, and take nothing more', () => {

@@ -13,6 +13,8 @@ interface LaneEvents {
   handBack(leases: Lease[]): void;
   /** A lane with due rows in the ledger has room again. */
   needsRefill(): void;
+  /** An attempt has ended, and few wait: there is room for new deliveries. */
+  hasRoom(): void;
 }
 
 export interface LanesOptions {
@@ -85,7 +87,7 @@ export class Lanes {
 
   /** Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). */
   rooms(kind: 'new' | 'due'): Rooms {
-    const { limits, slots, clock } = this.options;
+    const { limits, clock } = this.options;
     const now = clock.monotonic();
     this.inFlight.age(now);
     const webhookIds: string[] = [];
@@ -98,8 +100,14 @@ export class Lanes {
       free.push(this.mayStart(lane, now) && !this.hosts.isStuck(lane.hostKey) ? room : 0);
       busy.push(lane.running + lane.waiting.length);
     }
-    const inAll = this.stopped ? 0 : Math.max(0, 2 * slots - this.waitingInAll);
-    return { webhookIds, free, busy, ofNewLane: this.stopped ? 0 : limits.concurrency + limits.waiting, inAll };
+    const ofNewLane = this.stopped ? 0 : limits.concurrency + limits.waiting;
+    return { webhookIds, free, busy, ofNewLane, inAll: this.stopped ? 0 : this.roomInAll() };
+  }
+
+  /** How many new deliveries this process could use now; 0 until fewer wait than may run, so that they come in batches. */
+  room(): number {
+    const { slots } = this.options;
+    return this.stopped || this.waitingInAll > slots ? 0 : this.roomInAll();
   }
 
   /** Starts nothing more; what waits is handed back. Attempts under way go on. */
@@ -119,6 +127,10 @@ export class Lanes {
       old: this.inFlight.oldCount,
       waiting: this.waitingInAll,
     };
+  }
+
+  private roomInAll(): number {
+    return Math.max(0, 2 * this.options.slots - this.waitingInAll);
   }
 
   private startWhatMay(): void {
@@ -172,6 +184,7 @@ export class Lanes {
     if (!this.stopped && this.ready.size > 0) this.startWhatMay();
     // With many backlogs each lane is short: asking for a few rows at every answer would keep the ledger walking.
     const hasRoom = this.waitingInAll < this.options.slots;
+    if (hasRoom && !this.stopped) this.options.events.hasRoom();
     if (hasRoom && lane.hasDueRows && freeRoom(lane, this.options.limits) * 2 >= this.options.limits.waiting) {
       this.options.events.needsRefill();
     }

@@ -10,9 +10,10 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Rooms } from '../lanes/rooms.ts';
-import { takeEvents, takeOverdueEvents } from './queries.ts';
+import { type OutboxPage, takeEvents, takeOverdueEvents } from './queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
+const overdue: OutboxPage = { cursor: null, limit: 100, olderThanSeconds: 2 };
 const plenty: Rooms = { webhookIds: [], free: [], busy: [], ofNewLane: 100, inAll: 1_000 };
 
 let db: Database;
@@ -177,21 +178,21 @@ describe('take', () => {
       await makeOverdue(long);
       await emit(2);
       await makeOverdue(db);
-      expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 2 });
+      expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2 });
     });
-    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 1, deliveries: 1 });
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 1, deliveries: 1 });
   });
 
   it('relays only events whose job is late', async () => {
     await insertWebhook(db, { organizationId });
     await emit(2);
-    expect((await takeOverdueEvents(db, plenty, settings)).events).toBe(0);
+    expect((await takeOverdueEvents(db, plenty, settings, overdue)).events).toBe(0);
     // Both the events and the webhook grow older: a webhook made after an event does not get it.
     await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'
       where organization_id = ${organizationId}`.execute(db);
     await sql`update webhooks set created_at = clock_timestamp() - interval '1 hour'
       where organization_id = ${organizationId}`.execute(db);
-    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 2, deliveries: 2 });
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2, deliveries: 2 });
     expect(await outboxSize()).toBe(0);
   });
 
@@ -208,10 +209,10 @@ describe('take', () => {
     await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
     const waiting = async (id: string) =>
       (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', id).execute()).length;
-    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 31, cursor: null });
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 31, cursor: null });
     expect(await Promise.all([crowded, ...others].map(waiting))).toEqual([275, 0, 0, 0]);
     // The others are done: their share is its own again.
-    expect(await takeOverdueEvents(db, plenty, settings)).toMatchObject({ events: 100 });
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 100 });
   });
 
   it('relays from more organizations than it visits in one run by going on behind the last', async () => {
@@ -221,9 +222,29 @@ describe('take', () => {
       await emit();
     }
     await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
-    const first = await takeOverdueEvents(db, plenty, settings);
+    const first = await takeOverdueEvents(db, plenty, settings, overdue);
     expect(first).toMatchObject({ events: 100, cursor: expect.any(String) });
-    const second = await takeOverdueEvents(db, plenty, settings, first.cursor);
+    const second = await takeOverdueEvents(db, plenty, settings, { ...overdue, cursor: first.cursor });
     expect(second).toMatchObject({ events: 5, cursor: null });
+  });
+
+  it('relays no more than its limit, and goes on behind the last organization that got any', async () => {
+    await sql`truncate outbox`.execute(db);
+    const organizations = [organizationId, await insertOrganization(db), await insertOrganization(db)].sort();
+    for (const id of organizations) {
+      organizationId = id;
+      await emit(4);
+    }
+    const waiting = async () => {
+      const rows = await db.selectFrom('outbox').select('organization_id').execute();
+      return organizations.map((id) => rows.filter((row) => row.organization_id === id).length);
+    };
+    const page = { ...overdue, limit: 2, olderThanSeconds: 0 };
+    const first = await takeOverdueEvents(db, plenty, settings, page);
+    expect(first).toMatchObject({ events: 2, cursor: organizations[1] });
+    expect(await waiting()).toEqual([3, 3, 4]);
+    const second = await takeOverdueEvents(db, plenty, settings, { ...page, cursor: first.cursor });
+    expect(second).toMatchObject({ events: 2, cursor: null });
+    expect(await waiting()).toEqual([3, 3, 2]);
   });
 });

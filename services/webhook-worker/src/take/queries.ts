@@ -20,10 +20,18 @@ export interface Taken {
   cursor: string | null;
 }
 
-/** Events older than this are the relay's: their job is late or lost. */
-const relayAfterSeconds = 2;
-/** Events per run of the relay, and organizations that it visits in one. */
-const relayBatchSize = 100;
+/** Organizations that the relay visits in one run. */
+const organizationsPerRun = 100;
+
+/** Which part of the outbox a run of the relay looks at. */
+export interface OutboxPage {
+  /** Organizations are visited in the order of their ids, from behind this one. */
+  cursor: string | null;
+  /** Events at most. */
+  limit: number;
+  /** Younger events are passed over. */
+  olderThanSeconds: number;
+}
 
 /** Takes the events that a job names. Events that are gone already, or that another process holds, are passed over. */
 export function takeEvents(
@@ -42,15 +50,14 @@ export function takeEvents(
 }
 
 /**
- * Takes the oldest events that no job has brought, straight from the table: of each organization its share of the batch,
- * so that one with a hundred thousand events waiting holds up nobody else's. Organizations are visited in the order of
- * their ids, from behind `cursor`, by one probe of the index each.
+ * Takes the oldest events that no job has brought, straight from the table: of each organization its share of the limit,
+ * so that one with a hundred thousand events waiting holds up nobody else's. Each is visited by one probe of the index.
  */
 export function takeOverdueEvents(
   db: Database,
   rooms: Rooms,
   settings: TakeSettings,
-  cursor: string | null = null,
+  { cursor, limit, olderThanSeconds }: OutboxPage,
 ): Promise<Taken> {
   const source: Source = {
     picked: sql`visited as (
@@ -60,15 +67,23 @@ export function takeOverdueEvents(
       select x.organization_id, v.n + 1 from visited v cross join lateral (
         select organization_id from outbox
         where organization_id > v.organization_id order by organization_id limit 1) x
-      where v.n < ${relayBatchSize}
+      where v.n < ${organizationsPerRun}
     ), picked as materialized (
       select o.* from visited v cross join lateral (
         select event_id, organization_id, created_at from outbox
         where organization_id = v.organization_id
-          and created_at < clock_timestamp() - make_interval(secs => ${relayAfterSeconds})
-        order by event_id limit greatest(1, ${relayBatchSize} / (select count(*)::int from visited))
-        for update skip locked) o)`,
-    cursor: sql`(select case when count(*) >= ${relayBatchSize} then max(organization_id::text) end from visited)::uuid`,
+          and created_at < clock_timestamp() - make_interval(secs => ${olderThanSeconds})
+        order by event_id limit greatest(1, ${limit}::int / (select count(*)::int from visited))
+        for update skip locked) o
+      limit ${limit}
+    ), ends as (
+      select max(v.organization_id::text) as visited, count(*) as visits, (select max(organization_id::text) from picked) as served,
+             (select count(*) from picked) as events
+      from visited v
+    )`,
+    // Behind the last that got any, when the limit came before the others.
+    cursor: sql`(select case when events >= ${limit} and served < visited then served
+                             when visits >= ${organizationsPerRun} then visited end from ends)::uuid`,
   };
   return take(db, source, rooms, settings);
 }
