@@ -49,4 +49,20 @@ describe('waiting connections', () => {
     pool.destroyAll();
     expect([second, third].map((each) => each.isOpen())).toEqual([false, false]);
   });
+
+  it('are ended first where an origin has others: those of a busy one push out no only one', () => {
+    const pool = new ConnectionPool<ReturnType<typeof connection>>(3);
+    const lone = connection('a');
+    const busy = [connection('b'), connection('b'), connection('b')];
+    for (const each of [lone, ...busy]) pool.put(each);
+    expect([lone, ...busy].map((each) => each.isOpen())).toEqual([true, true, false, true]);
+    // What was spare is the only one now, and as good as the others.
+    expect(pool.take('b', ['1.1.1.1'])).toBe(busy[2]);
+    pool.put(connection('c'));
+    pool.put(connection('d'));
+    expect(lone.isOpen()).toBe(false);
+    expect(busy[0]?.isOpen()).toBe(true);
+    pool.destroyAll();
+    expect(busy[0]?.isOpen()).toBe(false);
+  });
 });

@@ -10,14 +10,17 @@ export type PooledConnection = {
 
 /**
  * Connections that wait for their next request, by origin. One is taken only while its peer is among the addresses that
- * the host has now: a name that moved takes its deliveries with it. The number of waiting connections is bounded; the
- * one that has waited longest goes first.
+ * the host has now: a name that moved takes its deliveries with it. The number of waiting connections is bounded; what
+ * goes first is the one that has waited longest of those that are not the only one of their origin, then of all: with a
+ * thousand origins, the many of the busy ones would push out the only ones of the others.
  */
 export class ConnectionPool<Connection extends PooledConnection> {
   readonly #maxIdle: number;
   readonly #byOrigin = new Map<string, Connection[]>();
   /** In the order in which they began to wait. */
   readonly #idle = new Set<Connection>();
+  /** Those of them behind the first of their origin. */
+  readonly #spare = new Set<Connection>();
 
   constructor(maxIdle: number) {
     this.#maxIdle = maxIdle;
@@ -30,8 +33,7 @@ export class ConnectionPool<Connection extends PooledConnection> {
       const connection = waiting[index];
       if (connection?.peer == null || !connection.isOpen() || !addresses.includes(connection.peer)) continue;
       // The list stays when it becomes empty: the connection will most likely come back.
-      waiting.splice(index, 1);
-      this.#idle.delete(connection);
+      this.#takeOut(waiting, index, connection);
       return connection;
     }
     return undefined;
@@ -41,22 +43,29 @@ export class ConnectionPool<Connection extends PooledConnection> {
   put(connection: Connection): void {
     const waiting = this.#byOrigin.get(connection.origin);
     if (waiting === undefined) this.#byOrigin.set(connection.origin, [connection]);
-    else waiting.push(connection);
+    else if (waiting.push(connection) > 1) this.#spare.add(connection);
     this.#idle.add(connection);
     if (this.#idle.size > this.#maxIdle) this.#dropOldest();
   }
 
   /** Forgets a connection that has ended, waiting or not. */
   remove(connection: Connection): void {
+    const waiting = this.#byOrigin.get(connection.origin) ?? [];
+    const index = waiting.lastIndexOf(connection);
+    if (index !== -1) this.#takeOut(waiting, index, connection);
+    if (waiting.length === 0) this.#byOrigin.delete(connection.origin);
+  }
+
+  #takeOut(waiting: Connection[], index: number, connection: Connection): void {
+    waiting.splice(index, 1);
     this.#idle.delete(connection);
-    const waiting = this.#byOrigin.get(connection.origin);
-    const index = waiting?.lastIndexOf(connection) ?? -1;
-    if (index !== -1) waiting?.splice(index, 1);
-    if (waiting?.length === 0) this.#byOrigin.delete(connection.origin);
+    this.#spare.delete(connection);
+    const [first] = waiting;
+    if (first !== undefined) this.#spare.delete(first);
   }
 
   #dropOldest(): void {
-    const [oldest] = this.#idle;
+    const [oldest] = this.#spare.size > 0 ? this.#spare : this.#idle;
     if (oldest === undefined) return;
     this.remove(oldest);
     oldest.destroy();
