@@ -3,6 +3,7 @@ import { canMeasureCpu } from './measure/cpu.ts';
 import { nameOf, type PlannedRun, planOf, selection } from './plan.ts';
 import { canPin } from './processes/pinning.ts';
 import { commitName, describeMachine } from './report/machine.ts';
+import { describeProfiles } from './report/profile.ts';
 import { openResults } from './report/results.ts';
 import { writeReport } from './report/write.ts';
 import { runSession } from './session.ts';
@@ -10,8 +11,12 @@ import { openLab } from './stage/lab.ts';
 
 // `make bench`: every workload in its short form. `FULL=1`: in full; what was measured at this commit already is not
 // measured again. `W=W2` or ARGS="W2 B1": some of them. ARGS=smoke: a few hundred events, only whether they arrive.
-// ARGS=report: the tables and pictures of what was measured before.
+// ARGS=report: the tables and pictures of what was measured before. ARGS="profile <folder>": what took the time there.
 async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === 'profile') {
+    say(describeProfiles(args[1] ?? '.data/profiles'));
+    return 0;
+  }
   const form: Form = args.includes('smoke') ? 'smoke' : process.env.FULL ? 'full' : 'short';
   if (args.includes('report')) {
     for (const each of ['short', 'full'] as const) writeReport(each);

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A CPU profile as Node.js writes it (`--cpu-prof`); times in microseconds. */
+export interface CpuProfile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  samples: number[];
+  timeDeltas: number[];
+}
+
+/** What takes time by itself, without what it calls. */
+export interface SelfTime {
+  name: string;
+  /** Of the time in which the process did something, 0 to 1. */
+  share: number;
+}
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const shown = 10;
+
+/** Functions by their own time, the costliest first, and the same by where they come from. */
+export function selfTimes(profile: CpuProfile): { functions: SelfTime[]; origins: SelfTime[] } {
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
+  const functions = new Map<string, number>();
+  const origins = new Map<string, number>();
+  let busy = 0;
+  for (const [index, id] of profile.samples.entries()) {
+    const frame = nodes.get(id);
+    if (frame === undefined || frame.functionName === '(idle)') continue;
+    const us = profile.timeDeltas[index] ?? 0;
+    busy += us;
+    const name = nameOf(frame);
+    functions.set(name, (functions.get(name) ?? 0) + us);
+    origins.set(originOf(frame), (origins.get(originOf(frame)) ?? 0) + us);
+  }
+  return { functions: ranked(functions, busy), origins: ranked(origins, busy) };
+}
+
+/** Every profile in a folder, and in the folders in it, as Markdown. @throws when there is none */
+export function describeProfiles(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.cpuprofile'),
+  );
+  if (files.length === 0) throw new Error(`No .cpuprofile in ${folder}. First: PROFILE_INTO=${folder} W=W2 make bench`);
+  return files
+    .sort()
+    .map((file) => describe(file, JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile))
+    .join('\n');
+}
+
+function describe(name: string, profile: CpuProfile): string {
+  const { functions, origins } = selfTimes(profile);
+  const line = ({ name, share }: SelfTime) => `| ${name} | ${(share * 100).toFixed(1)} % |`;
+  const table = (title: string, rows: SelfTime[]) => [`| ${title} | self time |`, '|---|---|', ...rows.map(line), ''];
+  return [
+    `### ${name}`,
+    '',
+    ...table('where', origins.slice(0, shown)),
+    ...table('function', functions.slice(0, shown)),
+  ].join('\n');
+}
+
+function ranked(times: ReadonlyMap<string, number>, busy: number): SelfTime[] {
+  return [...times].map(([name, us]) => ({ name, share: us / busy })).sort((left, right) => right.share - left.share);
+}
+
+type Frame = CpuProfile['nodes'][number]['callFrame'];
+
+function nameOf({ functionName, url, lineNumber }: Frame): string {
+  // `(garbage collector)` and `(program)`, which is everything outside of JavaScript, have no place.
+  if (url === '') return functionName;
+  return `\`${functionName || '(anonymous)'}\` ${placeOf(url)}:${lineNumber + 1}`;
+}
+
+function placeOf(url: string): string {
+  return url.replace(`file://${project}`, '').replace(/^.*node_modules\//, '');
+}
+
+/** A package, Node.js itself, a room of ours, or what is not JavaScript. */
+function originOf({ functionName, url }: Frame): string {
+  if (url === '') return functionName.startsWith('(') ? functionName : 'native functions';
+  if (url.startsWith('node:')) return 'Node.js';
+  const installed = /node_modules\/((?:@[^/]+\/)?[^/]+)(?!.*node_modules\/)/.exec(url);
+  return installed?.[1] ?? placeOf(url).split('/').slice(0, -1).join('/');
+}
