@@ -8,6 +8,7 @@ describe('queued on redis', () => {
     campaigns.R8,
     campaigns['R8-many'],
     campaigns['R8-backlog'],
+    campaigns['R8-slow'],
     campaigns['R8-flood'],
     campaigns.R9,
     campaigns.R10,

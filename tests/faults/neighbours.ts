@@ -11,8 +11,10 @@ export interface Neighbours {
   others: number;
   eventsPerSecond: number;
   measuredMs: number;
-  /** Deliveries that one webhook has waiting when it recovers, or events that one organization emits at once. */
+  /** Deliveries that are waiting when their webhooks recover, or events that one organization emits at once. */
   crowd: number;
+  /** Webhooks that these deliveries are for, each of an organization of its own. */
+  crowded: number;
   /** How long the receiver takes for an answer. */
   answerMs: number;
   /** The most that the others' p99 may be. A ratio of some milliseconds says more about the machine than about us. */
@@ -23,20 +25,25 @@ export interface Neighbours {
 const workers = 2;
 /** `WEBHOOK_ENDPOINT_CONCURRENCY`, of each worker. */
 const laneCap = 20;
+const crowdedPath = '/crowded/';
 
 /** F36, F16: an endpoint comes back with a backlog, and is neither flooded nor in anybody's way. */
 export async function recoverWithBacklog(stores: Stores, size: Neighbours): Promise<Finding> {
   await using run = await open(stores, size);
   const { stage, crowded } = run;
   await sql`insert into webhook_health (webhook_id, open_until, openings, consecutive_failures)
-    select id, now() + interval '1 day', 10, 50 from webhooks where organization_id = ${crowded}`.execute(stage.db);
+    select id, now() + interval '1 day', 10, 50 from webhooks where organization_id = any(${crowded}::uuid[])`.execute(
+    stage.db,
+  );
   await flood(run, size.crowd);
   await eventually(async () => (await waiting(stage, crowded)) >= size.crowd, size.settleWithinMs, 'the backlog');
   const without = await run.measure();
   const recoveredAt = Date.now();
   // As when its breaker closes: all that it held back is due at one moment.
   await sql`update webhook_health set open_until = now()`.execute(stage.db);
-  await sql`update deliveries set next_attempt_at = now() where organization_id = ${crowded}`.execute(stage.db);
+  await sql`update deliveries set next_attempt_at = now() where organization_id = any(${crowded}::uuid[])`.execute(
+    stage.db,
+  );
   const during = await run.measure();
   const backlogLeft = await waiting(stage, crowded);
   await eventually(async () => (await waiting(stage, crowded)) === 0, size.settleWithinMs, 'the backlog is drained');
@@ -66,8 +73,8 @@ export async function floodWithEvents(stores: Stores, size: Neighbours): Promise
 interface Run extends AsyncDisposable {
   stage: FaultStage;
   internalUrl: string;
-  /** The organization that has very much. */
-  crowded: string;
+  /** The organizations that have very much. */
+  crowded: string[];
   /** The others' latency, under their steady load. */
   measure(): Promise<Latency>;
   conclude(without: Latency, during: Latency, figures: Finding['figures']): Promise<Finding>;
@@ -76,17 +83,21 @@ interface Run extends AsyncDisposable {
 async function open(stores: Stores, size: Neighbours): Promise<Run> {
   await using building = new AsyncDisposableStack();
   const stage = building.use(await openFaultStage(stores));
-  const { organizationId: crowded } = await stage.subscribe(['/crowded']);
+  const crowded: string[] = [];
+  for (let n = 0; n < size.crowded; n++) {
+    crowded.push((await stage.subscribe([`${crowdedPath}${n}`])).organizationId);
+  }
   const others: string[] = [];
   for (let n = 0; n < size.others; n++) others.push((await stage.subscribe(['/other'])).organizationId);
-  let inFlight = 0;
+  const inFlight = new Map<string, number>();
   let most = 0;
   stage.requests.respond(async ({ path }) => {
-    if (path !== '/crowded') return {};
-    inFlight += 1;
-    most = Math.max(most, inFlight);
+    if (!path.startsWith(crowdedPath)) return {};
+    const now = (inFlight.get(path) ?? 0) + 1;
+    inFlight.set(path, now);
+    most = Math.max(most, now);
     await pause(size.answerMs);
-    inFlight -= 1;
+    inFlight.set(path, (inFlight.get(path) ?? 0) - 1);
     return {};
   });
   const api = await stage.startApi();
@@ -140,11 +151,12 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
  * @returns how often it did
  */
 async function flood({ internalUrl, crowded }: Run, events: number): Promise<number> {
-  const perPost = Math.min(1_000, events);
+  const perPost = Math.min(1_000, events / crowded.length);
   let refused = 0;
   await inParallel(Array.from({ length: events / perPost }).keys(), 4, async (n) => {
     // With ids of its own: a refused post may have been written all the same.
-    const batch = Array.from({ length: perPost }, (_, index) => apiEvent(crowded, `flood-${n}-${index}`));
+    const organizationId = crowded[n % crowded.length] ?? '';
+    const batch = Array.from({ length: perPost }, (_, index) => apiEvent(organizationId, `flood-${n}-${index}`));
     while ((await post(internalUrl, batch)).status !== 202) {
       refused += 1;
       await pause(500);
@@ -153,11 +165,11 @@ async function flood({ internalUrl, crowded }: Run, events: number): Promise<num
   return refused;
 }
 
-/** Events and deliveries of an organization that are not done. */
-async function waiting({ db }: FaultStage, organizationId: string): Promise<number> {
+/** Events and deliveries of organizations that are not done. */
+async function waiting({ db }: FaultStage, ids: readonly string[]): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select (select count(*) from outbox where organization_id = ${organizationId})
-      + (select count(*) from deliveries where organization_id = ${organizationId} and status = 'pending') as count`.execute(
+    select (select count(*) from outbox where organization_id = any(${ids}::uuid[]))
+      + (select count(*) from deliveries where organization_id = any(${ids}::uuid[]) and status = 'pending') as count`.execute(
     db,
   );
   return rows[0]?.count ?? 0;

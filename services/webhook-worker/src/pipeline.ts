@@ -134,6 +134,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     lanes,
     intake,
     settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
+    onLeft: () => relay.wake(),
     onTaken: (by, taken) => {
       metrics.eventsTaken.inc({ by }, taken.events);
       metrics.deliveriesCreated.inc(taken.deliveries);

@@ -4,8 +4,24 @@ import { heedReceivers } from '../receiver-wishes.ts';
 import { timeRetries } from '../retry-timing.ts';
 import { alike, type Campaign, minutes } from './entry.ts';
 
-const fewNeighbours = { others: 20, eventsPerSecond: 20, measuredMs: 1_500, answerMs: 5, settleWithinMs: minutes(1) };
-const neighbours = { others: 200, eventsPerSecond: 40, measuredMs: 20_000, answerMs: 5, settleWithinMs: minutes(10) };
+const fewNeighbours = {
+  others: 20,
+  eventsPerSecond: 20,
+  measuredMs: 1_500,
+  answerMs: 5,
+  crowded: 1,
+  settleWithinMs: minutes(1),
+};
+const neighbours = {
+  others: 200,
+  eventsPerSecond: 40,
+  measuredMs: 20_000,
+  answerMs: 5,
+  crowded: 1,
+  settleWithinMs: minutes(10),
+};
+/** Enough to fill a worker's lines while its slots are free. */
+const slow = { crowded: 4, answerMs: 300 };
 
 /** Endpoints that hang, recover, fail and ask for patience, and their neighbours. */
 export const endpoints = {
@@ -65,6 +81,13 @@ export const endpoints = {
     backends: 'redis',
     short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, crowd: 1_000, allowedP99Ms: 5_000 }),
     full: (stores) => recoverWithBacklog(stores, { ...neighbours, crowd: 50_000, allowedP99Ms: 1_000 }),
+  },
+  'R8-slow': {
+    promise: 'R8, F16',
+    what: 'four slow webhooks recover with backlogs; others have steady traffic',
+    backends: 'redis',
+    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, ...slow, crowd: 1_200, allowedP99Ms: 5_000 }),
+    full: (stores) => recoverWithBacklog(stores, { ...neighbours, ...slow, crowd: 16_000, allowedP99Ms: 1_000 }),
   },
   'R8-flood': {
     promise: 'R8, F16',

@@ -78,6 +78,7 @@ describe('the change feed over Redis', () => {
     });
     // A promise that nobody catches ends a process, and fails this test.
     await feed.close();
+    await untilTrue(async () => (await subscribers()).length === 0);
     expect(errors.map(({ message }) => message)).not.toContain('Connection is closed.');
   });
 });

@@ -8,22 +8,28 @@ export type PooledConnection = {
   destroy(): void;
 };
 
+/** A busy origin's connections come and go: one that was not needed for so long is spare. */
+const spareAfterMs = 1_000;
+
 /**
  * Connections that wait for their next request, by origin. One is taken only while its peer is among the addresses that
  * the host has now: a name that moved takes its deliveries with it. The number of waiting connections is bounded; what
- * goes first is the one that has waited longest of those that are not the only one of their origin, then of all: with a
- * thousand origins, the many of the busy ones would push out the only ones of the others.
+ * goes first is one of those that are not the only one of their origin, when it has not been needed for a while, then the
+ * one that has waited longest of all: with a thousand origins, what the busy ones needed once would push out the only ones
+ * of the others.
  */
 export class ConnectionPool<Connection extends PooledConnection> {
   readonly #maxIdle: number;
   readonly #byOrigin = new Map<string, Connection[]>();
   /** In the order in which they began to wait. */
   readonly #idle = new Set<Connection>();
-  /** Those of them behind the first of their origin. */
-  readonly #spare = new Set<Connection>();
+  /** Those of them behind the first of their origin, and since when (monotonic). */
+  readonly #spare = new Map<Connection, number>();
+  readonly #monotonic: () => number;
 
-  constructor(maxIdle: number) {
+  constructor(maxIdle: number, monotonic: () => number) {
     this.#maxIdle = maxIdle;
+    this.#monotonic = monotonic;
   }
 
   /** The most recently used connection that fits; it no longer waits. */
@@ -43,7 +49,7 @@ export class ConnectionPool<Connection extends PooledConnection> {
   put(connection: Connection): void {
     const waiting = this.#byOrigin.get(connection.origin);
     if (waiting === undefined) this.#byOrigin.set(connection.origin, [connection]);
-    else if (waiting.push(connection) > 1) this.#spare.add(connection);
+    else if (waiting.push(connection) > 1) this.#spare.set(connection, this.#monotonic());
     this.#idle.add(connection);
     if (this.#idle.size > this.#maxIdle) this.#dropOldest();
   }
@@ -65,7 +71,9 @@ export class ConnectionPool<Connection extends PooledConnection> {
   }
 
   #dropOldest(): void {
-    const [oldest] = this.#spare.size > 0 ? this.#spare : this.#idle;
+    const [[spare, since] = []] = this.#spare;
+    const isSpare = since !== undefined && this.#monotonic() - since >= spareAfterMs;
+    const [oldest] = isSpare ? [spare] : this.#idle;
     if (oldest === undefined) return;
     this.remove(oldest);
     oldest.destroy();

@@ -101,7 +101,11 @@ export class Connection {
       connect: (_options, callback) => {
         // A second connection would go out without the caller's knowledge: it decides on that.
         if (this.#socket !== null) return callback(new FailureError(lost), null);
-        pace(() => this.#connect(open(route), monotonic, callback), route.canWait);
+        pace(() => {
+          // Its request may have ended meanwhile; nobody would end the socket then.
+          if (this.client.destroyed) callback(new FailureError(lost), null);
+          else this.#connect(open(route), monotonic, callback);
+        }, route.canWait);
       },
       pipelining: 1,
       allowH2: false,

@@ -4,19 +4,25 @@ const perTurn = 2;
 const apartMs = 5;
 const shareOfLine = 20;
 
-/** Starts a task soon; one that can wait, after those that cannot. */
+/** Starts a task soon; tasks that can wait have a line of their own. */
 export type Pacer = (task: () => void, canWait: boolean) => void;
+
+/** What runs something in a later turn of the event loop, and after so many milliseconds. */
+interface Scheduler {
+  turn: (run: () => void) => void;
+  later: (run: () => void, ms: number) => void;
+}
 
 /**
  * Starts things one after the other, a few in each turn of the event loop. For handshakes: when retries to ten endpoints
  * that hang fall due together, their ten handshakes came back together too, and stood 20 ms before everybody's answers.
  * Those of retries come one every few milliseconds: each takes a machine of two cores some of its time, and none is awaited.
  */
-export function createPacer(): Pacer {
-  const urgent = createLine(() => perTurn, setImmediate);
+export function createPacer(scheduler: Scheduler = { turn: setImmediate, later: setTimeout }): Pacer {
+  const urgent = createLine(() => perTurn, scheduler.turn);
   const patient = createLine(
     (waiting) => Math.ceil(waiting / shareOfLine),
-    (run) => setTimeout(run, apartMs),
+    (run) => scheduler.later(run, apartMs),
   );
   return (task, canWait) => (canWait ? patient : urgent)(task);
 }

@@ -28,7 +28,7 @@ export type SenderOptions = {
 export function createSender(options: SenderOptions): Sender {
   const { policy, timeoutMs, ca, maxIdleConnections = 1_000, monotonic = () => performance.now() } = options;
   const resolver = options.resolver ?? createResolver();
-  const pool = new ConnectionPool<Connection>(maxIdleConnections);
+  const pool = new ConnectionPool<Connection>(maxIdleConnections, monotonic);
   const context: SendingContext = {
     targets: createTargets(policy),
     book: createAddressBook({ resolver, policy, monotonic }),

@@ -18,6 +18,8 @@ export type SendingContext = {
 
 /** After the head of an answer, its body is read for at most this long. */
 const maxBodyMs = 2_000;
+/** Waiting for its turn to connect is part of an attempt's time: one that has less cannot afford it. */
+const patientFromMs = 5_000;
 /** A deadline that fires later than this says more about this process than about the receiver. */
 const lateMs = 500;
 
@@ -137,7 +139,7 @@ export class Sending implements ExchangeEvents {
   }
 
   #connectTo({ origin, host, port }: Target): Connection {
-    const canWait = this.#request.canWait ?? false;
+    const canWait = this.#request.canWait === true && this.#context.timeoutMs >= patientFromMs;
     return this.#context.connect({ origin, host, port, addresses: this.#addresses, canWait });
   }
 

@@ -211,13 +211,14 @@ describe('lanes', () => {
     expect(refills()).toBeGreaterThan(0);
   });
 
-  it('have room for new deliveries while no more wait than may run, and say so', () => {
-    const { lanes, leases, running, roomy } = bench({ concurrency: 2, waiting: 20, slots: 4 });
+  it('have room for new deliveries in their places, and say so when few wait', () => {
+    const { lanes, leases, running, roomy } = bench({ concurrency: 4, waiting: 20, slots: 4 });
     expect(lanes.room()).toBe(8);
     lanes.accept(leases('a', 6));
-    expect(lanes.room()).toBe(4);
-    lanes.accept(leases('b', 3));
+    expect(lanes.room()).toBe(6);
+    lanes.accept(leases('b', 4));
     expect([lanes.room(), roomy()]).toEqual([0, 0]);
+    running.shift()?.answer();
     running.shift()?.answer();
     expect([lanes.room(), roomy()]).toEqual([4, 0]);
     running.shift()?.answer();
@@ -225,6 +226,17 @@ describe('lanes', () => {
     lanes.stop();
     running.shift()?.answer();
     expect([lanes.room(), roomy()]).toEqual([0, 1]);
+  });
+
+  it('have room for everything while what waits does so for its own endpoints', () => {
+    const { lanes, leases, pass } = bench({ concurrency: 2, waiting: 20, slots: 4 });
+    lanes.accept(leases('a', 12));
+    expect(lanes.room()).toBe(Number.POSITIVE_INFINITY);
+    // Two more start, and all places are taken.
+    lanes.accept(leases('b', 2));
+    expect(lanes.room()).toBe(0);
+    pass(150);
+    expect(lanes.room()).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('hand everything back that waits when they stop, and take nothing more', () => {

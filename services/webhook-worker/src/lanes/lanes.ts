@@ -104,10 +104,15 @@ export class Lanes {
     return { webhookIds, free, busy, ofNewLane, inAll: this.stopped ? 0 : this.roomInAll() };
   }
 
-  /** How many new deliveries this process could use now; 0 until fewer wait than may run, so that they come in batches. */
+  /**
+   * How many new deliveries this process could use now; none until fewer wait than may run, so that they come in batches.
+   * Where slots are free, what waits does so for its own endpoints: it is no reason to keep those of others waiting.
+   */
   room(): number {
-    const { slots } = this.options;
-    return this.stopped || this.waitingInAll > slots ? 0 : this.roomInAll();
+    const { slots, clock } = this.options;
+    if (this.stopped) return 0;
+    if (this.waitingInAll <= slots) return this.roomInAll();
+    return this.inFlight.hasFreeSlot(slots, clock.monotonic()) ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Starts nothing more; what waits is handed back. Attempts under way go on. */

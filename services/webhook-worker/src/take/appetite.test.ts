@@ -1,50 +1,44 @@
 import { describe, expect, it } from '@jest/globals';
 import { Appetite } from './appetite.ts';
-import type { Taken } from './queries.ts';
 
-function taken(events: number, deliveries: number): Taken {
-  return { events, deliveries, leases: [], leftDue: [], cursor: null };
-}
-
-/** An appetite that has learned that each event brings so many deliveries. */
-async function used(room: () => number, fanOut: number): Promise<Appetite> {
+/** An appetite that has learned how many places an event wants. */
+function used(room: () => number, places: number): Appetite {
   const appetite = new Appetite(room);
-  await appetite.satisfy(10, async () => taken(10, 10 * fanOut));
+  for (let count = 0; count < 50; count++) appetite.learn(100, 100 * places);
   return appetite;
 }
 
 describe('the appetite of a process', () => {
-  it('is its room divided by what events have brought lately', async () => {
+  it('is its room divided by the places that events have wanted lately', () => {
     expect(new Appetite(() => 200).events()).toBe(200);
-    expect((await used(() => 200, 50)).events()).toBe(4);
+    expect(used(() => 200, 50).events()).toBe(4);
   });
 
-  it('forgets what was long ago', async () => {
-    const appetite = await used(() => 200, 100);
-    for (let count = 0; count < 100; count++) await appetite.satisfy(1, async () => taken(1, 1));
+  it('learns from a few takes, and not all from one', () => {
+    const appetite = used(() => 200, 1);
+    appetite.learn(100, 10_000);
+    expect(appetite.events()).toBeGreaterThan(5);
+    for (let count = 0; count < 12; count++) appetite.learn(1, 100);
+    expect(appetite.events()).toBeLessThanOrEqual(3);
+    for (let count = 0; count < 30; count++) appetite.learn(10, 10);
     expect(appetite.events()).toBeGreaterThan(190);
   });
 
-  it('is one event at least while there is any room, and none without', async () => {
+  it('is one event at least while there is any room, and none without', () => {
     let room = 3;
-    const appetite = await used(() => room, 100);
+    const appetite = used(() => room, 100);
     expect(appetite.events()).toBe(1);
     room = 0;
     expect(appetite.events()).toBe(0);
   });
 
-  it('is not more than before when events bring nothing', async () => {
-    const appetite = await used(() => 200, 0);
-    expect(appetite.events()).toBeLessThanOrEqual(2_000);
+  it('has a limit when events want nothing, and learns nothing from takes without any', () => {
+    const appetite = used(() => 200, 0);
+    appetite.learn(0, 0);
+    expect(appetite.events()).toBe(2_000);
   });
 
-  it('counts what is being taken as taken, until it is there or has failed', async () => {
-    const appetite = await used(() => 200, 10);
-    const answer = Promise.withResolvers<Taken>();
-    const taking = appetite.satisfy(15, () => answer.promise);
-    expect(appetite.events()).toBe(5);
-    answer.reject(new Error('the database is away'));
-    await expect(taking).rejects.toThrow('away');
-    expect(appetite.events()).toBe(20);
+  it('knows no limit where there is none', () => {
+    expect(used(() => Number.POSITIVE_INFINITY, 100).events()).toBe(Number.POSITIVE_INFINITY);
   });
 });

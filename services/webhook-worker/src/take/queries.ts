@@ -13,6 +13,8 @@ export interface Taken {
   events: number;
   /** Delivery rows written, leased or not. */
   deliveries: number;
+  /** Of these, the ones that can start at once: leased, or due now for want of room. */
+  places: number;
   leases: LeaseRow[];
   /** Webhooks with rows that are due now and were not leased here, for want of room. */
   leftDue: string[];
@@ -30,7 +32,7 @@ export interface OutboxPage {
   /** Events at most. */
   limit: number;
   /** Younger events are passed over. */
-  olderThanSeconds: number;
+  olderThanMs: number;
 }
 
 /** Takes the events that a job names. Events that are gone already, or that another process holds, are passed over. */
@@ -52,12 +54,13 @@ export function takeEvents(
 /**
  * Takes the oldest events that no job has brought, straight from the table: of each organization its share of the limit,
  * so that one with a hundred thousand events waiting holds up nobody else's. Each is visited by one probe of the index.
+ * Where a walk goes on, few may be left of it: these get one each, or they would get more than those before them.
  */
 export function takeOverdueEvents(
   db: Database,
   rooms: Rooms,
   settings: TakeSettings,
-  { cursor, limit, olderThanSeconds }: OutboxPage,
+  { cursor, limit, olderThanMs }: OutboxPage,
 ): Promise<Taken> {
   const source: Source = {
     picked: sql`visited as (
@@ -72,8 +75,8 @@ export function takeOverdueEvents(
       select o.* from visited v cross join lateral (
         select event_id, organization_id, created_at from outbox
         where organization_id = v.organization_id
-          and created_at < clock_timestamp() - make_interval(secs => ${olderThanSeconds})
-        order by event_id limit greatest(1, ${limit}::int / (select count(*)::int from visited))
+          and created_at < clock_timestamp() - make_interval(secs => ${olderThanMs / 1_000})
+        order by event_id limit case when ${cursor}::uuid is null then greatest(1, ${limit}::int / (select count(*)::int from visited)) else 1 end
         for update skip locked) o
       limit ${limit}
     ), ends as (
@@ -107,7 +110,7 @@ async function take(
   { leaseMs, maxAttempts }: TakeSettings,
 ): Promise<Taken> {
   const { rows } = await sql<
-    LeaseRow & { events: number; deliveries: number; left_due: string[] | null; cursor: string | null }
+    LeaseRow & { events: number; deliveries: number; places: number; left_due: string[] | null; cursor: string | null }
   >`${prepared}
     with recursive ${source.picked}, matches as materialized (
       select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, e.type, w.id as webhook_id, h.open_until,
@@ -138,16 +141,18 @@ async function take(
       returning *
     ), totals as (
       select (select count(*) from picked) as events, (select count(*) from written) as deliveries,
+             (select count(*) from written where claims = 1 or next_attempt_at <= now()) as places,
              (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
              ${source.cursor} as cursor
     )
-    select t.events, t.deliveries, t.cursor, ${leaseColumns('d')}, w.version as webhook_version,
+    select t.events, t.deliveries, t.places, t.cursor, ${leaseColumns('d')}, w.version as webhook_version,
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (written d join webhooks w on w.id = d.webhook_id) on d.claims = 1`.execute(db);
   const totals = rows[0];
   return {
     events: totals?.events ?? 0,
     deliveries: totals?.deliveries ?? 0,
+    places: totals?.places ?? 0,
     leases: rows.filter((row) => row.id !== null),
     cursor: totals?.cursor ?? null,
     // In one of the rows: it is long, and in each of them it was most of what the database had to say.

@@ -2,18 +2,19 @@ import { createLoop, type Loop } from '../upkeep/loop.ts';
 import type { OverdueTake, Taker } from './taker.ts';
 
 const everyMs = 1_000;
-/** Until the next run. Room wakes the relay; should it come without a word, it looks again before long. */
+/** Until the next run. */
 const delays: Record<OverdueTake, number> = {
   go_on: 0,
   saw_all: everyMs,
   // To the next hundred organizations, when those before had only events that are still young.
   saw_some: 100,
+  // Or as soon as an attempt ends and there is room; lines that are handed back say nothing.
   no_room: 100,
 };
 
 /** The relay, and who wakes it. */
 export interface Relay extends Loop {
-  /** There is room again for what was left in the outbox. */
+  /** There is room in the lanes. */
   hasRoom(): void;
 }
 
@@ -22,20 +23,27 @@ export interface Relay extends Loop {
  * it finds any, and as soon as there is room for events that had to wait.
  */
 export function createRelay(options: {
-  taker: Pick<Taker, 'takeOverdue' | 'isOwing'>;
+  taker: Pick<Taker, 'takeOverdue'>;
   /** False while this process should not take on more. */
   mayTake: () => boolean;
   onError: (error: unknown) => void;
 }): Relay {
+  let waitsForRoom = false;
   const loop = createLoop({
     onError: options.onError,
     delayAfterErrorMs: everyMs,
-    run: async () => (options.mayTake() ? delays[await options.taker.takeOverdue()] : everyMs),
+    run: async () => {
+      if (!options.mayTake()) return everyMs;
+      waitsForRoom = false;
+      const end = await options.taker.takeOverdue();
+      waitsForRoom = end === 'no_room';
+      return delays[end];
+    },
   });
   return {
     ...loop,
     hasRoom: () => {
-      if (options.taker.isOwing) loop.wake();
+      if (waitsForRoom) loop.wake();
     },
   };
 }

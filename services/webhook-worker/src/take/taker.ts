@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@enterprise-api/shared/db';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Intake } from '../lanes/intake.ts';
@@ -9,15 +10,13 @@ import { type Taken, type TakeSettings, takeEvents, takeOverdueEvents } from './
 /** Takes events, from a job or straight from the outbox, and sets going what this process was given. */
 export interface Taker {
   /**
-   * As many of these as there is room for. The others stay in the outbox.
+   * As many of these as there is room for. The others are left in the outbox.
    *
    * @returns how many events were taken here; others had them, or will
    */
   takeEvents(eventIds: readonly string[]): Promise<number>;
-  /** The relay's take: the oldest events that no job has brought, or that a job left here, organizations taking turns. */
+  /** The relay's take: the oldest events that no job has brought, or that were left here, organizations taking turns. */
   takeOverdue(): Promise<OverdueTake>;
-  /** Whether events may be waiting in the outbox for room in this process. */
-  readonly isOwing: boolean;
 }
 
 /**
@@ -33,58 +32,68 @@ export interface TakerOptions {
   intake: Pick<Intake, 'accept'>;
   settings: TakeSettings;
   onTaken: (by: 'job' | 'relay', taken: Taken) => void;
+  /** Events of a job were left for want of room: the relay is to take them. */
+  onLeft: () => void;
 }
 
 /** Events older than this are the relay's: their job is late or lost. */
-const overdueAfterSeconds = 2;
+const overdueAfterMs = 2_000;
 const overdueAtOnce = 100;
 /** So long without room, events are taken nevertheless: their deliveries are then due for anybody, one turn per webhook. */
 const patienceMs = 1_000;
+/** A process without room must not be the quickest to be done with jobs: another one may have room for them. */
+const fullPauseMs = 20;
 
-export function createTaker({ db, clock, lanes, intake, settings, onTaken }: TakerOptions): Taker {
+export function createTaker({ db, clock, lanes, intake, settings, onTaken, onLeft }: TakerOptions): Taker {
   const appetite = new Appetite(() => lanes.room());
-  const run = async (by: 'job' | 'relay', events: number, take: (rooms: Rooms) => Promise<Taken>): Promise<Taken> => {
+  const run = async (by: 'job' | 'relay', take: (rooms: Rooms) => Promise<Taken>): Promise<Taken> => {
     const leasedAt = clock.monotonic();
-    return appetite.satisfy(events, async () => {
-      const taken = await take(lanes.rooms('new'));
-      onTaken(by, taken);
-      lanes.noteDueRows(taken.leftDue, true);
-      await intake.accept(taken.leases, leasedAt);
-      return taken;
-    });
+    const taken = await take(lanes.rooms('new'));
+    appetite.learn(taken.events, taken.places);
+    onTaken(by, taken);
+    lanes.noteDueRows(taken.leftDue, true);
+    await intake.accept(taken.leases, leasedAt);
+    return taken;
   };
   let cursor: string | null = null;
-  let isOwing = false;
-  let relayedAt = clock.monotonic();
+  let leftAt = Number.NEGATIVE_INFINITY;
+  let noRoomSince: number | null = null;
+  const eventsNow = (): number => {
+    const events = Math.min(overdueAtOnce, appetite.events());
+    if (events > 0) {
+      noRoomSince = null;
+      return events;
+    }
+    noRoomSince ??= clock.monotonic();
+    if (clock.monotonic() - noRoomSince < patienceMs) return 0;
+    noRoomSince = null;
+    return overdueAtOnce;
+  };
   return {
-    get isOwing() {
-      return isOwing;
-    },
     takeEvents: async (eventIds) => {
       const wanted = eventIds.slice(0, appetite.events());
-      if (wanted.length < eventIds.length) isOwing = true;
-      if (wanted.length === 0) return 0;
-      return (await run('job', wanted.length, (rooms) => takeEvents(db, wanted, rooms, settings))).events;
+      if (wanted.length < eventIds.length) {
+        leftAt = clock.monotonic();
+        onLeft();
+      }
+      if (wanted.length === 0) {
+        await pause(fullPauseMs);
+        return 0;
+      }
+      return (await run('job', (rooms) => takeEvents(db, wanted, rooms, settings))).events;
     },
     takeOverdue: async () => {
-      const hasPatience = clock.monotonic() - relayedAt < patienceMs;
-      const limit = Math.min(overdueAtOnce, appetite.events() || (hasPatience ? 0 : overdueAtOnce));
-      if (limit === 0) {
-        isOwing = true;
-        return 'no_room';
-      }
-      relayedAt = clock.monotonic();
-      const page = { cursor, limit, olderThanSeconds: isOwing ? 0 : overdueAfterSeconds };
-      const { events, cursor: next } = await run('relay', limit, (rooms) =>
-        takeOverdueEvents(db, rooms, settings, page),
-      );
-      cursor = next;
-      if (events > 0) return 'go_on';
-      if (next !== null) return 'saw_some';
+      const limit = eventsNow();
+      if (limit === 0) return 'no_room';
+      // What was left here is older than its leaving. Two seconds later it is overdue like any other.
+      const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - leftAt);
+      const page = { cursor, limit, olderThanMs };
+      const taken = await run('relay', (rooms) => takeOverdueEvents(db, rooms, settings, page));
+      cursor = taken.cursor;
+      if (taken.events > 0) return 'go_on';
+      if (cursor !== null) return 'saw_some';
       // A walk that began in the middle has not seen the organizations before it.
-      if (page.cursor !== null) return 'go_on';
-      isOwing = false;
-      return 'saw_all';
+      return page.cursor === null ? 'saw_all' : 'go_on';
     },
   };
 }
