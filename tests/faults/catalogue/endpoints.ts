@@ -23,57 +23,24 @@ const neighbours = {
 /** Enough to fill a worker's lines while its slots are free. */
 const slow = { crowded: 4, answerMs: 300 };
 
+const fewEndpoints = { webhooks: 50, eventsPerSecond: 40, measuredMs: 1_500, settings: {}, allowedRatio: 20 };
+const endpointsInFull = { webhooks: 1_000, eventsPerSecond: 100, measuredMs: 30_000, settings: {}, allowedRatio: 2 };
+
 /** Endpoints that hang, recover, fail and ask for patience, and their neighbours. */
 export const endpoints = {
   R8: {
     promise: 'R8',
     what: '1 webhook hangs and has a tenth of the traffic',
     backends: 'redis',
-    short: (stores) =>
-      hangEndpoints(stores, {
-        webhooks: 50,
-        hanging: 1,
-        hangingShare: 0.1,
-        eventsPerSecond: 40,
-        measuredMs: 1_500,
-        settings: {},
-        allowedRatio: 20,
-      }),
-    full: (stores) =>
-      hangEndpoints(stores, {
-        webhooks: 1_000,
-        hanging: 1,
-        hangingShare: 0.1,
-        eventsPerSecond: 100,
-        measuredMs: 30_000,
-        settings: {},
-        allowedRatio: 2,
-      }),
+    short: (stores) => hangEndpoints(stores, { ...fewEndpoints, hanging: 1, hangingShare: 0.1 }),
+    full: (stores) => hangEndpoints(stores, { ...endpointsInFull, hanging: 1, hangingShare: 0.1 }),
   },
   'R8-many': {
     promise: 'R8',
     what: 'a fifth of the webhooks hang',
     backends: 'redis',
-    short: (stores) =>
-      hangEndpoints(stores, {
-        webhooks: 50,
-        hanging: 10,
-        hangingShare: 0.2,
-        eventsPerSecond: 40,
-        measuredMs: 1_500,
-        settings: {},
-        allowedRatio: 20,
-      }),
-    full: (stores) =>
-      hangEndpoints(stores, {
-        webhooks: 1_000,
-        hanging: 200,
-        hangingShare: 0.2,
-        eventsPerSecond: 100,
-        measuredMs: 30_000,
-        settings: {},
-        allowedRatio: 2,
-      }),
+    short: (stores) => hangEndpoints(stores, { ...fewEndpoints, hanging: 10, hangingShare: 0.2 }),
+    full: (stores) => hangEndpoints(stores, { ...endpointsInFull, hanging: 200, hangingShare: 0.2 }),
   },
   'R8-backlog': {
     promise: 'R8, F16, F36',

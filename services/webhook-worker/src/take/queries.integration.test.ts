@@ -10,6 +10,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Rooms } from '../lanes/rooms.ts';
+import { emitEvents } from '../testing/ledger.ts';
 import { type OutboxPage, takeEvents, takeOverdueEvents } from './queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
@@ -28,13 +29,8 @@ beforeEach(async () => {
   organizationId = await insertOrganization(db);
 });
 
-async function emit(count = 1, values: Parameters<typeof testEvent>[1] = {}): Promise<string[]> {
-  const written = await insertEvents(
-    db,
-    Array.from({ length: count }, () => testEvent(organizationId, values)),
-  );
-  return written.map((event) => event.id);
-}
+const emit = (count = 1, values: Parameters<typeof emitEvents>[3] = {}) =>
+  emitEvents(db, organizationId, count, values);
 
 const deliveries = () =>
   db.selectFrom('deliveries').selectAll().where('organization_id', '=', organizationId).execute();

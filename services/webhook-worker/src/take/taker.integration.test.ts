@@ -1,14 +1,8 @@
 import type { Database } from '@enterprise-api/shared/db';
-import {
-  insertEvents,
-  insertOrganization,
-  insertWebhook,
-  openTestDatabase,
-  testEvent,
-} from '@enterprise-api/shared/testing';
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { plenty } from '../testing/ledger.ts';
+import { emitEvents, plenty } from '../testing/ledger.ts';
 import { createTaker } from './taker.ts';
 
 let db: Database;
@@ -25,10 +19,7 @@ beforeEach(async () => {
   await insertWebhook(db, { organizationId });
 });
 
-async function emit(count: number): Promise<string[]> {
-  const events = Array.from({ length: count }, () => testEvent(organizationId));
-  return (await insertEvents(db, events)).map((event) => event.id);
-}
+const emit = (count: number) => emitEvents(db, organizationId, count);
 const outboxSize = async () => (await db.selectFrom('outbox').select('event_id').execute()).length;
 /** The webhooks grow older too: one that was made after an event does not get it. */
 const makeOverdue = async () => {

@@ -21,15 +21,22 @@ export interface TakenDeliveries {
   leases: LeaseRow[];
 }
 
+/** Events that nobody has taken, by their ids. */
+export async function emitEvents(
+  db: Database,
+  organizationId: string,
+  count: number,
+  values: Parameters<typeof testEvent>[1] = {},
+): Promise<string[]> {
+  const events = Array.from({ length: count }, () => testEvent(organizationId, values));
+  return (await insertEvents(db, events)).map((event) => event.id);
+}
+
 /** One webhook of one organization with so many deliveries, all leased. */
 export async function takeDeliveries(db: Database, count: number, maxAttempts = 3): Promise<TakenDeliveries> {
   const organizationId = await insertOrganization(db);
   const webhookId = await insertWebhook(db, { organizationId });
-  const events = await insertEvents(
-    db,
-    Array.from({ length: count }, () => testEvent(organizationId)),
-  );
-  const ids = events.map((event) => event.id);
+  const ids = await emitEvents(db, organizationId, count);
   const { leases } = await takeEvents(db, ids, plenty, { leaseMs: 45_000, maxAttempts });
   return { organizationId, webhookId, leases };
 }
