@@ -33,8 +33,6 @@ export interface Pipeline {
   webhooks: WebhookCache;
   /** A webhook has changed: its pending deliveries may have to be canceled. */
   onWebhookChange(webhookId: string): void;
-  /** False while outcomes wait too long to be written: this process then takes on nothing more. */
-  mayTake(): boolean;
   start(): void;
   /** Starts no further attempt, and hands back at once what waits for one. */
   stopStarting(): void;
@@ -128,11 +126,14 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     },
     leaseMs: leaseMs(config),
   });
+  // Outcomes wait too long to be written: this process takes on nothing more.
+  const mayTake = () => !batcher.isBehind();
   const taker = createTaker({
     db,
     clock,
     lanes,
     intake,
+    mayTake,
     settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
     onLeft: () => relay.wake(),
     onTaken: (by, taken) => {
@@ -140,7 +141,6 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       metrics.deliveriesCreated.inc(taken.deliveries);
     },
   });
-  const mayTake = () => !batcher.isBehind();
   const relay = createRelay({ taker, mayTake, onError: createLimitedWarning(log, 'relay failed') });
   const dispatcher = createDispatcher({
     db,
@@ -175,7 +175,6 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
   return {
     taker,
     webhooks,
-    mayTake,
     onWebhookChange: (webhookId) => {
       webhooks.forget(webhookId);
       disabler.cancelPending([webhookId]);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createChangeFeed } from '@enterprise-api/shared/changes';
 import {
   connectionSettings,
@@ -5,6 +6,7 @@ import {
   type Database,
   ledgerFigures,
   ledgerGauges,
+  planProbes,
 } from '@enterprise-api/shared/db';
 import { createDatabaseClock } from '@enterprise-api/shared/emit';
 import {
@@ -36,6 +38,8 @@ import { createWorkers, type JobHandlers } from './workers.ts';
 
 /** A store that hangs must not hold up a stop: whatever waits for it is safe in the ledger, or runs out. */
 const closeWithinMs = 500;
+/** A process without room must not be the quickest to be done with jobs: another one may have room for them. */
+const fullPauseMs = 20;
 /** Connections to the ledger: statements are few and large, and hold one for milliseconds. */
 const poolSize = 10;
 const applicationName = 'enterprise-api-webhook-worker';
@@ -70,6 +74,7 @@ async function build(
     url,
     applicationName,
     poolSize,
+    serverSettings: planProbes,
     onError: createLimitedWarning(log, 'database connection'),
   });
   closers.add('database', () => db.destroy(), closeWithinMs);
@@ -163,7 +168,8 @@ function createHandlers(db: Database, pipeline: Pipeline, onTakeError: (error: u
   return {
     takeEvents: async ({ event_ids }) => {
       // The job owns nothing: what it could not take is still in the outbox, and the relay comes by every second.
-      if (pipeline.mayTake()) await pipeline.taker.takeEvents(event_ids).catch(onTakeError);
+      const taken = await pipeline.taker.takeEvents(event_ids).catch(onTakeError);
+      if (taken === 'no_room') await pause(fullPauseMs);
     },
     writeEvent: async (job) => {
       const eventId = await writeQueuedEvent(db, databaseClock, job);

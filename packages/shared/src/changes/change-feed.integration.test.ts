@@ -2,8 +2,18 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { connectionSettings } from '../db/database.ts';
 import { newUuid } from '../runtime/ids.ts';
-import { type FaultProxy, type RedisServer, startFaultProxy, startRedis, throughProxy } from '../testing/index.ts';
+import {
+  createTestDatabase,
+  type FaultProxy,
+  type RedisServer,
+  startFaultProxy,
+  startRedis,
+  type TestDatabase,
+  throughProxy,
+} from '../testing/index.ts';
 import { type Change, type ChangeFeed, createChangeFeed } from './change-feed.ts';
 
 describe('the change feed over Redis', () => {
@@ -83,6 +93,74 @@ describe('the change feed over Redis', () => {
   });
 });
 
-async function untilTrue(isTrue: () => Promise<boolean>): Promise<void> {
+describe('the change feed over PostgreSQL', () => {
+  const applicationName = `feed ${newUuid()}`;
+  let database: TestDatabase;
+  let operator: Client;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    operator = new Client({ connectionString: database.url });
+    await operator.connect();
+  });
+  afterEach(async () => {
+    await operator.end();
+    await database.drop();
+  });
+
+  const open = (url: string, onError: (error: Error) => void = () => undefined) =>
+    createChangeFeed({ redisUrl: undefined, postgres: connectionSettings({ url, applicationName }), onError });
+  /** The server processes of the feed, oldest first. */
+  const connections = async () => {
+    const { rows } = await operator.query<{ pid: number }>(
+      'select pid from pg_stat_activity where application_name = $1 order by backend_start',
+      [applicationName],
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  const end = async (pid: number | undefined) => {
+    await operator.query('select pg_terminate_backend($1)', [pid]);
+    await untilTrue(async () => !(await connections()).includes(pid ?? 0));
+  };
+
+  it('listens over one connection and publishes over one, however often it loses them', async () => {
+    const feed = open(database.url);
+    const heard = new EventTarget();
+    let missed = 0;
+    const onMissed = () => {
+      missed += 1;
+    };
+    await feed.subscribe(({ id }) => heard.dispatchEvent(new Event(id)), onMissed);
+    for (const times of [2, 3]) {
+      await end((await connections())[0]);
+      await untilTrue(() => missed === times);
+      expect(await connections()).toHaveLength(1);
+    }
+
+    for (const id of [newUuid(), newUuid()]) {
+      const told = once(heard, id);
+      await Promise.all([id, newUuid(), newUuid()].map((changed) => feed.publish({ kind: 'webhook', id: changed })));
+      await told;
+      expect(await connections()).toHaveLength(2);
+      await end((await connections())[1]);
+    }
+    await feed.close();
+    await untilTrue(async () => (await connections()).length === 0);
+  });
+
+  it('leaves no connection behind on which listening gets no answer', async () => {
+    const { hostname, port } = new URL(database.url);
+    await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+    const errors: string[] = [];
+    const feed = open(throughProxy(database.url, proxy), ({ message }) => errors.push(message));
+    proxy.deafen('listen', { lasting: true });
+    const nothing = () => undefined;
+    await feed.subscribe(nothing, nothing);
+    expect(errors).toEqual(['Query read timeout']);
+    await untilTrue(async () => (await connections()).length === 0);
+    await feed.close();
+  });
+});
+
+async function untilTrue(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await pause(10);
 }

@@ -13,6 +13,8 @@ export interface DatabaseOptions {
   applicationName: string;
   /** Connections at most. */
   poolSize: number;
+  /** Settings of the server for these connections, as {@link planProbes}. */
+  serverSettings?: Readonly<Record<string, string>>;
   /** A connection on which nothing has come or gone for so long is cut; by default a little more than a statement may take. */
   silentAfterMs?: number;
   /** Called for errors of idle connections; the pool replaces them by itself. */
@@ -34,6 +36,14 @@ export function createDatabase(options: DatabaseOptions): Database {
  * again until it has prepared its statements. Shorter than {@link silentAfterMs}, which is for connections in use.
  */
 const idleForMs = 30_000;
+
+/**
+ * For connections whose statements go from few rows to few rows by index, however much the tables hold. A prepared
+ * statement keeps its plan until the table is analyzed: made when a month's partition was empty, it read the whole of it,
+ * or of an index, at every use for the first minutes of that month (measured with 40,000 rows: take 3.4 ms instead of
+ * 2.0, outcomes 11.8 instead of 8.7, and growing).
+ */
+export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_mergejoin: 'off' };
 
 /** The pool beneath {@link createDatabase}, for the one place that needs `LISTEN`. */
 export function createPool(options: DatabaseOptions): Pool {
@@ -59,7 +69,10 @@ function cutWhenSilent(client: PoolClient, ms: number): void {
 }
 
 /** Settings that every connection to the ledger shares. */
-export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'applicationName'>): PoolConfig {
+export function connectionSettings(
+  options: Pick<DatabaseOptions, 'url' | 'applicationName' | 'serverSettings'>,
+): PoolConfig {
+  const { serverSettings = {} } = options;
   return {
     connectionString: options.url,
     application_name: options.applicationName,
@@ -67,6 +80,9 @@ export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'appli
     idle_in_transaction_session_timeout: 10_000,
     lock_timeout: 5_000,
     statement_timeout: 30_000,
+    options: Object.entries(serverSettings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
     keepAlive: true,
     types: { getTypeParser: parserOf },
   };

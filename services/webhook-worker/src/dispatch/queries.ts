@@ -35,7 +35,8 @@ const reclaimLimitSeconds = 3_600;
  * Walks the webhooks that have pending rows by a loose index scan: a webhook costs one probe of `deliveries_due`,
  * however many rows wait behind it. They are served in the order of their ids (a plan with a hash join had another
  * one), because a walk that its limit cuts short goes on behind the greatest id it served. Bodies are not joined here:
- * with them the planner read all of `events`.
+ * with them the planner read all of `events`; and whether anything is due is asked per webhook, `lateral` and `limit`
+ * making it a probe: as `exists` it became a join with all that is due.
  */
 export async function leaseDueDeliveries(
   db: Database,
@@ -64,11 +65,11 @@ export async function leaseDueDeliveries(
         on l.id = w.id
       order by w.id
     ), due as materialized (
-      select r.*, greatest(1, ceil(${rooms.inAll}::float8 / count(*) over ()))::int as share from rooms r
-      where r.room > 0 and exists (
+      select r.*, greatest(1, ceil(${rooms.inAll}::float8 / count(*) over ()))::int as share
+      from rooms r cross join lateral (
         select from deliveries d
-        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now())
-      order by r.webhook_id
+        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() limit 1) any_due
+      where r.room > 0 order by r.webhook_id
     ), picked as materialized (
       select d.id, r.version from due r cross join lateral (
         select d.id from deliveries d

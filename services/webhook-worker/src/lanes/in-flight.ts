@@ -36,10 +36,15 @@ export class InFlight {
     return this.old.delete(running);
   }
 
-  /** Whether one more may start: fewer than `slots` are younger than 1 s, or, when none is free, than 100 ms. */
+  /** Whether one more may start: fewer than `slots` are younger than 100 ms. */
   hasFreeSlot(slots: number, now: number): boolean {
     this.age(now);
-    return this.fresh.size + this.young.size < slots || this.fresh.size < slots;
+    return this.freeSlots(slots) > 0;
+  }
+
+  /** How many more may start, as of the last ageing. */
+  freeSlots(slots: number): number {
+    return Math.max(0, slots - this.fresh.size);
   }
 
   /** Moves attempts that have aged to where they belong. */

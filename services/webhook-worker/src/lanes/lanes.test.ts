@@ -142,7 +142,7 @@ describe('lanes', () => {
   it('hand back the line of a webhook that becomes slow, so that it does not take the room of all others', () => {
     const { lanes, leases, handedBack, pass } = bench({ slots: 10, concurrency: 3, waiting: 20 });
     lanes.accept(leases('hanging', 23));
-    expect(lanes.rooms('new').inAll).toBe(0);
+    expect(lanes.rooms('new').inAll).toBe(7);
     pass(1_100);
     expect(lanes.rooms('new').inAll).toBe(20);
     expect(handedBack).toHaveLength(20);
@@ -223,9 +223,29 @@ describe('lanes', () => {
     expect([lanes.room(), roomy()]).toEqual([4, 0]);
     running.shift()?.answer();
     expect([lanes.room(), roomy()]).toEqual([5, 1]);
+  });
+
+  it('leave no event for later when they stop: its deliveries are then due for anybody', () => {
+    const { lanes, leases, running, roomy } = bench({ concurrency: 4, waiting: 20, slots: 4 });
+    lanes.accept(leases('a', 12));
+    expect(lanes.room()).toBe(0);
     lanes.stop();
     running.shift()?.answer();
-    expect([lanes.room(), roomy()]).toEqual([0, 1]);
+    expect([lanes.room(), lanes.rooms('new').inAll, roomy()]).toEqual([Number.POSITIVE_INFINITY, 0, 0]);
+  });
+
+  it('give others what can start at once while the lines are full of what waits for its own endpoints', () => {
+    const { lanes, leases, lease, started, roomOf } = bench({ slots: 10, concurrency: 3, waiting: 20, perHost: 4 });
+    lanes.accept(Array.from({ length: 13 }, () => lease('slow', 0, 'host')));
+    expect([roomOf('new', 'slow'), roomOf('new', 'other'), lanes.rooms('new').inAll]).toEqual([10, 23, 10]);
+    lanes.accept(Array.from({ length: 10 }, () => lease('slow', 0, 'host')));
+    expect([roomOf('due', 'slow'), roomOf('new', 'other'), lanes.rooms('new').inAll]).toEqual([0, 3, 7]);
+    lanes.accept(leases('other', 1));
+    lanes.accept([lease('same host', 0, 'host')]);
+    expect([started('slow'), started('other'), started('same host')]).toEqual([3, 1, 1]);
+    // The host is full, whoever asks.
+    expect(['other', 'same host', 'third'].map((id) => roomOf('due', id))).toEqual([2, 0, 3]);
+    expect(lanes.rooms('due').inAll).toBe(5);
   });
 
   it('have room for everything while what waits does so for its own endpoints', () => {

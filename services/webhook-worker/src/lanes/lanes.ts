@@ -85,11 +85,17 @@ export class Lanes {
     if (lane.waiting.length > 0) this.options.events.handBack(this.emptyLane(lane));
   }
 
-  /** Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). */
+  /**
+   * Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). When the lines are fuller than the slots,
+   * what waits there does so for its own endpoints: others are then given what can start at once.
+   */
   rooms(kind: 'new' | 'due'): Rooms {
-    const { limits, clock } = this.options;
+    const { limits, clock, slots } = this.options;
     const now = clock.monotonic();
     this.inFlight.age(now);
+    const inLines = this.roomInAll();
+    const atOnce = this.inFlight.freeSlots(slots);
+    const ofLane = inLines < atOnce ? (lane: Lane) => this.startsAtOnce(lane) : () => Number.POSITIVE_INFINITY;
     const webhookIds: string[] = [];
     const free: number[] = [];
     const busy: number[] = [];
@@ -97,20 +103,22 @@ export class Lanes {
       this.dropIfIdle(lane);
       webhookIds.push(lane.webhookId);
       const room = kind === 'new' ? roomForNew(lane, limits, now) : freeRoom(lane, limits);
-      free.push(this.mayStart(lane, now) && !this.hosts.isStuck(lane.hostKey) ? room : 0);
+      const isOpen = this.mayStart(lane, now) && !this.hosts.isStuck(lane.hostKey);
+      free.push(isOpen ? Math.min(room, ofLane(lane)) : 0);
       busy.push(lane.running + lane.waiting.length);
     }
-    const ofNewLane = this.stopped ? 0 : limits.concurrency + limits.waiting;
-    return { webhookIds, free, busy, ofNewLane, inAll: this.stopped ? 0 : this.roomInAll() };
+    const ofNewLane = limits.concurrency + (inLines < atOnce ? 0 : limits.waiting);
+    return { webhookIds, free, busy, ofNewLane, inAll: this.stopped ? 0 : Math.max(inLines, atOnce) };
   }
 
   /**
    * How many new deliveries this process could use now; none until fewer wait than may run, so that they come in batches.
    * Where slots are free, what waits does so for its own endpoints: it is no reason to keep those of others waiting.
+   * A process that stops leaves nothing for later: what it takes is due for anybody.
    */
   room(): number {
     const { slots, clock } = this.options;
-    if (this.stopped) return 0;
+    if (this.stopped) return Number.POSITIVE_INFINITY;
     if (this.waitingInAll <= slots) return this.roomInAll();
     return this.inFlight.hasFreeSlot(slots, clock.monotonic()) ? Number.POSITIVE_INFINITY : 0;
   }
@@ -136,6 +144,12 @@ export class Lanes {
 
   private roomInAll(): number {
     return Math.max(0, 2 * this.options.slots - this.waitingInAll);
+  }
+
+  /** How many more of this lane would not have to wait. */
+  private startsAtOnce(lane: Lane): number {
+    if (lane.waiting.length > 0 || this.hosts.isFull(lane.hostKey)) return 0;
+    return Math.max(0, capacity(lane, this.options.limits) - lane.running);
   }
 
   private startWhatMay(): void {

@@ -18,6 +18,9 @@ const breakerLimitSeconds = 600;
  * or the delivery still waits for that attempt. So a process that was asleep can neither undo nor repeat anything, and
  * a late success still counts. Whatever does not pass the guard is kept as a superseded attempt. Health changes only by
  * attempts that this statement inserted: writing the same batch twice (a commit whose answer was lost) changes nothing.
+ *
+ * `coalesce` keeps the planner from an index: with `status <> 'succeeded'` it took the partial one for such rows, which
+ * does not begin with the id, wherever that was empty when it planned.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const column = (pick: (outcome: Outcome) => string | number | boolean | null) => plainArray(outcomes.map(pick));
@@ -43,7 +46,7 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
     ), locked as materialized (
       select d.id, d.status, d.attempt_count, d.max_attempts, d.event_type, b.*
       from best b join deliveries d on d.id = b.delivery_id
-      where d.round = b.round and d.status <> 'succeeded'
+      where d.round = b.round and coalesce(d.status, '') <> 'succeeded'
         and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number))
       order by d.id for update of d
     ), written as (

@@ -28,13 +28,14 @@ const makeOverdue = async () => {
 };
 
 /** A taker in a process that has so much room. Time passes when a test says so. */
-function bench(process: { room: number }) {
+function bench(process: { room: number; mayTake?: boolean }) {
+  const startedAt = Date.now();
   let now = 0;
   const accepted: number[] = [];
   let left = 0;
   const taker = createTaker({
     db,
-    clock: { now: () => now, monotonic: () => now },
+    clock: { now: () => startedAt + now, monotonic: () => now },
     lanes: {
       rooms: () => ({ ...plenty, inAll: process.room }),
       room: () => process.room,
@@ -42,6 +43,7 @@ function bench(process: { room: number }) {
     },
     intake: { accept: async (rows) => void accepted.push(rows.length) },
     settings: { leaseMs: 45_000, maxAttempts: 10 },
+    mayTake: () => process.mayTake ?? true,
     onTaken: () => undefined,
     onLeft: () => {
       left += 1;
@@ -74,6 +76,17 @@ describe('a process without room', () => {
     expect(await outboxSize()).toBe(0);
     expect(await taker.takeOverdue()).toBe('saw_all');
     expect(accepted.filter((rows) => rows > 0)).toEqual([2, 2, 1]);
+  });
+
+  it('takes nothing while it should take on nothing more, whatever room it has', async () => {
+    const process = { room: 10, mayTake: false };
+    const { taker, left } = bench(process);
+    const ids = await emit(2);
+    expect(await taker.takeEvents(ids)).toBe('no_room');
+    expect([await outboxSize(), left()]).toEqual([2, 1]);
+    process.mayTake = true;
+    expect(await taker.takeOverdue()).toBe('go_on');
+    expect(await outboxSize()).toBe(0);
   });
 
   it('leaves young events to their jobs again, two seconds after it has left any', async () => {
@@ -113,7 +126,7 @@ describe('a process without room', () => {
     organizationId = await insertOrganization(db);
     await insertWebhook(db, { organizationId });
     events.push(...(await emit(3)));
-    expect(await taker.takeEvents(events)).toBe(0);
+    expect(await taker.takeEvents(events)).toBe('no_room');
     process.room = 1;
     const ahead: number[] = [];
     while ((await taker.takeOverdue()) !== 'saw_all') {
@@ -125,6 +138,19 @@ describe('a process without room', () => {
     // In turn: none is ever ahead of the other by more than one.
     expect(Math.max(...ahead.map(Math.abs))).toBe(1);
   });
+});
+
+it('has the relay take young events too when jobs come with what is overdue and gone', async () => {
+  const { taker, left, pass } = bench({ room: 10 });
+  const gone = await emit(2);
+  expect(await taker.takeEvents(gone)).toBe(2);
+  // Twice the same job, a moment apart, is nothing: the queue delivers at least once.
+  expect([await taker.takeEvents(gone), left()]).toEqual([0, 0]);
+  await emit(1);
+  pass(2_500);
+  expect([await taker.takeEvents(gone), left()]).toEqual([0, 1]);
+  expect(await taker.takeOverdue()).toBe('go_on');
+  expect(await outboxSize()).toBe(0);
 });
 
 it('goes on after a take that failed', async () => {

@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@enterprise-api/shared/db';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { type Clock, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { Intake } from '../lanes/intake.ts';
 import type { Lanes } from '../lanes/lanes.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -12,9 +11,9 @@ export interface Taker {
   /**
    * As many of these as there is room for. The others are left in the outbox.
    *
-   * @returns how many events were taken here; others had them, or will
+   * @returns how many events were taken here, while others had them or will; or that there was no room for any
    */
-  takeEvents(eventIds: readonly string[]): Promise<number>;
+  takeEvents(eventIds: readonly string[]): Promise<number | 'no_room'>;
   /** The relay's take: the oldest events that no job has brought, or that were left here, organizations taking turns. */
   takeOverdue(): Promise<OverdueTake>;
 }
@@ -31,8 +30,10 @@ export interface TakerOptions {
   lanes: Pick<Lanes, 'rooms' | 'room' | 'noteDueRows'>;
   intake: Pick<Intake, 'accept'>;
   settings: TakeSettings;
+  /** False while this process should not take on more. */
+  mayTake: () => boolean;
   onTaken: (by: 'job' | 'relay', taken: Taken) => void;
-  /** Events of a job were left for want of room: the relay is to take them. */
+  /** Events were left for want of room, or the queue is behind: the relay is to take them. */
   onLeft: () => void;
 }
 
@@ -41,22 +42,25 @@ const overdueAfterMs = 2_000;
 const overdueAtOnce = 100;
 /** So long without room, events are taken nevertheless: their deliveries are then due for anybody, one turn per webhook. */
 const patienceMs = 1_000;
-/** A process without room must not be the quickest to be done with jobs: another one may have room for them. */
-const fullPauseMs = 20;
 
-export function createTaker({ db, clock, lanes, intake, settings, onTaken, onLeft }: TakerOptions): Taker {
+export function createTaker(options: TakerOptions): Taker {
+  const { db, clock, lanes, intake, settings } = options;
   const appetite = new Appetite(() => lanes.room());
   const run = async (by: 'job' | 'relay', take: (rooms: Rooms) => Promise<Taken>): Promise<Taken> => {
     const leasedAt = clock.monotonic();
     const taken = await take(lanes.rooms('new'));
     appetite.learn(taken.events, taken.places);
-    onTaken(by, taken);
+    options.onTaken(by, taken);
     lanes.noteDueRows(taken.leftDue, true);
     await intake.accept(taken.leases, leasedAt);
     return taken;
   };
   let cursor: string | null = null;
   let leftAt = Number.NEGATIVE_INFINITY;
+  const leaveToRelay = () => {
+    leftAt = clock.monotonic();
+    options.onLeft();
+  };
   let noRoomSince: number | null = null;
   const eventsNow = (): number => {
     const events = Math.min(overdueAtOnce, appetite.events());
@@ -71,16 +75,13 @@ export function createTaker({ db, clock, lanes, intake, settings, onTaken, onLef
   };
   return {
     takeEvents: async (eventIds) => {
-      const wanted = eventIds.slice(0, appetite.events());
-      if (wanted.length < eventIds.length) {
-        leftAt = clock.monotonic();
-        onLeft();
-      }
-      if (wanted.length === 0) {
-        await pause(fullPauseMs);
-        return 0;
-      }
-      return (await run('job', (rooms) => takeEvents(db, wanted, rooms, settings))).events;
+      const wanted = eventIds.slice(0, options.mayTake() ? appetite.events() : 0);
+      if (wanted.length < eventIds.length) leaveToRelay();
+      if (wanted.length === 0) return 'no_room';
+      const { events } = await run('job', (rooms) => takeEvents(db, wanted, rooms, settings));
+      // Overdue, and taken already: jobs are behind the relay, and those of young events wait behind them.
+      if (events === 0 && wanted.every((id) => uuidTimeMs(id) < clock.now() - overdueAfterMs)) leaveToRelay();
+      return events;
     },
     takeOverdue: async () => {
       const limit = eventsNow();

@@ -43,6 +43,8 @@ export function createLoop({ run, onError, delayAfterErrorMs, random = Math.rand
       schedule(0);
     },
     wake: () => {
+      // Woken already: moving the timer again at every call would put the run off for as long as calls keep coming.
+      if (wanted) return;
       wanted = true;
       if (current !== undefined || stopped) return;
       clearTimeout(timer);

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import type { Change } from './change-feed.ts';
+
+export const changeChannel = 'enterprise_api_changes';
+
+const changeSchema = z.strictObject({ kind: z.enum(['api_key', 'organization', 'webhook']), id: z.uuid() });
+
+/** Anybody may publish on the channel: what is not a change is passed over. */
+export function deliverChange(message: string, listener: (change: Change) => void): void {
+  let json: unknown;
+  try {
+    json = JSON.parse(message);
+  } catch {
+    return;
+  }
+  const change = changeSchema.safeParse(json);
+  if (change.success) listener(change.data);
+}

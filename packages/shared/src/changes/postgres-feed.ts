@@ -1,0 +1,78 @@
+import { Client, type ClientConfig } from 'pg';
+import type { Change, ChangeFeed } from './change-feed.ts';
+import { changeChannel, deliverChange } from './message.ts';
+
+/** A notification is a matter of milliseconds. Whoever publishes waits for it, and must not for a server that hangs. */
+const queryTimeoutMs = 1_000;
+const listenAgainAfterMs = 1_000;
+
+/** Changes by `NOTIFY`; two connections of our own, one of them only when something is published. */
+export function createPostgresFeed(settings: ClientConfig, onError: (error: Error) => void): ChangeFeed {
+  const connections = new Set<Client>();
+  let closed = false;
+  const drop = async (client: Client): Promise<void> => {
+    connections.delete(client);
+    await client.end().catch(onError);
+  };
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
+    connections.add(client);
+    client.on('error', onError);
+    client.on('end', () => connections.delete(client));
+    await client.connect().catch((error: unknown) => {
+      void drop(client);
+      throw error;
+    });
+    return client;
+  };
+
+  let publisher: Promise<Client> | undefined;
+  const notify = async (change: Change): Promise<void> => {
+    publisher ??= connect();
+    const used = publisher;
+    try {
+      await (await used).query('select pg_notify($1, $2)', [changeChannel, JSON.stringify(change)]);
+    } catch (error) {
+      // Of several that fail together only the first has this one to give up: the next try may have begun already.
+      if (publisher === used) publisher = undefined;
+      used.then(drop, () => undefined);
+      throw error;
+    }
+  };
+
+  const listen = async (listener: (change: Change) => void, lost: () => void): Promise<void> => {
+    if (closed) return;
+    const again = () => {
+      if (!closed) setTimeout(() => void listen(listener, lost), listenAgainAfterMs).unref();
+    };
+    let client: Client | undefined;
+    try {
+      client = await connect();
+      client.on('notification', ({ payload }) => deliverChange(payload ?? '', listener));
+      await client.query(`listen ${changeChannel}`);
+      client.once('end', again);
+      lost();
+    } catch (error) {
+      if (client !== undefined) void drop(client);
+      onError(asError(error));
+      again();
+    }
+  };
+  return {
+    publish: async (change) => {
+      // An idle connection may have died unnoticed, as when the server was restarted: the second try has a new one.
+      await notify(change)
+        .catch(() => notify(change))
+        .catch((error: unknown) => onError(asError(error)));
+    },
+    subscribe: listen,
+    close: async () => {
+      closed = true;
+      await Promise.allSettled([...connections].map((client) => client.end()));
+    },
+  };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
