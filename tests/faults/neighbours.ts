@@ -15,6 +15,7 @@ export interface Neighbours {
   crowd: number;
   /** Webhooks that these deliveries are for, each of an organization of its own. */
   crowded: number;
+  workers: number;
   /** How long the receiver takes for an answer. */
   answerMs: number;
   /** The most that the others' p99 may be. A ratio of some milliseconds says more about the machine than about us. */
@@ -22,7 +23,6 @@ export interface Neighbours {
   settleWithinMs: number;
 }
 
-const workers = 2;
 /** `WEBHOOK_ENDPOINT_CONCURRENCY`, of each worker. */
 const laneCap = 20;
 const crowdedPath = '/crowded/';
@@ -101,7 +101,7 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
     return {};
   });
   const api = await stage.startApi();
-  for (let n = 0; n < workers; n++) await stage.startWorker();
+  for (let n = 0; n < size.workers; n++) await stage.startWorker();
   const measure = () =>
     measureLatency(stage, {
       ...size,
@@ -136,7 +136,7 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
         {
           [`others’ p99 is ${during.p99} ms`]: during.p99 <= size.allowedP99Ms,
           [`${during.missing} deliveries of others had not been sent a minute later`]: during.missing === 0,
-          [`${most} requests at once at one endpoint`]: most <= workers * laneCap,
+          [`${most} requests at once at one endpoint`]: most <= size.workers * laneCap,
           [`${duplicates} deliveries sent twice`]: duplicates === 0,
         },
       );

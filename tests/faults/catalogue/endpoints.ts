@@ -10,6 +10,7 @@ const fewNeighbours = {
   measuredMs: 1_500,
   answerMs: 5,
   crowded: 1,
+  workers: 2,
   settleWithinMs: minutes(1),
 };
 const neighbours = {
@@ -18,10 +19,11 @@ const neighbours = {
   measuredMs: 20_000,
   answerMs: 5,
   crowded: 1,
+  workers: 2,
   settleWithinMs: minutes(10),
 };
 /** Enough to fill a worker's lines while its slots are free. */
-const slow = { crowded: 4, answerMs: 300 };
+const slow = { crowded: 2, answerMs: 900, workers: 1 };
 
 const fewEndpoints = { webhooks: 50, eventsPerSecond: 40, measuredMs: 1_500, settings: {}, allowedRatio: 20 };
 const endpointsInFull = { webhooks: 1_000, eventsPerSecond: 100, measuredMs: 30_000, settings: {}, allowedRatio: 2 };
@@ -51,10 +53,10 @@ export const endpoints = {
   },
   'R8-slow': {
     promise: 'R8, F16',
-    what: 'four slow webhooks recover with backlogs; others have steady traffic',
+    what: 'two slow webhooks recover with backlogs; others have steady traffic',
     backends: 'redis',
-    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, ...slow, crowd: 1_200, allowedP99Ms: 5_000 }),
-    full: (stores) => recoverWithBacklog(stores, { ...neighbours, ...slow, crowd: 16_000, allowedP99Ms: 1_000 }),
+    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, ...slow, crowd: 400, allowedP99Ms: 2_000 }),
+    full: (stores) => recoverWithBacklog(stores, { ...neighbours, ...slow, crowd: 2_000, allowedP99Ms: 400 }),
   },
   'R8-flood': {
     promise: 'R8, F16',
