@@ -56,10 +56,10 @@ FROM runtime AS webhook-worker
 EXPOSE 3002
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD node -e "fetch('http://127.0.0.1:' + (process.env.WORKER_PORT || 3002) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
-CMD ["node", "services/webhook-worker/src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "services/webhook-worker/src/main.ts"]
 
 FROM runtime AS api
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD node -e "fetch('http://127.0.0.1:' + (process.env.API_PORT || 3000) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
-CMD ["node", "services/api/src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "services/api/src/main.ts"]

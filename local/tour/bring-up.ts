@@ -125,14 +125,14 @@ async function bringUpServices(
   resources: AsyncDisposableStack,
 ): Promise<void> {
   const { project, dataFolder, terminal, signal } = options;
-  const start = async (name: 'api' | 'worker', entry: string, url: string): Promise<Service> => {
+  const start = async (name: 'api' | 'worker', url: string): Promise<Service> => {
     const logFolder = join(dataFolder, 'logs');
-    return await startService({ name, entry, readyUrl: `${url}/readyz`, project, env, logFolder, signal });
+    return await startService({ name, readyUrl: `${url}/readyz`, project, env, logFolder, signal });
   };
   await terminal.step('Starting the API and the worker', async () => {
     const started = await Promise.allSettled([
-      start('api', 'services/api/src/main.ts', localUrl(listeners.api)),
-      start('worker', 'services/webhook-worker/src/main.ts', localUrl(listeners.worker)),
+      start('api', localUrl(listeners.api)),
+      start('worker', localUrl(listeners.worker)),
     ]);
     const services = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     // Stopped together: each may take as long as its deliveries and requests under way.

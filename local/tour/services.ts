@@ -1,14 +1,18 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@enterprise-api/shared/runtime';
-import { type GuardedProcess, type ProcessExit, spawnGuarded, waitUntilReady } from '@enterprise-api/shared/testing';
+import {
+  type GuardedProcess,
+  nodeArguments,
+  type ProcessExit,
+  spawnGuarded,
+  waitUntilReady,
+} from '@enterprise-api/shared/testing';
 import { readableLogLine } from './log-lines.ts';
 
 export interface ServiceOptions {
   /** For messages and the log file. */
   name: 'api' | 'worker';
-  /** Its entry point, from the project's folder. */
-  entry: string;
   readyUrl: string;
   project: string;
   env: Environment;
@@ -32,7 +36,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const logFile = join(options.logFolder, `${name}.log`);
   mkdirSync(options.logFolder, { recursive: true, mode: 0o700 });
   writeFileSync(logFile, '', { mode: 0o600 });
-  const child = await spawnGuarded(process.execPath, [options.entry], {
+  const child = await spawnGuarded(process.execPath, nodeArguments(name), {
     cwd: project,
     env,
     onLine: (line) => appendFileSync(logFile, `${line}\n`),

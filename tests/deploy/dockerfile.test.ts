@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@enterprise-api/shared/testing';
 import { describe, expect, it } from '@jest/globals';
 import { contextPaths, copies, effective, history, readDockerfile } from './dockerfile.ts';
 import { importsOf } from './imports.ts';
@@ -10,9 +11,9 @@ const stages = readDockerfile(join(project, 'Dockerfile'));
 const manifest = (folder: string) => JSON.parse(readFileSync(join(project, folder, 'package.json'), 'utf8'));
 
 const images = [
-  { target: 'api', entry: 'services/api/src/main.ts', health: '/healthz' },
-  { target: 'webhook-worker', entry: 'services/webhook-worker/src/main.ts', health: '/healthz' },
-  { target: 'demo-receiver', entry: 'local/compose/demo-receiver.ts', health: 'https://localhost:8443/' },
+  { target: 'api', command: nodeArguments('api'), health: '/healthz' },
+  { target: 'webhook-worker', command: nodeArguments('worker'), health: '/healthz' },
+  { target: 'demo-receiver', command: ['local/compose/demo-receiver.ts'], health: 'https://localhost:8443/' },
 ];
 const production = [
   'services/api/src/main.ts',
@@ -20,9 +21,11 @@ const production = [
   'packages/shared/src/db/migrate-main.ts',
 ];
 
-describe.each(images)('the image $target', ({ target, entry, health }) => {
+describe.each(images)('the image $target', ({ target, command, health }) => {
+  const entry = command.at(-1) ?? '';
+
   it('runs its program as PID 1, so that SIGTERM reaches it', () => {
-    expect(JSON.parse(effective(stages, target, 'CMD') ?? '')).toEqual(['node', entry]);
+    expect(JSON.parse(effective(stages, target, 'CMD') ?? '')).toEqual(['node', ...command]);
     expect(existsSync(join(project, entry))).toBe(true);
     expect(effective(stages, target, 'ENTRYPOINT')).toBeUndefined();
     expect(effective(stages, target, 'STOPSIGNAL')).toBe('SIGTERM');

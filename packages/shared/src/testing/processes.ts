@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { freePorts } from './free-ports.ts';
 import { type GuardedProcess, type ProcessExit, spawnGuarded } from './guarded-process.ts';
+import { nodeArguments } from './npm-script.ts';
 
 export type ServiceName = 'api' | 'webhook-worker';
 
@@ -45,8 +46,8 @@ export async function startService(
       ? { API_HOST: '127.0.0.1', API_PORT: String(main), INTERNAL_PORT: String(internal) }
       : { WORKER_PORT: String(main) };
   const settings = { PATH: process.env.PATH, ...ports, ...env };
-  const entry = `services/${name}/src/main.ts`;
-  const child = await spawnGuarded(process.execPath, [entry], { cwd: root, env: settings });
+  const command = nodeArguments(name === 'api' ? 'api' : 'worker');
+  const child = await spawnGuarded(process.execPath, command, { cwd: root, env: settings });
   running.add(child);
   void child.exited.then(() => running.delete(child));
   const service = describeService(name, child, settings);
