@@ -26,7 +26,7 @@ export type SenderOptions = {
  * cookies, nothing is inflated, and one deadline ends whatever a receiver thinks of (security.md, "Outbound").
  */
 export function createSender(options: SenderOptions): Sender {
-  const { policy, timeoutMs, ca, maxIdleConnections = 1_000, monotonic = () => performance.now() } = options;
+  const { policy, timeoutMs, ca, maxIdleConnections = 2_000, monotonic = () => performance.now() } = options;
   const resolver = options.resolver ?? createResolver();
   const pool = new ConnectionPool<Connection>(maxIdleConnections, monotonic);
   const context: SendingContext = {
