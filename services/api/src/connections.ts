@@ -53,7 +53,7 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
 export async function openChangeFeed({ config, log, closers }: Foundation, keyCache: KeyCache): Promise<Announce> {
   const feed = createChangeFeed({
     redisUrl: config.redisUrl,
-    postgres: { ...connectionSettings({ url: config.databaseUrl, applicationName }), query_timeout: announceWithinMs },
+    postgres: connectionSettings({ url: config.databaseUrl, applicationName }),
     onError: createLimitedWarning(log, 'change feed failed'),
   });
   closers.add('change feed', feed.close);

@@ -184,7 +184,11 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       dispatcher.start();
       relay.start();
     },
-    stopStarting: () => lanes.stop(),
+    stopStarting: () => {
+      lanes.stop();
+      // It would go on taking events, for anybody: what no job brings here is for those that stay.
+      void relay.stop();
+    },
     stop: async () => {
       lanes.stop();
       // What hangs is a store that is away: each step has its time, or the stop would have none.

@@ -90,7 +90,7 @@ it.each([
   expect([...read.keys()]).toEqual(['take', 'events', 'hand-back', 'dispatch', 'outcomes', 'relay']);
 });
 
-/** Somebody else's: 20,000 deliveries done, 20,000 due, and 20,000 events waiting. */
+/** Somebody else's: 20,000 deliveries done, 20,000 due, 20,000 events waiting; 5,000 webhooks that others have. */
 async function fill(at: number): Promise<void> {
   const other = await insertOrganization(operator);
   const webhookId = await insertWebhook(operator, { organizationId: other });
@@ -98,6 +98,19 @@ async function fill(at: number): Promise<void> {
     select delivery_id(${withUuidTime(newUuid(), at)}::uuid, gen_random_uuid()), ${other}, ${webhookId}, gen_random_uuid(), 'batch.failed',
       case when n % 2 = 0 then 'pending' else 'succeeded' end, 3, case when n % 2 = 0 then now() end,
       case when n % 2 = 1 then now() end from generate_series(1, 40000) n`.execute(operator);
+  await sql`insert into events (id, organization_id, type, body)
+    select delivery_id(${withUuidTime(newUuid(), at)}::uuid, gen_random_uuid()), ${other}, 'batch.failed', repeat('x', 100)
+    from generate_series(1, 20000)`.execute(operator);
+  await sql`insert into attempts (delivery_id, id, number, round, superseded, started_at, duration_ms, webhook_version)
+    select id, gen_random_uuid(), 1, 0, false, now(), 1, 1 from deliveries where status = 'succeeded'`.execute(
+    operator,
+  );
+  await sql`with o as (
+      insert into organizations (id, name, plan) select gen_random_uuid(), 'other', 'pro' from generate_series(1, 5000) returning id
+    ), w as (
+      insert into webhooks (id, organization_id, url, event_patterns, secret_sealed)
+      select gen_random_uuid(), id, 'https://example.com', '{*}', '' from o returning id
+    ) insert into webhook_health (webhook_id, failed_attempts) select id, 1 from w`.execute(operator);
   await sql`insert into outbox (event_id, organization_id) select gen_random_uuid(), ${other} from generate_series(1, 20000)`.execute(
     operator,
   );

@@ -2,8 +2,8 @@ import { Client, type ClientConfig } from 'pg';
 import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
-/** A notification is a matter of milliseconds. Whoever publishes waits for it, and must not for a server that hangs. */
-const queryTimeoutMs = 1_000;
+/** Connecting and notifying are a matter of milliseconds. Whoever publishes waits for them, and must not for a server that hangs. */
+const answerWithinMs = 1_000;
 const listenAgainAfterMs = 1_000;
 
 /** Changes by `NOTIFY`; two connections of our own, one of them only when something is published. */
@@ -15,7 +15,12 @@ export function createPostgresFeed(settings: ClientConfig, onError: (error: Erro
     await client.end().catch(onError);
   };
   const connect = async (): Promise<Client> => {
-    const client = new Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
+    const client = new Client({
+      ...settings,
+      keepAlive: true,
+      connectionTimeoutMillis: answerWithinMs,
+      query_timeout: answerWithinMs,
+    });
     connections.add(client);
     client.on('error', onError);
     client.on('end', () => connections.delete(client));

@@ -47,7 +47,14 @@ export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', ena
 
 /** The pool beneath {@link createDatabase}, for the one place that needs `LISTEN`. */
 export function createPool(options: DatabaseOptions): Pool {
-  const pool = new Pool({ ...connectionSettings(options), max: options.poolSize, idleTimeoutMillis: idleForMs });
+  const settings = options.serverSettings && setStatements(options.serverSettings);
+  const pool = new Pool({
+    ...connectionSettings(options),
+    max: options.poolSize,
+    idleTimeoutMillis: idleForMs,
+    // By a statement, before the first use: poolers refuse what they do not know at the start of a connection.
+    ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
+  });
   pool.on('error', (error) => options.onError?.(error));
   // The pool listens to idle clients only. One in use that loses its server between two statements would otherwise end
   // the process with an unhandled event; its next statement fails, and the pool drops it.
@@ -57,6 +64,12 @@ export function createPool(options: DatabaseOptions): Pool {
     prepareMarked(client);
   });
   return pool;
+}
+
+function setStatements(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `set ${name} = ${value}`)
+    .join('; ');
 }
 
 /**
@@ -69,10 +82,7 @@ function cutWhenSilent(client: PoolClient, ms: number): void {
 }
 
 /** Settings that every connection to the ledger shares. */
-export function connectionSettings(
-  options: Pick<DatabaseOptions, 'url' | 'applicationName' | 'serverSettings'>,
-): PoolConfig {
-  const { serverSettings = {} } = options;
+export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'applicationName'>): PoolConfig {
   return {
     connectionString: options.url,
     application_name: options.applicationName,
@@ -80,9 +90,6 @@ export function connectionSettings(
     idle_in_transaction_session_timeout: 10_000,
     lock_timeout: 5_000,
     statement_timeout: 30_000,
-    options: Object.entries(serverSettings)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
     keepAlive: true,
     types: { getTypeParser: parserOf },
   };

@@ -32,7 +32,8 @@ const checkedDeliveries = 2_000;
 export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
   const { rows } = await sql<Omit<LedgerFigures, 'invariantViolations'>>`
     select (select count(*) from (select from outbox limit ${countLimit}) o) as "outboxEvents",
-      coalesce((select extract(epoch from clock_timestamp() - min(created_at))::float8 from outbox), 0) as "outboxOldestSeconds",
+      coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1), 0)
+        as "outboxOldestSeconds",
       (select count(*) from (
         select from deliveries where status = 'pending' and next_attempt_at < now() - interval '1 minute' limit ${countLimit}
       ) d) as "overdueDeliveries"`.execute(db);

@@ -87,7 +87,7 @@ interface ConnectionParts extends Pick<ConnectorOptions, 'monotonic' | 'onClose'
 export class Connection {
   readonly origin: string;
   readonly client: Client;
-  stage: 'connecting' | 'securing' | 'open' = 'connecting';
+  stage: 'waiting' | 'connecting' | 'securing' | 'open' = 'waiting';
   peer: string | null = null;
   /** Milliseconds, once known. */
   connectMs: number | null = null;
@@ -146,6 +146,7 @@ export class Connection {
     const startedAt = monotonic();
     let connectedAt = startedAt;
     this.#socket = socket;
+    this.stage = 'connecting';
     const fail = (error: Error) => {
       socket.off('error', fail).off('close', failLost);
       callback(new FailureError(connectFailure(error, this.stage !== 'connecting')), null);

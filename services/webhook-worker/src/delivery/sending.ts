@@ -160,6 +160,12 @@ export class Sending implements ExchangeEvents {
   #timeOut(): void {
     if (this.#answeredAt !== null) this.finished(false);
     if (this.#isOver) return;
+    // Its turn to connect did not come: that says nothing about the receiver.
+    if (this.#connection?.stage === 'waiting') {
+      this.#settle({ kind: 'not_started' });
+      this.#connection.destroy();
+      return;
+    }
     this.#fail({ code: 'timeout', message: `${this.#whatIsMissing()} within ${this.#context.timeoutMs} ms.` });
     this.#connection?.destroy();
   }

@@ -28,7 +28,12 @@ export class HostLimit {
   }
 
   isFull(hostKey: string): boolean {
-    return (this.hosts.get(hostKey)?.running ?? 0) >= this.places;
+    return this.freePlaces(hostKey) <= 0;
+  }
+
+  /** How many more attempts to it may start. */
+  freePlaces(hostKey: string): number {
+    return this.places - (this.hosts.get(hostKey)?.running ?? 0);
   }
 
   /** Full, and slow: what waits for a place there would wait in the place of others. */

@@ -36,13 +36,7 @@ export class InFlight {
     return this.old.delete(running);
   }
 
-  /** Whether one more may start: fewer than `slots` are younger than 100 ms. */
-  hasFreeSlot(slots: number, now: number): boolean {
-    this.age(now);
-    return this.freeSlots(slots) > 0;
-  }
-
-  /** How many more may start, as of the last ageing. */
+  /** How many more may start, as of the last ageing: so many that no more than `slots` are younger than 100 ms. */
   freeSlots(slots: number): number {
     return Math.max(0, slots - this.fresh.size);
   }

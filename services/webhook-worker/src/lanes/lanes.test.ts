@@ -246,6 +246,35 @@ describe('lanes', () => {
     // The host is full, whoever asks.
     expect(['other', 'same host', 'third'].map((id) => roomOf('due', id))).toEqual([2, 0, 3]);
     expect(lanes.rooms('due').inAll).toBe(5);
+    // While older ones are due, one place is for new ones: half of three.
+    lanes.noteDueRows(['other'], true);
+    expect([roomOf('due', 'other'), roomOf('new', 'other')]).toEqual([2, 0]);
+  });
+
+  it('ask for more of others, too, while the lines are full: as soon as half of what may run at once could start', () => {
+    const { lanes, leases, running, refills } = bench({ slots: 10, concurrency: 2, waiting: 20 });
+    lanes.accept([...leases('slow', 22), ...leases('other', 2)]);
+    lanes.noteDueRows(['slow', 'other'], true);
+    running[0]?.answer();
+    expect(refills()).toBe(0);
+    running[1]?.answer();
+    expect(refills()).toBe(1);
+  });
+
+  it('give slots that came free by ageing to what waits before they offer them', () => {
+    const { lanes, leases, roomOf, pass } = bench({ slots: 4, concurrency: 4, waiting: 20 });
+    lanes.accept([...leases('a', 4), ...leases('b', 8)]);
+    expect([lanes.room(), lanes.rooms('due').inAll]).toEqual([0, 0]);
+    pass(150);
+    expect([lanes.room(), lanes.figures.running, roomOf('new', 'c')]).toEqual([4, 8, 24]);
+  });
+
+  it('hand back what several takes have brought beyond all measure', () => {
+    const { lanes, leases, handedBack } = bench({ slots: 5, concurrency: 2, waiting: 10 });
+    for (let take = 0; take < 4; take++) lanes.accept(leases('a', 10));
+    expect(lanes.figures).toMatchObject({ running: 2, waiting: 20 });
+    expect(handedBack).toHaveLength(18);
+    expect(new Set(handedBack.map(({ deliveryId }) => deliveryId)).size).toBe(18);
   });
 
   it('have room for everything while what waits does so for its own endpoints', () => {

@@ -33,6 +33,8 @@ export interface LanesOptions {
 const maxOldAttempts = 1_000;
 const cleanAfterMs = 5 * 60_000;
 const tickMs = 50;
+/** What a process is given beyond two lines per slot is handed back from here on, in lines per slot. */
+const mostWaiting = 4;
 
 /** Decides which leased delivery starts when, so that no endpoint can take the process away from the others. */
 export class Lanes {
@@ -67,6 +69,7 @@ export class Lanes {
       this.ready.add(lane);
     }
     this.startWhatMay();
+    this.handBackSurplus(leases);
   }
 
   /** Rows of these webhooks are due in the ledger (or, with `due` false, no more than were leased). */
@@ -86,29 +89,32 @@ export class Lanes {
   }
 
   /**
-   * Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). When the lines are fuller than the slots,
-   * what waits there does so for its own endpoints: others are then given what can start at once.
+   * Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). When fewer places are free in the lines than
+   * slots, what waits there does so for its own endpoints: others are then given what can start at once.
    */
   rooms(kind: 'new' | 'due'): Rooms {
     const { limits, clock, slots } = this.options;
     const now = clock.monotonic();
-    this.inFlight.age(now);
+    // Slots that have come free by ageing are first of all for what waits.
+    this.startWhatMay();
     const inLines = this.roomInAll();
-    const atOnce = this.inFlight.freeSlots(slots);
-    const ofLane = inLines < atOnce ? (lane: Lane) => this.startsAtOnce(lane) : () => Number.POSITIVE_INFINITY;
+    const freeSlots = this.inFlight.freeSlots(slots);
+    const isAtOnce = inLines < freeSlots;
+    const lines = isAtOnce ? { ...limits, waiting: 0 } : limits;
     const webhookIds: string[] = [];
     const free: number[] = [];
     const busy: number[] = [];
     for (const lane of this.lanes.values()) {
       this.dropIfIdle(lane);
       webhookIds.push(lane.webhookId);
-      const room = kind === 'new' ? roomForNew(lane, limits, now) : freeRoom(lane, limits);
+      const room = kind === 'new' ? roomForNew(lane, lines, now) : freeRoom(lane, lines);
       const isOpen = this.mayStart(lane, now) && !this.hosts.isStuck(lane.hostKey);
-      free.push(isOpen ? Math.min(room, ofLane(lane)) : 0);
+      const places = isAtOnce ? this.hosts.freePlaces(lane.hostKey) : Number.POSITIVE_INFINITY;
+      free.push(isOpen ? Math.min(room, places) : 0);
       busy.push(lane.running + lane.waiting.length);
     }
-    const ofNewLane = limits.concurrency + (inLines < atOnce ? 0 : limits.waiting);
-    return { webhookIds, free, busy, ofNewLane, inAll: this.stopped ? 0 : Math.max(inLines, atOnce) };
+    const ofNewLane = lines.concurrency + lines.waiting;
+    return { webhookIds, free, busy, ofNewLane, inAll: this.stopped ? 0 : Math.max(inLines, freeSlots) };
   }
 
   /**
@@ -117,10 +123,11 @@ export class Lanes {
    * A process that stops leaves nothing for later: what it takes is due for anybody.
    */
   room(): number {
-    const { slots, clock } = this.options;
+    const { slots } = this.options;
     if (this.stopped) return Number.POSITIVE_INFINITY;
+    this.startWhatMay();
     if (this.waitingInAll <= slots) return this.roomInAll();
-    return this.inFlight.hasFreeSlot(slots, clock.monotonic()) ? Number.POSITIVE_INFINITY : 0;
+    return this.inFlight.freeSlots(slots) > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Starts nothing more; what waits is handed back. Attempts under way go on. */
@@ -146,17 +153,11 @@ export class Lanes {
     return Math.max(0, 2 * this.options.slots - this.waitingInAll);
   }
 
-  /** How many more of this lane would not have to wait. */
-  private startsAtOnce(lane: Lane): number {
-    if (lane.waiting.length > 0 || this.hosts.isFull(lane.hostKey)) return 0;
-    return Math.max(0, capacity(lane, this.options.limits) - lane.running);
-  }
-
   private startWhatMay(): void {
     const now = this.options.clock.monotonic();
     this.inFlight.age(now);
     for (const lane of this.ready) {
-      if (!this.inFlight.hasFreeSlot(this.options.slots, now)) break;
+      if (this.inFlight.freeSlots(this.options.slots) === 0) break;
       this.handBackStale(lane, now);
       const [lease] = lane.waiting;
       if (!lease) this.ready.delete(lane);
@@ -201,13 +202,20 @@ export class Lanes {
 
   private afterFree(lane: Lane): void {
     if (!this.stopped && this.ready.size > 0) this.startWhatMay();
-    // With many backlogs each lane is short: asking for a few rows at every answer would keep the ledger walking.
     const hasRoom = this.waitingInAll < this.options.slots;
     if (hasRoom && !this.stopped) this.options.events.hasRoom();
-    if (hasRoom && lane.hasDueRows && freeRoom(lane, this.options.limits) * 2 >= this.options.limits.waiting) {
-      this.options.events.needsRefill();
-    }
+    if (lane.hasDueRows && this.isHalfEmpty(lane, hasRoom)) this.options.events.needsRefill();
     this.dropIfIdle(lane);
+  }
+
+  /**
+   * Whether a lane could use many more. With many backlogs each line is short: asking for a few rows at every answer would
+   * keep the ledger walking. A process whose lines are full asks for what can start at once.
+   */
+  private isHalfEmpty(lane: Lane, hasRoom: boolean): boolean {
+    const { limits, slots } = this.options;
+    if (hasRoom) return freeRoom(lane, limits) * 2 >= limits.waiting;
+    return freeRoom(lane, { ...limits, waiting: 0 }) * 2 >= limits.concurrency && this.inFlight.freeSlots(slots) > 0;
   }
 
   private hasPlace(lane: Lane, lease: Lease, now: number): boolean {
@@ -226,6 +234,21 @@ export class Lanes {
     lane.suspectSince = this.options.clock.monotonic();
     if (lane.old > 1 || lane.waiting.length === 0) return;
     this.handBackLine(lane);
+  }
+
+  /** Several takes at a time are given the same room. What then neither starts nor has any place is for others. */
+  private handBackSurplus(leases: readonly Lease[]): void {
+    const most = mostWaiting * this.options.slots;
+    const lanes = new Set(this.waitingInAll > most ? leases.map(({ webhookId }) => this.laneOf(webhookId)) : []);
+    for (const lane of lanes) {
+      const surplus = lane.waiting.splice(Math.max(0, lane.waiting.length - (this.waitingInAll - most)));
+      if (surplus.length === 0) continue;
+      this.waitingInAll -= surplus.length;
+      if (lane.waiting.length === 0) this.ready.delete(lane);
+      lane.hasDueRows = true;
+      this.options.events.handBack(surplus);
+      if (this.waitingInAll <= most) return;
+    }
   }
 
   private handBackLine(lane: Lane): void {

@@ -147,7 +147,7 @@ it('has the relay take young events too when jobs come with what is overdue and 
   // Twice the same job, a moment apart, is nothing: the queue delivers at least once.
   expect([await taker.takeEvents(gone), left()]).toEqual([0, 0]);
   await emit(1);
-  pass(2_500);
+  pass(5_500);
   expect([await taker.takeEvents(gone), left()]).toEqual([0, 1]);
   expect(await taker.takeOverdue()).toBe('go_on');
   expect(await outboxSize()).toBe(0);

@@ -37,6 +37,8 @@ export interface TakerOptions {
   onLeft: () => void;
 }
 
+/** A job that comes so late with events that are gone is behind the relay; more than clocks differ that start us without a warning. */
+const staleAfterMs = 5_000;
 /** Events older than this are the relay's: their job is late or lost. */
 const overdueAfterMs = 2_000;
 const overdueAtOnce = 100;
@@ -79,8 +81,8 @@ export function createTaker(options: TakerOptions): Taker {
       if (wanted.length < eventIds.length) leaveToRelay();
       if (wanted.length === 0) return 'no_room';
       const { events } = await run('job', (rooms) => takeEvents(db, wanted, rooms, settings));
-      // Overdue, and taken already: jobs are behind the relay, and those of young events wait behind them.
-      if (events === 0 && wanted.every((id) => uuidTimeMs(id) < clock.now() - overdueAfterMs)) leaveToRelay();
+      // Old, and taken already: jobs are behind the relay, and those of young events wait behind them.
+      if (events === 0 && wanted.every((id) => uuidTimeMs(id) < clock.now() - staleAfterMs)) leaveToRelay();
       return events;
     },
     takeOverdue: async () => {
