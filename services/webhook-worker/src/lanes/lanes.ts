@@ -3,6 +3,7 @@ import { HostLimit } from './host-limit.ts';
 import { InFlight, type Running } from './in-flight.ts';
 import { capacity, createLane, freeRoom, type Lane, type LaneLimits, roomForNew } from './lane.ts';
 import type { Lease } from './lease.ts';
+import { Lines } from './lines.ts';
 import type { Rooms } from './rooms.ts';
 
 /** What happened to a lease that a lane let go. */
@@ -39,13 +40,11 @@ const mostWaiting = 4;
 /** Decides which leased delivery starts when, so that no endpoint can take the process away from the others. */
 export class Lanes {
   private readonly lanes = new Map<string, Lane>();
-  /** Lanes with something waiting, in the order in which they are served: one start each, round and round. */
-  private readonly ready = new Set<Lane>();
+  private readonly lines = new Lines();
   private readonly inFlight: InFlight;
   private readonly hosts: HostLimit;
   private readonly options: LanesOptions;
   private ticker: NodeJS.Timeout | undefined;
-  private waitingInAll = 0;
   private stopped = false;
 
   constructor(options: LanesOptions) {
@@ -64,9 +63,7 @@ export class Lanes {
     for (const lease of leases) {
       const lane = this.laneOf(lease.webhookId);
       lane.hostKey = lease.hostKey;
-      lane.waiting.push(lease);
-      this.waitingInAll += 1;
-      this.ready.add(lane);
+      this.lines.add(lane, lease);
     }
     this.startWhatMay();
     this.handBackSurplus(leases);
@@ -85,7 +82,7 @@ export class Lanes {
   hold(webhookId: string, forMs: number): void {
     const lane = this.laneOf(webhookId);
     lane.heldUntil = this.options.clock.monotonic() + forMs;
-    if (lane.waiting.length > 0) this.options.events.handBack(this.emptyLane(lane));
+    if (lane.waiting.length > 0) this.options.events.handBack(this.lines.empty(lane));
   }
 
   /**
@@ -126,7 +123,7 @@ export class Lanes {
     const { slots } = this.options;
     if (this.stopped) return Number.POSITIVE_INFINITY;
     this.startWhatMay();
-    if (this.waitingInAll <= slots) return this.roomInAll();
+    if (this.lines.waiting <= slots) return this.roomInAll();
     return this.inFlight.freeSlots(slots) > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
@@ -135,7 +132,7 @@ export class Lanes {
     this.stopped = true;
     clearInterval(this.ticker);
     this.ticker = undefined;
-    const left = [...this.ready].flatMap((lane) => this.emptyLane(lane));
+    const left = [...this.lines.inTurn()].flatMap((lane) => this.lines.empty(lane));
     if (left.length > 0) this.options.events.handBack(left);
   }
 
@@ -145,29 +142,24 @@ export class Lanes {
       lanes: this.lanes.size,
       running: this.inFlight.size,
       old: this.inFlight.oldCount,
-      waiting: this.waitingInAll,
+      waiting: this.lines.waiting,
     };
   }
 
   private roomInAll(): number {
-    return Math.max(0, 2 * this.options.slots - this.waitingInAll);
+    return Math.max(0, 2 * this.options.slots - this.lines.waiting);
   }
 
   private startWhatMay(): void {
     const now = this.options.clock.monotonic();
     this.inFlight.age(now);
-    for (const lane of this.ready) {
+    for (const lane of this.lines.inTurn()) {
       if (this.inFlight.freeSlots(this.options.slots) === 0) break;
       this.handBackStale(lane, now);
       const [lease] = lane.waiting;
-      if (!lease) this.ready.delete(lane);
       if (!lease || !this.hasPlace(lane, lease, now)) continue;
-      lane.waiting.shift();
-      this.waitingInAll -= 1;
+      this.lines.serve(lane);
       this.start(lane, lease, now);
-      // To the end of the line: each lane gets one start per round.
-      this.ready.delete(lane);
-      if (lane.waiting.length > 0) this.ready.add(lane);
     }
     this.tickWhileWaiting();
   }
@@ -196,13 +188,13 @@ export class Lanes {
         // A body that is still being read is an open request to the host, though its webhook's slot is free already.
         const wasFull = this.hosts.leave(hostKey);
         if (!isFree) free(false);
-        else if (wasFull && !this.stopped && this.ready.size > 0) this.startWhatMay();
+        else if (wasFull && !this.stopped && !this.lines.isEmpty) this.startWhatMay();
       });
   }
 
   private afterFree(lane: Lane): void {
-    if (!this.stopped && this.ready.size > 0) this.startWhatMay();
-    const hasRoom = this.waitingInAll < this.options.slots;
+    if (!this.stopped && !this.lines.isEmpty) this.startWhatMay();
+    const hasRoom = this.lines.waiting < this.options.slots;
     if (hasRoom && !this.stopped) this.options.events.hasRoom();
     if (lane.hasDueRows && this.isHalfEmpty(lane, hasRoom)) this.options.events.needsRefill();
     this.dropIfIdle(lane);
@@ -232,28 +224,26 @@ export class Lanes {
   private noteOld(lane: Lane): void {
     lane.old += 1;
     lane.suspectSince = this.options.clock.monotonic();
-    if (lane.old > 1 || lane.waiting.length === 0) return;
-    this.handBackLine(lane);
+    if (lane.old === 1) this.handBackDue(lane, this.lines.empty(lane));
   }
 
   /** Several takes at a time are given the same room. What then neither starts nor has any place is for others. */
   private handBackSurplus(leases: readonly Lease[]): void {
     const most = mostWaiting * this.options.slots;
-    const lanes = new Set(this.waitingInAll > most ? leases.map(({ webhookId }) => this.laneOf(webhookId)) : []);
+    const lanes = new Set(this.lines.waiting > most ? leases.map(({ webhookId }) => this.laneOf(webhookId)) : []);
     for (const lane of lanes) {
-      const surplus = lane.waiting.splice(Math.max(0, lane.waiting.length - (this.waitingInAll - most)));
-      if (surplus.length === 0) continue;
-      this.waitingInAll -= surplus.length;
-      if (lane.waiting.length === 0) this.ready.delete(lane);
-      lane.hasDueRows = true;
-      this.options.events.handBack(surplus);
-      if (this.waitingInAll <= most) return;
+      const kept = lane.waiting.length - (this.lines.waiting - most);
+      this.handBackDue(
+        lane,
+        this.lines.remove(lane, (_lease, place) => place >= kept),
+      );
     }
   }
 
-  private handBackLine(lane: Lane): void {
+  private handBackDue(lane: Lane, leases: Lease[]): void {
+    if (leases.length === 0) return;
     lane.hasDueRows = true;
-    this.options.events.handBack(this.emptyLane(lane));
+    this.options.events.handBack(leases);
   }
 
   private handBackStale(lane: Lane, now: number): void {
@@ -261,18 +251,18 @@ export class Lanes {
     // Leases come in the order of time, so the first tells whether there is anything to do.
     const first = lane.waiting[0];
     if (first === undefined) return;
-    if (this.hosts.isStuck(first.hostKey)) return this.handBackLine(lane);
-    if (now - first.leasedAt <= startWithinMs) return;
-    const stale = lane.waiting.filter((lease) => now - lease.leasedAt > startWithinMs);
-    lane.waiting = lane.waiting.filter((lease) => now - lease.leasedAt <= startWithinMs);
-    this.waitingInAll -= stale.length;
-    lane.hasDueRows = true;
-    this.options.events.handBack(stale);
+    if (this.hosts.isStuck(first.hostKey)) this.handBackDue(lane, this.lines.empty(lane));
+    else if (now - first.leasedAt > startWithinMs) {
+      this.handBackDue(
+        lane,
+        this.lines.remove(lane, (lease) => now - lease.leasedAt > startWithinMs),
+      );
+    }
   }
 
   /** Ageing frees slots and leases grow stale without any other event: look again while anything waits. */
   private tickWhileWaiting(): void {
-    if (this.ready.size > 0 && !this.stopped) {
+    if (!this.lines.isEmpty && !this.stopped) {
       this.ticker ??= setInterval(() => this.tick(), tickMs);
     } else {
       clearInterval(this.ticker);
@@ -282,16 +272,8 @@ export class Lanes {
 
   private tick(): void {
     const now = this.options.clock.monotonic();
-    for (const lane of this.ready) this.handBackStale(lane, now);
+    for (const lane of this.lines.inTurn()) this.handBackStale(lane, now);
     this.startWhatMay();
-  }
-
-  private emptyLane(lane: Lane): Lease[] {
-    const leases = lane.waiting;
-    lane.waiting = [];
-    this.waitingInAll -= leases.length;
-    this.ready.delete(lane);
-    return leases;
   }
 
   private laneOf(webhookId: string): Lane {
