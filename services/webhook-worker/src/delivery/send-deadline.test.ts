@@ -38,25 +38,6 @@ describe('the one deadline', () => {
     await closed;
   });
 
-  it('that comes before the turn to connect says nothing about the receiver', async () => {
-    let seen = 0;
-    const server = createServer((socket) => {
-      seen += 1;
-      socket.on('error', () => {}).resume();
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    fixture.onClose(() => server.close());
-    const sender = fixture.sender({ timeoutMs: 1 });
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const results = await Promise.all(Array.from({ length: 500 }, () => sender.send(requestTo(url), always)));
-    const failed = results.filter(({ kind }) => kind === 'error').length;
-    const notStarted = results.filter(({ kind }) => kind === 'not_started').length;
-    expect(failed + notStarted).toBe(500);
-    expect(notStarted).toBeGreaterThan(0);
-    expect(seen).toBeLessThanOrEqual(failed);
-  });
-
   it('covers a receiver that does not take the body', async () => {
     const receiver = await fixture.receiver({
       respondEarly: () => 'hang',
@@ -68,14 +49,15 @@ describe('the one deadline', () => {
 
   it('covers the answer, and ends the connection', async () => {
     const receiver = await fixture.receiver({ respond: () => 'hang' });
-    const sender = fixture.sender({ timeoutMs });
+    // Three handshakes on a busy machine are to be done before it.
+    const sender = fixture.sender({ timeoutMs: 2_000 });
     const results = await Promise.all([1, 2, 3].map(() => sender.send(requestTo(receiver.url()), always)));
     for (const result of results) {
       expect(isFailure(result)).toMatchObject({
         code: 'timeout',
-        message: 'The receiver did not answer within 300 ms.',
+        message: 'The receiver did not answer within 2000 ms.',
       });
-      expect(isFailure(result).durationMs).toBeGreaterThanOrEqual(299);
+      expect(isFailure(result).durationMs).toBeGreaterThanOrEqual(1_999);
     }
     receiver.respond(() => ({}));
     isResponse(await sender.send(requestTo(receiver.url()), always));
