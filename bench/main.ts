@@ -3,7 +3,7 @@ import { canMeasureCpu } from './measure/cpu.ts';
 import { nameOf, type PlannedRun, planOf, selection } from './plan.ts';
 import { canPin } from './processes/pinning.ts';
 import { commitName, describeMachine } from './report/machine.ts';
-import { describeProfiles } from './report/profile.ts';
+import { describeProfiles } from './report/profiles.ts';
 import { openResults } from './report/results.ts';
 import { writeReport } from './report/write.ts';
 import { runSession } from './session.ts';
@@ -11,7 +11,8 @@ import { openLab } from './stage/lab.ts';
 
 // `make bench`: every workload in its short form. `FULL=1`: in full; what was measured at this commit already is not
 // measured again. `W=W2` or ARGS="W2 B1": some of them. ARGS=smoke: a few hundred events, only whether they arrive.
-// ARGS=report: the tables and pictures of what was measured before. ARGS="profile <folder>": what took the time there.
+// ARGS=report: the tables and pictures of what was measured before. ARGS="profile <folder>": what took the time there, and
+// flame graphs.
 async function main(args: readonly string[]): Promise<number> {
   if (args[0] === 'profile') {
     say(describeProfiles(args[1] ?? '.data/profiles'));

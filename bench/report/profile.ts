@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A CPU profile as Node.js writes it (`--cpu-prof`); times in microseconds. */
 export interface CpuProfile {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  /** Every function on every path that led to it; the first is the root of all. */
+  nodes: {
+    id: number;
+    callFrame: { functionName: string; url: string; lineNumber: number };
+    children?: number[];
+  }[];
   samples: number[];
   timeDeltas: number[];
 }
@@ -17,7 +20,6 @@ export interface SelfTime {
 }
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const shown = 10;
 
 /** Functions by their own time, the costliest first, and the same by where they come from. */
 export function selfTimes(profile: CpuProfile): { functions: SelfTime[]; origins: SelfTime[] } {
@@ -37,37 +39,13 @@ export function selfTimes(profile: CpuProfile): { functions: SelfTime[]; origins
   return { functions: ranked(functions, busy), origins: ranked(origins, busy) };
 }
 
-/** Every profile in a folder, and in the folders in it, as Markdown. @throws when there is none */
-export function describeProfiles(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.cpuprofile'),
-  );
-  if (files.length === 0) throw new Error(`No .cpuprofile in ${folder}. First: PROFILE_INTO=${folder} W=W2 make bench`);
-  return files
-    .sort()
-    .map((file) => describe(file, JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile))
-    .join('\n');
-}
-
-function describe(name: string, profile: CpuProfile): string {
-  const { functions, origins } = selfTimes(profile);
-  const line = ({ name, share }: SelfTime) => `| ${name} | ${(share * 100).toFixed(1)} % |`;
-  const table = (title: string, rows: SelfTime[]) => [`| ${title} | self time |`, '|---|---|', ...rows.map(line), ''];
-  return [
-    `### ${name}`,
-    '',
-    ...table('where', origins.slice(0, shown)),
-    ...table('function', functions.slice(0, shown)),
-  ].join('\n');
-}
-
 function ranked(times: ReadonlyMap<string, number>, busy: number): SelfTime[] {
   return [...times].map(([name, us]) => ({ name, share: us / busy })).sort((left, right) => right.share - left.share);
 }
 
 type Frame = CpuProfile['nodes'][number]['callFrame'];
 
-function nameOf({ functionName, url, lineNumber }: Frame): string {
+export function nameOf({ functionName, url, lineNumber }: Frame): string {
   // `(garbage collector)` and `(program)`, which is everything outside of JavaScript, have no place.
   if (url === '') return functionName;
   return `\`${functionName || '(anonymous)'}\` ${placeOf(url)}:${lineNumber + 1}`;
@@ -78,7 +56,7 @@ function placeOf(url: string): string {
 }
 
 /** A package, Node.js itself, a room of ours, or what is not JavaScript. */
-function originOf({ functionName, url }: Frame): string {
+export function originOf({ functionName, url }: Frame): string {
   if (url === '') return functionName.startsWith('(') ? functionName : 'native functions';
   if (url.startsWith('node:')) return 'Node.js';
   const installed = /node_modules\/((?:@[^/]+\/)?[^/]+)(?!.*node_modules\/)/.exec(url);

@@ -9,19 +9,33 @@ export function svg(width: number, height: number, title: string, parts: readonl
   return `${head} ${style} role="img">\n<title>${escaped(title)}</title>\n${lines.join('\n')}\n</svg>\n`;
 }
 
-export function rect(box: { x: number; y: number; width: number; height: number; fill: string }): string {
-  const { x, y, width, height, fill } = box;
-  return `<rect x="${fixed(x)}" y="${fixed(y)}" width="${fixed(width)}" height="${fixed(height)}" fill="${fill}"/>`;
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  fill: string;
+  /** Shown when it is pointed at. */
+  hint?: string;
+}
+
+export function rect({ x, y, width, height, fill, hint }: Box): string {
+  const box = `<rect x="${fixed(x)}" y="${fixed(y)}" width="${fixed(width)}" height="${fixed(height)}" fill="${fill}"`;
+  return hint === undefined ? `${box}/>` : `${box}><title>${escaped(hint)}</title></rect>`;
 }
 
 export function text(
   x: number,
   y: number,
   words: string,
-  { anchor = 'start', bold = false }: { anchor?: 'start' | 'middle' | 'end'; bold?: boolean } = {},
+  {
+    anchor = 'start',
+    bold = false,
+    light = false,
+  }: { anchor?: 'start' | 'middle' | 'end'; bold?: boolean; light?: boolean } = {},
 ): string {
-  const weight = bold ? ' font-weight="bold"' : '';
-  return `<text x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}" fill="#222222"${weight}>${escaped(words)}</text>`;
+  const look = `fill="${light ? '#ffffff' : '#222222'}"${bold ? ' font-weight="bold"' : ''}`;
+  return `<text x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}" ${look}>${escaped(words)}</text>`;
 }
 
 export function polyline(points: readonly (readonly [number, number])[], stroke: string): string {

@@ -1,7 +1,7 @@
 import type { EmitEvent, EventType } from '../contracts/index.ts';
 import { fromPublicId, newUuid, toPublicId, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
 
-/** An event ready to be written: its id is given, its body is the very text that every delivery will send. */
+/** An event ready to be written: its id is given, its body is the very text that every delivery will send, one line. */
 export interface NewEvent {
   id: string;
   organizationId: string;

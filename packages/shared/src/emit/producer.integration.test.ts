@@ -91,6 +91,21 @@ describe('the producer', () => {
     await expect(emitting).rejects.toThrow('batch_id');
   });
 
+  it('writes each body as it was made, whatever is in it and beside it', async () => {
+    const texts = ['a\nb\r\n', '"quoted" \\ {}, NULL', '\u2028\u2029', '', 'é😀', "it's $1"];
+    const made = texts.map((text) =>
+      newEvent(testEvent(organizationId, { data: { consultation_id: 'c', text, [text]: [text] } }), Date.now(), {
+        requestId: text === '' ? 'NULL' : `${text},"x"`,
+      }),
+    );
+    await writeEvents(db, made);
+    const rows = await db.selectFrom('events').select(['id', 'body', 'request_id']).execute();
+    const written = new Map(rows.map((row) => [row.id, row]));
+    for (const { id, body, requestId } of made) {
+      expect(written.get(id)).toEqual({ id, body, request_id: requestId });
+    }
+  });
+
   it('re-times an id whose clock is far off, so that its partition exists', async () => {
     const now = Date.now();
     const early = newEvent(testEvent(organizationId), now, { id: '00000000-0000-7000-8000-000000000000' });

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { EventType } from '../contracts/index.ts';
-import { plainArray } from '../db/plain-array.ts';
+import { lineArray, plainArray } from '../db/plain-array.ts';
 import { prepared } from '../db/prepared.ts';
 import type { NewEvent } from './new-event.ts';
 
@@ -45,7 +45,8 @@ async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Pr
       select * from unnest(
         ${plainArray(events.map((event) => event.id))}::uuid[],
         ${plainArray(events.map((event) => event.organizationId))}::uuid[],
-        ${plainArray(events.map((event) => event.type))}::text[], ${events.map((event) => event.body)}::text[],
+        ${plainArray(events.map((event) => event.type))}::text[],
+        ${lineArray(events.map((event) => event.body))},
         ${plainArray(events.map((event) => event.occurredAt?.toISOString() ?? null))}::timestamptz[],
         ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[]
       ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, nth)
