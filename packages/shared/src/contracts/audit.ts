@@ -19,6 +19,7 @@ export const auditActions = [
   'api_key.deleted',
   'webhook.created',
   'webhook.updated',
+  'webhook.secret_rotated',
   'webhook.deleted',
   'webhook.disabled',
 ] as const satisfies `${AuditObjectType}.${string}`[];

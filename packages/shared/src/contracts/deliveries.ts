@@ -64,6 +64,21 @@ export const deliverySchema = z.strictObject({
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
+/** What a replay sends again; what is pending needs none. */
+const replayableSchema = z.enum(['failed', 'canceled', 'succeeded']);
+
+/** POST /v1/webhooks/{id}/replay: deliveries made (`created_at`) from `since` on, and before `until`. */
+export const replayRequestSchema = z.strictObject({
+  since: instantSchema,
+  until: instantSchema.optional(),
+  status: z.array(replayableSchema).min(1).max(replayableSchema.options.length).default(['failed', 'canceled']),
+});
+export type ReplayRequest = z.infer<typeof replayRequestSchema>;
+
+/** How many deliveries a replay has set going. */
+export const replaySchema = z.strictObject({ object: z.literal('replay'), matched: z.number().int() });
+export type Replay = z.infer<typeof replaySchema>;
+
 const millisecondsSchema = z.number().nullable();
 
 export const attemptSchema = z.strictObject({

@@ -64,6 +64,15 @@ export type Webhook = z.infer<typeof webhookSchema>;
 export const webhookWithSecretSchema = webhookSchema.extend({ secret: z.string() });
 export type WebhookWithSecret = z.infer<typeof webhookWithSecretSchema>;
 
+/** How long both secrets of a rotation are in use, in seconds: a day unless asked for, a week at most. */
+const overlapSchema = z.number().int().min(0).max(604_800).default(86_400);
+
+/** POST /v1/webhooks/{id}/rotate-secret; the body may be left out. `force` ends an overlap that is still open. */
+export const rotateSecretSchema = z
+  .strictObject({ overlap_seconds: overlapSchema, force: z.boolean().default(false) })
+  .prefault({});
+export type RotateSecret = z.infer<typeof rotateSecretSchema>;
+
 /** What a sealed webhook secret belongs to: its ciphertext opens for this webhook of this organization only (UUIDs). */
 export function webhookSecretContext(organizationId: string, webhookId: string): string {
   return `webhook-secret:${organizationId}:${webhookId}`;

@@ -7,7 +7,7 @@ import {
   type EventType,
 } from '@enterprise-api/shared/contracts';
 import { toPublicId, version } from '@enterprise-api/shared/runtime';
-import type { AttemptRow, DeliveryRow } from './queries.ts';
+import type { AttemptRow, DeliveryRow } from './rows.ts';
 
 export function presentDelivery(row: DeliveryRow): Delivery {
   return {

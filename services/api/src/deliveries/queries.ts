@@ -4,44 +4,11 @@ import { uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from '../http/paging.ts';
 import { isAfter, positionOf } from '../http/sql-paging.ts';
-
-export interface DeliveryRow {
-  id: string;
-  webhook_id: string;
-  event_id: string;
-  event_type: string;
-  status: DeliveryStatus;
-  attempt_count: number;
-  max_attempts: number;
-  next_attempt_at: Date | null;
-  last_status_code: number | null;
-  last_error: string | null;
-  last_duration_ms: number | null;
-  created_at: Date;
-  completed_at: Date | null;
-}
+import type { AttemptRow, DeliveryRow } from './rows.ts';
 
 /** A row of a list, and where in the list it stands. */
 export interface ListedDelivery extends DeliveryRow {
   position: string;
-}
-
-export interface AttemptRow {
-  id: string;
-  number: number;
-  superseded: boolean;
-  manual: boolean;
-  started_at: Date;
-  duration_ms: number;
-  status_code: number | null;
-  error: string | null;
-  error_message: string | null;
-  excerpt: string | null;
-  dns_ms: number | null;
-  connect_ms: number | null;
-  tls_ms: number | null;
-  first_byte_ms: number | null;
-  url: string;
 }
 
 /** Ids are UUIDs. */

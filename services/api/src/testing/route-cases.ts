@@ -145,7 +145,8 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
     const webhook = await send({ method: 'POST', url: `${api.publicUrl}/v1/webhooks`, headers, body });
     if (kind === 'whk') return webhook.body.id;
     if (kind !== 'dlv') throw new Error(`Nobody knows how to make a ${kind}: teach testing/route-cases.ts.`);
-    return (await insertDelivery(api.db, { organizationId, webhookId: webhook.body.id })).id;
+    const place = { organizationId, webhookId: webhook.body.id };
+    return (await insertDelivery(api.db, place, { status: 'failed' })).id;
   };
   const mine = async (kind: string) => {
     const key = (await keyOf(plain, { scope: null })) as string;

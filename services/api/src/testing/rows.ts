@@ -50,7 +50,14 @@ export async function insertDelivery(
 export async function insertAttempt(
   db: Database,
   deliveryId: string,
-  fields: { number: number; webhook_version: number; status_code?: number; manual?: boolean; superseded?: boolean },
+  fields: {
+    number: number;
+    webhook_version: number;
+    round?: number;
+    status_code?: number;
+    manual?: boolean;
+    superseded?: boolean;
+  },
 ): Promise<string> {
   const id = newUuid();
   await db
@@ -59,7 +66,7 @@ export async function insertAttempt(
       delivery_id: fromPublicId('dlv', deliveryId) as string,
       id,
       number: fields.number,
-      round: 0,
+      round: fields.round ?? 0,
       superseded: fields.superseded ?? false,
       manual: fields.manual ?? false,
       started_at: new Date(Date.UTC(2026, 10, 21, 7, fields.number)),

@@ -29,6 +29,8 @@ export function sampleOf(schema: z.ZodType, known: KnownStrings, name = 'body'):
   throw new Error(`No sample for ${name}: teach testing/samples.ts its schema.`);
 }
 
-function isWrapped(schema: z.ZodType): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault];
+
+function isWrapped(schema: z.ZodType): schema is z.ZodOptional {
+  return wrappers.some((wrapper) => schema instanceof wrapper);
 }

@@ -137,6 +137,30 @@ export async function updateWebhook(
     .execute();
 }
 
+/** When the overlap of its last rotation ends; undefined when none is open. */
+export async function findOpenOverlap(trx: DatabaseTransaction, id: string): Promise<Date | undefined> {
+  const row = await trx
+    .selectFrom('webhooks')
+    .select('previous_secret_expires_at')
+    .where('id', '=', id)
+    .where('previous_secret_expires_at', '>', sql<Date>`clock_timestamp()`)
+    .executeTakeFirst();
+  return row?.previous_secret_expires_at ?? undefined;
+}
+
+/** Gives it a new secret; the one that it had stays in use for the overlap. Raises the version. */
+export async function replaceSecret(
+  trx: DatabaseTransaction,
+  webhook: { organizationId: string; id: string },
+  { sealed, overlapSeconds }: { sealed: string; overlapSeconds: number },
+): Promise<void> {
+  await sql`
+    update webhooks set secret_sealed = ${sealed}, version = version + 1, updated_at = clock_timestamp(),
+      previous_secret_sealed = case when ${overlapSeconds} > 0 then secret_sealed end,
+      previous_secret_expires_at = case when ${overlapSeconds} > 0 then clock_timestamp() + make_interval(secs => ${overlapSeconds}) end
+    where organization_id = ${webhook.organizationId} and id = ${webhook.id}`.execute(trx);
+}
+
 /** Enters the URL it has now into its history, so that an attempt can tell which one it went to. */
 export async function recordUrl(trx: DatabaseTransaction, webhookId: string): Promise<void> {
   await sql`

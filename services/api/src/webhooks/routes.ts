@@ -2,6 +2,7 @@ import {
   createWebhookSchema,
   listSchema,
   listWebhooksQuerySchema,
+  rotateSecretSchema,
   updateWebhookSchema,
   webhookSchema,
   webhookWithSecretSchema,
@@ -55,6 +56,18 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       status: 204,
       handle: ({ access, ids, ifMatch, transact }) =>
         webhooks.remove(transact, { organizationId: access.key.organization.id, id: ids.id, ifMatch }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhooks/{id}/rotate-secret',
+      summary: 'Give a webhook a new secret; the old one stays in use for the overlap',
+      scope: 'webhooks:write',
+      ids: { id: 'whk' },
+      body: rotateSecretSchema,
+      status: 200,
+      response: webhookWithSecretSchema,
+      handle: ({ access, ids, body, transact }) =>
+        webhooks.rotateSecret(transact, { organizationId: access.key.organization.id, id: ids.id }, body),
     }),
   ];
 }

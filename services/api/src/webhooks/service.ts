@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   type CreateWebhook,
   type ListWebhooksQuery,
@@ -6,7 +5,6 @@ import {
   type UpdateWebhook,
   type Webhook,
   type WebhookWithSecret,
-  webhookSecretContext,
 } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
 import { newUuid } from '@enterprise-api/shared/runtime';
@@ -32,6 +30,7 @@ import {
   type WebhookChanges,
   type WebhookRow,
 } from './queries.ts';
+import { createWebhookSecrets } from './secrets.ts';
 
 export interface WebhookServiceOptions {
   db: Database;
@@ -42,13 +41,15 @@ export interface WebhookServiceOptions {
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
 
-const secretBytes = 32;
 /** What a request cancels itself; the workers cancel the rest. */
 const canceledAtOnce = 1_000;
 const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
 
 export function createWebhookService({ db, secretBox, addressPolicy, cursors }: WebhookServiceOptions) {
+  const secrets = createWebhookSecrets(secretBox);
   return {
+    rotateSecret: secrets.rotate,
+
     create: async (
       transact: Transact,
       organizationId: string,
@@ -57,7 +58,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
       const refused = urlProblem(input.url, addressPolicy);
       if (refused !== null) return refused;
       const id = newUuid();
-      const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
+      const { secret, sealed } = secrets.create(organizationId, id);
       const enabled = input.enabled ?? true;
       return transact(async ({ trx, changed }) => {
         await lockOrganization(trx, organizationId);
@@ -69,7 +70,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
           description: input.description ?? null,
           state: enabled ? 'enabled' : 'disabled',
           disabled_reason: enabled ? null : 'manual',
-          secret_sealed: secretBox.seal(secret, webhookSecretContext(organizationId, id)),
+          secret_sealed: sealed,
         });
         const fields = changedFields(null, presentWebhook(row), auditedFields);
         await changed({ action: 'webhook.created', objectId: id, organizationId, changedFields: fields });

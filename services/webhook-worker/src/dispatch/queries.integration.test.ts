@@ -121,6 +121,45 @@ describe('dispatch', () => {
     expect(organizationId).toBe(test.organization_id);
   });
 
+  const makeTest = (id: string) =>
+    sql`update deliveries set event_type = 'webhook.test', next_attempt_at = now() where id = ${id}`.execute(db);
+
+  it('sends a test before all else that is due to its webhook', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 5);
+    await makeDue(idsOf(leases));
+    const [, , test] = leases as [LeaseRow, LeaseRow, LeaseRow];
+    await makeTest(test.id);
+    const one = { ...plenty, webhookIds: [webhookId], free: [1], busy: [0], inAll: 1 };
+    const dispatched = await leaseDueDeliveries(db, page, one, leaseMs);
+    expect(dispatched.leases.map(({ id }) => id)).toContain(test.id);
+    const full = { ...plenty, webhookIds: [webhookId], free: [0], busy: [20] };
+    await makeTest(test.id);
+    expect((await leaseDueDeliveries(db, page, full, leaseMs)).leases).toEqual([]);
+  });
+
+  it('sends a test past an open breaker, also while another attempt is under way', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 3);
+    await makeDue(idsOf(leases));
+    const [test] = leases as [LeaseRow];
+    await makeTest(test.id);
+    await sql`insert into webhook_health (webhook_id, open_until) values (${webhookId}, now() + interval '1 h')`.execute(
+      db,
+    );
+    const busy = { ...plenty, webhookIds: [webhookId], free: [100], busy: [1] };
+    expect(idsOf((await leaseDueDeliveries(db, page, busy, leaseMs)).leases)).toEqual([test.id]);
+  });
+
+  it('goes on behind the last webhook that its limit let it serve, whoever is tested behind that', async () => {
+    const sets = [await takeDeliveries(db, 1), await takeDeliveries(db, 1), await takeDeliveries(db, 1)];
+    await makeDue(sets.flatMap((set) => idsOf(set.leases)));
+    const webhooks = sets.map((set) => set.webhookId).sort();
+    const last = sets.find((set) => set.webhookId === webhooks[2])?.leases[0] as LeaseRow;
+    await makeTest(last.id);
+    const { leases, cursor } = await leaseDueDeliveries(db, page, { ...plenty, inAll: 1 }, leaseMs);
+    expect(leases.map((lease) => lease.webhook_id).sort()).toEqual([webhooks[0], webhooks[2]]);
+    expect(cursor).toBe(webhooks[0]);
+  });
+
   it('gives a delivery to one of two that ask at once', async () => {
     const { leases } = await takeDeliveries(db, 30);
     await makeDue(idsOf(leases));

@@ -30,7 +30,8 @@ const reclaimLimitSeconds = 3_600;
  * of dead processes are all the same to it. While a webhook's breaker is open its rows go one at a time. The process's
  * room is shared among the webhooks that have rows due: one with a backlog would take it all, send it over as many
  * connections as its lane allows, and the next in line would do the same (measured with 100 backlogs: four times the
- * CPU per delivery, for handshakes).
+ * CPU per delivery, for handshakes). Tests go before all else that is due to their webhook and past its breaker: who
+ * asks whether an endpoint works again asks just then.
  *
  * Walks the webhooks that have pending rows by a loose index scan: a webhook costs one probe of `deliveries_due`,
  * however many rows wait behind it. They are served in the order of their ids (a plan with a hash join had another
@@ -54,7 +55,7 @@ export async function leaseDueDeliveries(
         where d.status = 'pending' and d.webhook_id > s.webhook_id order by d.webhook_id limit 1) x
       where s.n < ${page.visit}
     ), rooms as materialized (
-      select w.id as webhook_id, w.version, w.state,
+      select w.id as webhook_id, w.version, w.state, coalesce(l.room, ${rooms.ofNewLane}) as room_for_tests,
              case when h.open_until > now() and coalesce(l.busy, 0) > 0 then 0
                   when h.open_until > now() then least(1, coalesce(l.room, ${rooms.ofNewLane}))
                   else coalesce(l.room, ${rooms.ofNewLane}) end as room
@@ -70,18 +71,26 @@ export async function leaseDueDeliveries(
         select from deliveries d
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() limit 1) any_due
       where r.room > 0 order by r.webhook_id
+    ), tests as materialized (
+      select d.id, r.version from rooms r cross join lateral (
+        select d.id from deliveries d
+        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.event_type = 'webhook.test'
+          and d.next_attempt_at <= now() and r.state <> 'deleted'
+        order by d.next_attempt_at limit r.room_for_tests for update skip locked) d
     ), picked as materialized (
       select d.id, r.version from due r cross join lateral (
         select d.id from deliveries d
-        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now()
-          and (r.state = 'enabled' or (r.state = 'disabled' and d.event_type = 'webhook.test'))
+        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.event_type <> 'webhook.test'
+          and d.next_attempt_at <= now() and r.state = 'enabled'
         order by d.next_attempt_at limit least(r.room, r.share) for update skip locked) d
       limit ${rooms.inAll}
+    ), chosen as materialized (
+      select * from tests union all select * from picked
     ), leased as (
       update deliveries d set claims = least(d.claims + 1, 32000),
         next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} +
           least(${reclaimStepSeconds} * (power(2, least(d.claims, 7)) - 1) * (1 + random()), ${reclaimLimitSeconds}))
-      where d.id = any (array(select id from picked))
+      where d.id = any (array(select id from chosen))
       returning d.*
     ), walk as (
       select count(*) as visited, max(webhook_id::text)::uuid as cursor,
@@ -90,10 +99,11 @@ export async function leaseDueDeliveries(
       from seen
     )
     select v.visited, v.cursor, v.stopped, v.share, ${leaseColumns('l')}, p.version as webhook_version
-    from walk v left join (leased l join picked p on p.id = l.id) on true`.execute(db);
+    from walk v left join (leased l join chosen p on p.id = l.id) on true`.execute(db);
   const walk = rows[0];
   const leases = rows.filter((row) => row.id !== null);
-  const cursor = nextCursor(page, walk, leases, rooms.inAll);
+  const shared = leases.filter((lease) => lease.event_type !== 'webhook.test');
+  const cursor = nextCursor(page, walk, shared, rooms.inAll);
   return { leases, cursor, stopped: walk?.stopped ?? [], share: walk?.share ?? rooms.inAll };
 }
 

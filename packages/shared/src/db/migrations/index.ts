@@ -4,6 +4,7 @@ import * as idempotencyAndAudit from './0002-idempotency-and-audit.ts';
 import * as requestIds from './0003-request-ids.ts';
 import * as historyIndexes from './0004-history-indexes.ts';
 import * as outboxByOrganization from './0005-outbox-by-organization.ts';
+import * as testsDue from './0006-tests-due.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -12,4 +13,5 @@ export const migrations: Record<string, Migration> = {
   '0003-request-ids': requestIds,
   '0004-history-indexes': historyIndexes,
   '0005-outbox-by-organization': outboxByOrganization,
+  '0006-tests-due': testsDue,
 };

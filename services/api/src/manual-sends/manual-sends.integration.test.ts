@@ -1,0 +1,252 @@
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { describe, expect, it } from '@jest/globals';
+import { insertAttempt, insertDelivery } from '../testing/rows.ts';
+import { type TestApi, withCustomer } from '../testing/test-api.ts';
+
+let api: TestApi;
+let key: string;
+let organizationId: string;
+let webhookId: string;
+withCustomer(async (customer) => {
+  ({ api, key, organizationId } = customer);
+  webhookId = (await api.createWebhook(key)).id;
+});
+
+const uuidOf = (deliveryId: string) => fromPublicId('dlv', deliveryId) as string;
+const insert = (fields: Parameters<typeof insertDelivery>[2] = {}) =>
+  insertDelivery(api.db, { organizationId, webhookId }, fields);
+const rowOf = (deliveryId: string) =>
+  api.db.selectFrom('deliveries').selectAll().where('id', '=', uuidOf(deliveryId)).executeTakeFirstOrThrow();
+const update = (deliveryId: string, fields: object) =>
+  api.db.updateTable('deliveries').set(fields).where('id', '=', uuidOf(deliveryId)).execute();
+const disable = () => api.call('patch', `/v1/webhooks/${webhookId}`, key).send({ enabled: false }).expect(200);
+const remove = () => api.call('delete', `/v1/webhooks/${webhookId}`, key).expect(204);
+
+describe('POST /v1/webhooks/{id}/test', () => {
+  const test = () => api.call('post', `/v1/webhooks/${webhookId}/test`, key);
+
+  it('202 with a delivery of a webhook.test event to this webhook alone, due now, once', async () => {
+    await api.createWebhook(key, { events: ['*'] });
+    const { body } = await test().expect(202);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^dlv_/),
+      object: 'delivery',
+      webhook_id: webhookId,
+      event_id: expect.stringMatching(/^evt_/),
+      event_type: 'webhook.test',
+      status: 'pending',
+      attempt_count: 0,
+      max_attempts: 1,
+      next_attempt_at: expect.any(String),
+      last_status_code: null,
+      last_error: null,
+      last_duration_ms: null,
+      created_at: expect.any(String),
+      completed_at: null,
+    });
+    expect(await rowOf(body.id)).toMatchObject({ manual: true, claims: 0, round: 0 });
+    const event = fromPublicId('evt', body.event_id) as string;
+    expect(await api.db.selectFrom('outbox').select('event_id').where('event_id', '=', event).execute()).toEqual([]);
+  });
+
+  it('202 with the body that will be sent, and the id of the request', async () => {
+    const answer = await test().set('X-Request-Id', 'test.1').expect(202);
+    const detail = await api.call('get', `/v1/webhooks/deliveries/${answer.body.id}`, key).expect(200);
+    expect(JSON.parse(detail.body.request.body)).toEqual({
+      id: answer.body.event_id,
+      type: 'webhook.test',
+      timestamp: expect.any(String),
+      organization_id: organizationId,
+      data: { webhook_id: webhookId, message: expect.any(String) },
+    });
+    const event = fromPublicId('evt', answer.body.event_id) as string;
+    const row = api.db.selectFrom('events').select('request_id').where('id', '=', event);
+    expect(await row.executeTakeFirst()).toEqual({ request_id: 'test.1' });
+  });
+
+  it('202 for a disabled webhook, and enabling it does not cancel the test', async () => {
+    await disable();
+    const { body } = await test().expect(202);
+    await api.call('patch', `/v1/webhooks/${webhookId}`, key).send({ enabled: true }).expect(200);
+    expect((await rowOf(body.id)).status).toBe('pending');
+  });
+
+  it('202 with the same delivery for the same Idempotency-Key', async () => {
+    const [first, second] = [
+      await test().set('Idempotency-Key', 'k').expect(202),
+      await test().set('Idempotency-Key', 'k').expect(202),
+    ];
+    expect(second.body).toEqual(first.body);
+  });
+
+  it('400 for a body with anything in it', async () => {
+    await test().send({}).expect(202);
+    await test().send({ event: 'batch.failed' }).expect(400);
+  });
+
+  it('404 for a deleted webhook', async () => {
+    await remove();
+    await test().expect(404);
+  });
+});
+
+describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
+  const retry = (id: string) => api.call('post', `/v1/webhooks/deliveries/${id}/retry`, key);
+
+  it.each(['failed', 'canceled', 'succeeded'] as const)(
+    '202 for one that has %s: due now, in a new round',
+    async (status) => {
+      const { id } = await insert({ status, attempt_count: 10 });
+      const { body } = await retry(id).expect(202);
+      expect(body).toMatchObject({ id, status: 'pending', attempt_count: 10, max_attempts: 20, completed_at: null });
+      expect(Math.abs(Date.parse(body.next_attempt_at) - Date.now())).toBeLessThan(30_000);
+      expect(await rowOf(id)).toMatchObject({ round: 1, manual: true, claims: 0 });
+    },
+  );
+
+  it('202 with a whole schedule each time, however the rounds before ended', async () => {
+    const { id } = await insert({ status: 'succeeded', attempt_count: 3 });
+    expect((await retry(id).expect(202)).body.max_attempts).toBe(13);
+    // Its second round succeeds at once; a straggler of the first one comes late.
+    for (const number of [1, 2, 3]) await insertAttempt(api.db, id, { number, webhook_version: 1 });
+    await insertAttempt(api.db, id, { number: 4, webhook_version: 1, round: 1 });
+    await insertAttempt(api.db, id, { number: 9, webhook_version: 1, superseded: true });
+    await update(id, { status: 'succeeded', attempt_count: 4, next_attempt_at: null, completed_at: new Date() });
+    expect((await retry(id).expect(202)).body.max_attempts).toBe(14);
+  });
+
+  it('202 for one of several at once', async () => {
+    const { id } = await insert({ status: 'failed' });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => retry(id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409]);
+    expect((await rowOf(id)).round).toBe(1);
+  });
+
+  it('404 for another organization’s', async () => {
+    const { id } = await insert({ status: 'failed' });
+    const stranger = await api.createKey();
+    await api.call('post', `/v1/webhooks/deliveries/${id}/retry`, stranger.secret).expect(404);
+  });
+
+  it('409 for a pending one, as it is', async () => {
+    const { id } = await insert({ status: 'pending' });
+    const answer = await retry(id).expect(409);
+    expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('is pending') });
+    expect((await rowOf(id)).round).toBe(0);
+  });
+
+  it('409 when its body is past retention', async () => {
+    const { id, eventId } = await insert({ status: 'failed' });
+    await api.db
+      .deleteFrom('events')
+      .where('id', '=', fromPublicId('evt', eventId) as string)
+      .execute();
+    const answer = await retry(id).expect(409);
+    expect(answer.body.error.message).toContain('not kept');
+  });
+
+  it.each([
+    ['disabled', disable],
+    ['deleted', remove],
+  ])('409 when its webhook is %s', async (_state, end) => {
+    const { id } = await insert({ status: 'failed' });
+    await end();
+    const answer = await retry(id).expect(409);
+    expect(answer.body.error.message).toContain('not enabled');
+    expect((await rowOf(id)).status).toBe('failed');
+  });
+});
+
+describe('POST /v1/webhooks/{id}/replay', () => {
+  const replay = (body: object, id = webhookId) => api.call('post', `/v1/webhooks/${id}/replay`, key).send(body);
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  const since = () => hoursAgo(24).toISOString();
+  const pending = async () => {
+    const webhook_id = fromPublicId('whk', webhookId) as string;
+    const rows = api.db.selectFrom('deliveries').select(['id', 'round']).where('webhook_id', '=', webhook_id);
+    return (await rows.where('status', '=', 'pending').execute()).filter(({ round }) => round > 0).map(({ id }) => id);
+  };
+
+  it('202 with how many failed and canceled ones it has set going', async () => {
+    const [failed, canceled] = [await insert({ status: 'failed' }), await insert({ status: 'canceled' })];
+    await insert({ status: 'succeeded' });
+    await insert({ status: 'pending' });
+    const { body } = await replay({ since: since() }).expect(202);
+    expect(body).toEqual({ object: 'replay', matched: 2 });
+    expect((await pending()).sort()).toEqual([uuidOf(failed.id), uuidOf(canceled.id)].sort());
+    expect(await rowOf(failed.id)).toMatchObject({ manual: true, claims: 0, max_attempts: 10, completed_at: null });
+  });
+
+  it('202 with those of the statuses and the time that it names, `until` not included', async () => {
+    const until = hoursAgo(2);
+    const within = await insert({ status: 'succeeded', created_at: hoursAgo(3) });
+    await insert({ status: 'failed', created_at: hoursAgo(3) });
+    await insert({ status: 'succeeded', created_at: until });
+    await insert({ status: 'succeeded', created_at: hoursAgo(5) });
+    const body = { since: hoursAgo(4).toISOString(), until: until.toISOString(), status: ['succeeded'] };
+    expect((await replay(body).expect(202)).body.matched).toBe(1);
+    expect(await pending()).toEqual([uuidOf(within.id)]);
+  });
+
+  it('202 without those of other webhooks, and those whose body is past retention', async () => {
+    const other = await api.createWebhook(key);
+    await insertDelivery(api.db, { organizationId, webhookId: other.id }, { status: 'failed' });
+    const { eventId } = await insert({ status: 'failed' });
+    await api.db
+      .deleteFrom('events')
+      .where('id', '=', fromPublicId('evt', eventId) as string)
+      .execute();
+    expect((await replay({ since: since() }).expect(202)).body.matched).toBe(0);
+  });
+
+  it('202 each, for calls at the same time; each delivery is set going once', async () => {
+    for (let count = 0; count < 30; count++) await insert({ status: 'failed' });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => replay({ since: since() }).expect(202)));
+    expect(answers.reduce((sum, { body }) => sum + body.matched, 0)).toBe(30);
+    const rows = api.db
+      .selectFrom('deliveries')
+      .select('round')
+      .where('id', 'in', await pending());
+    expect((await rows.execute()).map(({ round }) => round)).toEqual(Array(30).fill(1));
+  });
+
+  it('202 without what was completed after the call began', async () => {
+    const { id } = await insert({ status: 'failed' });
+    await update(id, { completed_at: new Date(Date.now() + 60_000) });
+    expect((await replay({ since: since() }).expect(202)).body.matched).toBe(0);
+  });
+
+  it('202 with the same number for the same Idempotency-Key, sent once', async () => {
+    await insert({ status: 'failed' });
+    const body = { since: since() };
+    for (let time = 0; time < 2; time++) {
+      expect((await replay(body).set('Idempotency-Key', 'r').expect(202)).body.matched).toBe(1);
+    }
+  });
+
+  it.each([
+    [{}, 'since'],
+    [{ since: 'yesterday' }, 'since'],
+    [{ since: '2026-01-01T00:00:00Z', until: 1 }, 'until'],
+    [{ since: '2026-01-01T00:00:00Z', status: [] }, 'status'],
+    [{ since: '2026-01-01T00:00:00Z', status: 'failed' }, 'status'],
+    [{ since: '2026-01-01T00:00:00Z', status: ['pending'] }, 'status[0]'],
+    [{ since: '2026-01-01T00:00:00Z', webhook_id: 'x' }, 'webhook_id'],
+  ])('400 for %j', async (body, param) => {
+    const answer = await replay(body).expect(400);
+    expect(answer.body.error).toMatchObject({ code: 'validation_failed', param });
+  });
+
+  it('404 for a deleted webhook', async () => {
+    await remove();
+    await replay({ since: since() }).expect(404);
+  });
+
+  it('409 for a disabled one', async () => {
+    const { id } = await insert({ status: 'failed' });
+    await disable();
+    const answer = await replay({ since: since() }).expect(409);
+    expect(answer.body.error.code).toBe('conflict');
+    expect((await rowOf(id)).status).toBe('failed');
+  });
+});
