@@ -1,5 +1,6 @@
 import type { Database } from '@enterprise-api/shared/db';
 import type { EventProducer } from '@enterprise-api/shared/emit';
+import type { Clock } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
@@ -24,10 +25,11 @@ import { createWebhookService } from './webhooks/service.ts';
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;
+  clock: Clock;
 }
 
 /** The features of `/v1`. */
-export function publicRoutes({ config, db }: FeatureParts) {
+export function publicRoutes({ config, db, clock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const secretBox = createSecretBox(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
@@ -35,7 +37,7 @@ export function publicRoutes({ config, db }: FeatureParts) {
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
-    ...manualSendRoutes(createManualSends()),
+    ...manualSendRoutes(createManualSends({ clock, addressPolicy })),
   ];
 }
 

@@ -124,7 +124,10 @@ export async function findDelivery(db: Database, organizationId: string, id: str
   return selectDeliveries(db, organizationId).where('deliveries.id', '=', id).executeTakeFirst();
 }
 
-/** Attempts of a delivery that is known to be the organization's, newest first, each with the URL it went to. */
+/** Of a delivery that was sent again and again, these are shown. */
+const attemptsShown = 100;
+
+/** The newest attempts of a delivery that is known to be the organization's, each with the URL it went to. */
 export async function listAttempts(db: Database, delivery: { id: string; webhookId: string }): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
     select a.*, coalesce(u.url, '') as url
@@ -134,7 +137,7 @@ export async function listAttempts(db: Database, delivery: { id: string; webhook
       where webhook_id = ${delivery.webhookId} and version <= a.webhook_version order by version desc limit 1
     ) u on true
     where a.delivery_id = ${delivery.id}
-    order by a.started_at desc, a.number desc, a.id desc`.execute(db);
+    order by a.started_at desc, a.number desc, a.id desc limit ${attemptsShown}`.execute(db);
   return rows;
 }
 

@@ -15,6 +15,8 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly body: Body;
   /** `X-Request-Id` of the request and its answer. */
   readonly requestId: string;
+  /** When the request came, by the monotonic clock: before it waited for its turn. */
+  readonly receivedAtMs: number;
   /** What the client has seen of what it changes, on routes with `ifMatch`; null when it does not say. */
   readonly ifMatch: IfMatch | null;
   /**
@@ -51,6 +53,11 @@ export interface RouteDefinition<
   narrowBody?: (json: unknown) => z.ZodType;
   /** Whether `If-Match` counts. */
   ifMatch?: boolean;
+  /**
+   * Whether an organization's requests to it are worked on one after the other, in this process: each may keep a
+   * connection to the database for seconds, and there are few.
+   */
+  inTurn?: boolean;
   /** Status of success; 204 answers without a body. */
   status: 200 | 201 | 202 | 204;
   /** What is sent on success: fields that it does not declare never leave the process. */
@@ -75,6 +82,7 @@ export interface Route<Access> {
   readonly body: z.ZodType | undefined;
   readonly narrowBody: ((json: unknown) => z.ZodType) | undefined;
   readonly ifMatch: boolean;
+  readonly inTurn: boolean;
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
@@ -102,6 +110,7 @@ export function defineRoute<
     body: definition.body,
     narrowBody: definition.narrowBody,
     ifMatch: definition.ifMatch ?? false,
+    inTurn: definition.inTurn ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],
     eventIds: definition.eventIds as Route<Access>['eventIds'],

@@ -4,10 +4,11 @@ import { isProblem, type Problem, problem } from './errors.ts';
 import { isTagged } from './etag.ts';
 import { exchangeOf, targetOf } from './exchange.ts';
 import { fingerprint } from './idempotency-key.ts';
-import { type BodyLimits, readInput, resolveIds } from './read-input.ts';
+import { type BodyLimits, type Input, readInput, resolveIds } from './read-input.ts';
 import { type Answer, jsonAnswer, problemAnswer, sendAnswer, sendProblem } from './respond.ts';
 import { createPicker, type Picker } from './response-shape.ts';
 import type { RouteTable, Target } from './route-table.ts';
+import { createTurns } from './turns.ts';
 import type { Origin, Transact } from './unit-of-work.ts';
 
 /** Decides who is asking and whether they may, before anything of the request but its head is looked at. */
@@ -57,6 +58,7 @@ export interface ServeOptions<Access> {
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
   const { table, guard, checkResponses } = options;
   const renderers = new Map(table.routes.map((route) => [route, createRenderer(route, checkResponses)]));
+  const takeTurn = createTurns();
   return async (request, response) => {
     const { path } = targetOf(request);
     const target = table.find(request.method, path);
@@ -70,8 +72,9 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
     }
     const renderer = renderers.get(target.route) as Renderer;
     const render = (outcome: unknown) => renderer(response, outcome);
-    const requestId = exchangeOf(response).requestId;
-    sendAnswer(response, await answer({ request, access, ...target, render, requestId }, options));
+    const { requestId, startedAtMs: receivedAtMs } = exchangeOf(response);
+    const call = { request, access, ...target, render, requestId, receivedAtMs, takeTurn };
+    sendAnswer(response, await answer(call, options));
   };
 }
 
@@ -82,23 +85,32 @@ interface Call<Access> {
   route: Route<Access>;
   rawIds: Readonly<Record<string, string>>;
   requestId: string;
+  receivedAtMs: number;
   /** Makes the answer of what the handler gave back. */
   render: (outcome: unknown) => Answer;
+  takeTurn: ReturnType<typeof createTurns>;
 }
 
 async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>): Promise<Answer> {
-  const { request, access, route, render } = call;
+  const { request, route, render, takeTurn } = call;
+  const { idempotency } = options;
+  const asks = { idempotencyKey: idempotency !== undefined && route.method === 'POST' };
+  const input = await readInput(request, route, targetOf(request).query, options.body, asks);
+  if (isProblem(input)) return render(input);
+  const work = () => perform(call, input, options);
+  return route.inTurn ? takeTurn(`${route.path} ${idempotency?.organizationOf(call.access)}`, work) : work();
+}
+
+async function perform<Access>(call: Call<Access>, input: Input, options: ServeOptions<Access>): Promise<Answer> {
+  const { request, access, route, render, requestId, receivedAtMs } = call;
   const { idempotency, attend } = options;
   const { path, query } = targetOf(request);
-  const counts = idempotency !== undefined && route.method === 'POST';
-  const input = await readInput(request, route, query, options.body, { idempotencyKey: counts });
-  if (isProblem(input)) return render(input);
   const ids = resolveIds(route.ids, call.rawIds);
   const run = (transact: Transact) =>
-    ids === null ? problem('not_found') : route.handle({ ...input, access, ids, transact, requestId: call.requestId });
-  const transact = options.transactAs({ actor: options.actorOf(access), requestId: call.requestId });
+    ids === null ? problem('not_found') : route.handle({ ...input, access, ids, transact, requestId, receivedAtMs });
+  const transact = options.transactAs({ actor: options.actorOf(access), requestId });
   const { idempotencyKey: key } = input;
-  if (!counts || key === null) {
+  if (idempotency === undefined || key === null) {
     const outcome = run(transact);
     return render(outcome instanceof Promise ? await attend(outcome) : outcome);
   }

@@ -34,7 +34,7 @@ interface UnitOfWork {
   readonly trx: DatabaseTransaction;
   /** Enters the change into the audit log. It is logged, and other processes hear of it, once it is committed. */
   changed(change: ReportedChange): Promise<void>;
-  /** Deliveries of this webhook (UUID) are due: workers hear of it once that is committed. */
+  /** Deliveries of this webhook (UUID) are due: once that is committed, workers hear of it as of a change of the webhook. */
   due(webhookId: string): void;
   /** Runs a part of the work that is undone by itself, as a whole one would be. */
   readonly part: Transact;

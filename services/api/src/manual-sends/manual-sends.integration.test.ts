@@ -1,5 +1,6 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import { insertAttempt, insertDelivery } from '../testing/rows.ts';
 import { type TestApi, withCustomer } from '../testing/test-api.ts';
 
@@ -19,6 +20,13 @@ const rowOf = (deliveryId: string) =>
   api.db.selectFrom('deliveries').selectAll().where('id', '=', uuidOf(deliveryId)).executeTakeFirstOrThrow();
 const update = (deliveryId: string, fields: object) =>
   api.db.updateTable('deliveries').set(fields).where('id', '=', uuidOf(deliveryId)).execute();
+/** As if it had been registered under older rules. */
+const moveInside = () =>
+  api.db
+    .updateTable('webhooks')
+    .set({ url: 'https://127.0.0.1/in' })
+    .where('id', '=', fromPublicId('whk', webhookId) as string)
+    .execute();
 const disable = () => api.call('patch', `/v1/webhooks/${webhookId}`, key).send({ enabled: false }).expect(200);
 const remove = () => api.call('delete', `/v1/webhooks/${webhookId}`, key).expect(204);
 
@@ -84,9 +92,21 @@ describe('POST /v1/webhooks/{id}/test', () => {
     await test().send({ event: 'batch.failed' }).expect(400);
   });
 
+  it('400 when its URL is not allowed any more', async () => {
+    await moveInside();
+    expect((await test().expect(400)).body.error.code).toBe('url_not_allowed');
+  });
+
   it('404 for a deleted webhook', async () => {
     await remove();
     await test().expect(404);
+  });
+
+  it('409 while a hundred of its tests wait', async () => {
+    for (let count = 0; count < 100; count++) await insert({ event_type: 'webhook.test' });
+    expect((await test().expect(409)).body.error.code).toBe('limit_reached');
+    const other = await api.createWebhook(key);
+    await api.call('post', `/v1/webhooks/${other.id}/test`, key).expect(202);
   });
 });
 
@@ -122,6 +142,12 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await rowOf(id)).round).toBe(1);
   });
 
+  it('400 when the URL of its webhook is not allowed any more', async () => {
+    const { id } = await insert({ status: 'failed' });
+    await moveInside();
+    expect((await retry(id).expect(400)).body.error.code).toBe('url_not_allowed');
+  });
+
   it('404 for another organization’s', async () => {
     const { id } = await insert({ status: 'failed' });
     const stranger = await api.createKey();
@@ -143,6 +169,15 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
       .execute();
     const answer = await retry(id).expect(409);
     expect(answer.body.error.message).toContain('not kept');
+  });
+
+  it('409 when it was sent a thousand times; its newest attempts are shown', async () => {
+    const { id } = await insert({ status: 'succeeded', attempt_count: 1_000 });
+    for (let number = 1; number <= 101; number++) await insertAttempt(api.db, id, { number, webhook_version: 1 });
+    expect((await retry(id).expect(409)).body.error.message).toContain('a thousand times');
+    const { body } = await api.call('get', `/v1/webhooks/deliveries/${id}`, key).expect(200);
+    const numbers = body.attempts.map(({ number }: { number: number }) => number);
+    expect([numbers.length, numbers[0], numbers[99]]).toEqual([100, 101, 2]);
   });
 
   it.each([
@@ -240,6 +275,70 @@ describe('POST /v1/webhooks/{id}/replay', () => {
   it('404 for a deleted webhook', async () => {
     await remove();
     await replay({ since: since() }).expect(404);
+  });
+
+  it('400 when its URL is not allowed any more', async () => {
+    await moveInside();
+    expect((await replay({ since: since() }).expect(400)).body.error.code).toBe('url_not_allowed');
+  });
+
+  /** Keeps a replay that wants this row waiting, until it is told otherwise. */
+  const holdRow = async (deliveryId: string) => {
+    const held = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const work = api.db.transaction().execute(async (trx) => {
+      await sql`select from deliveries where id = ${uuidOf(deliveryId)} for update`.execute(trx);
+      held.resolve();
+      await gate.promise;
+    });
+    await held.promise;
+    return async () => {
+      gate.resolve();
+      await work;
+    };
+  };
+  const untilOneWaits = async () => {
+    for (;;) {
+      const { rows } = await sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(api.db);
+      if (rows.length > 0) return;
+    }
+  };
+
+  it('many at a time take turns: others are answered meanwhile', async () => {
+    const { id } = await insert({ status: 'failed' });
+    const release = await holdRow(id);
+    const calls = Array.from({ length: 12 }, () => replay({ since: since() }).expect(202));
+    const answers = Promise.all(calls.map(async (call) => (await call).body.matched as number));
+    await untilOneWaits();
+    await api.call('get', '/v1/webhooks', key).expect(200);
+    await release();
+    expect((await answers).sort()).toEqual([...Array(11).fill(0), 1]);
+  });
+
+  it('means what was over when the call came, not when its turn did', async () => {
+    const { id } = await insert({ status: 'failed' });
+    const release = await holdRow(id);
+    const first = Promise.resolve(replay({ since: since() }).expect(202));
+    await untilOneWaits();
+    const second = Promise.resolve(replay({ since: since() }).expect(202));
+    // Answered after the second call was sent: that has come.
+    for (let count = 0; count < 3; count++) await api.call('get', '/v1/webhooks', key).expect(200);
+    const later = await insert({ status: 'failed' });
+    await release();
+    expect([(await first).body.matched, (await second).body.matched]).toEqual([1, 0]);
+    expect((await rowOf(later.id)).status).toBe('failed');
+  });
+
+  it('409 when it is disabled meanwhile, which need not wait; nothing is set going', async () => {
+    const { id } = await insert({ status: 'failed' });
+    const release = await holdRow(id);
+    const answer = Promise.resolve(replay({ since: since() }).expect(409));
+    await untilOneWaits();
+    await disable();
+    await release();
+    expect((await answer).body.error.code).toBe('conflict');
+    expect((await rowOf(id)).status).toBe('failed');
   });
 
   it('409 for a disabled one', async () => {

@@ -7,19 +7,40 @@ import type { DeliveryRow } from '../deliveries/rows.ts';
 const deliveryColumns = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
   d.next_attempt_at, d.last_status_code, d.last_error, d.last_duration_ms, d.created_at, d.completed_at`;
 
-/**
- * The state of a webhook, which nobody changes until the transaction ends; undefined when the organization has no such
- * one. Locks go webhook → deliveries, as everywhere: what disables it also cancels what is pending.
- */
+/** What of a webhook decides whether anything is sent to it. */
+export interface WebhookNow {
+  state: 'enabled' | 'disabled' | 'deleted';
+  url: string;
+  /** Tests that are not over yet. */
+  tests: number;
+  /** The database's clock. */
+  nowMs: number;
+}
+
+/** Undefined when the organization has no such webhook. */
+export async function findWebhook(
+  trx: DatabaseTransaction,
+  organizationId: string,
+  id: string,
+): Promise<WebhookNow | undefined> {
+  return (await selectWebhook(organizationId, id).execute(trx)).rows[0];
+}
+
+/** {@link findWebhook}, and nobody disables or deletes it until the transaction ends. */
 export async function holdWebhook(
   trx: DatabaseTransaction,
   organizationId: string,
   id: string,
-): Promise<{ state: 'enabled' | 'disabled' | 'deleted'; nowMs: number } | undefined> {
-  const { rows } = await sql<{ state: 'enabled' | 'disabled' | 'deleted'; nowMs: number }>`
-    select state, (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
-    from webhooks where organization_id = ${organizationId} and id = ${id} for share`.execute(trx);
-  return rows[0];
+): Promise<WebhookNow | undefined> {
+  return (await sql<WebhookNow>`${selectWebhook(organizationId, id)} for share`.execute(trx)).rows[0];
+}
+
+function selectWebhook(organizationId: string, id: string): RawBuilder<WebhookNow> {
+  return sql`
+    select w.state, w.url, (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
+      (select count(*) from deliveries d
+        where d.webhook_id = w.id and d.status = 'pending' and d.event_type = 'webhook.test') as tests
+    from webhooks w where w.organization_id = ${organizationId} and w.id = ${id}`;
 }
 
 /** Writes an event that no fan-out will find, and its one delivery, due now. */
@@ -37,49 +58,62 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: string, ev
   return rows[0] as DeliveryRow;
 }
 
+/** More attempts than any schedule has; a delivery that was sent so often is not sent again. */
+const maxAttempts = 1_000;
+
 export async function findDelivery(
   db: Database,
   organizationId: string,
   id: string,
-): Promise<{ webhook_id: string; status: DeliveryStatus } | undefined> {
-  return db
+): Promise<{ webhookId: string; isPending: boolean; isWornOut: boolean } | undefined> {
+  const row = await db
     .selectFrom('deliveries')
-    .select(['webhook_id', 'status'])
+    .select(['webhook_id', 'status', 'attempt_count'])
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { webhook_id: webhookId, status, attempt_count: attempts } = row;
+  return { webhookId, isPending: status === 'pending', isWornOut: attempts >= maxAttempts };
 }
 
-/** Sets one delivery going again; undefined when it is pending, or its body is past retention. */
-export async function restartDelivery(
-  trx: DatabaseTransaction,
-  webhookId: string,
-  id: string,
-): Promise<DeliveryRow | undefined> {
+/** Sets one delivery going again; undefined when it is pending or worn out, or its body is past retention. */
+export async function restartDelivery(trx: DatabaseTransaction, place: Place): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
-    ${restart(webhookId, sql`d.id = ${id}`)} returning ${deliveryColumns}`.execute(trx);
+    ${restart(place.organizationId, sql`d.id = ${place.id}`, 1)} returning ${deliveryColumns}`.execute(trx);
   return rows[0];
 }
 
+interface Place {
+  organizationId: string;
+  id: string;
+}
+
 export interface ReplaySelection {
+  organizationId: string;
   webhookId: string;
   since: Date;
   until: Date | undefined;
   statuses: readonly DeliveryStatus[];
+  /** So long ago they must have been over. */
+  overForMs: number;
+  /** The oldest so many. */
+  limit: number;
 }
 
 /**
- * Sets the deliveries of a webhook going again that were over before this transaction began: of two calls at a time,
- * the second finds what the first has set going pending, or sent and completed since.
+ * Sets the deliveries of a webhook going again that were over when they were asked for: of two calls at a time, the
+ * second finds what the first has set going pending, or sent and completed since.
  *
  * @returns how many
  */
 export async function restartDeliveries(trx: DatabaseTransaction, selection: ReplaySelection): Promise<number> {
-  const { webhookId, since, until, statuses } = selection;
-  const which = sql<SqlBool>`d.status = any (${statuses}::text[]) and d.completed_at < now() and d.created_at >= ${since}
-    and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
+  const { organizationId, webhookId, since, until, statuses, overForMs, limit } = selection;
+  const which = sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
+    and d.completed_at < statement_timestamp() - make_interval(secs => ${overForMs / 1_000})
+    and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
   const { rows } = await sql<{ matched: number }>`
-    with restarted as (${restart(webhookId, which)} returning 1)
+    with restarted as (${restart(organizationId, which, limit)} returning 1)
     select count(*) as matched from restarted`.execute(trx);
   return rows[0]?.matched ?? 0;
 }
@@ -87,20 +121,20 @@ export async function restartDeliveries(trx: DatabaseTransaction, selection: Rep
 /**
  * A new round: as many attempts as the last one had at most, the first of them now. What that was is what
  * `max_attempts` goes beyond the attempts of earlier rounds; the schedule itself is the workers'. Rows are locked in the
- * order of their ids, and looked at again when that took waiting.
+ * order of their ids, and looked at again when that took waiting. Whether the event is still there is asked per row:
+ * as `exists` it may become a join with all events there are.
  */
-function restart(webhookId: string, which: RawBuilder<unknown>): RawBuilder<unknown> {
+function restart(organizationId: string, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   return sql`
     with chosen as materialized (
-      select d.id from deliveries d
-      where d.webhook_id = ${webhookId} and d.status <> 'pending' and ${which}
-        and exists (select from events e where e.id = d.event_id)
-      order by d.id for update of d
+      select d.id from deliveries d cross join lateral (select from events e where e.id = d.event_id limit 1) kept
+      where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${maxAttempts} and ${which}
+      order by d.id limit ${limit} for update of d
     )
     update deliveries d set status = 'pending', round = d.round + 1, next_attempt_at = now(), claims = 0, manual = true,
       completed_at = null,
-      max_attempts = least(32767, d.attempt_count + d.max_attempts - (
+      max_attempts = d.attempt_count + d.max_attempts - case when d.round = 0 then 0 else (
         select coalesce(max(a.number), 0) from attempts a
-        where a.delivery_id = d.id and a.round < d.round and not a.superseded))
+        where a.delivery_id = d.id and a.round < d.round and not a.superseded) end
     where d.id = any (array(select id from chosen))`;
 }

@@ -35,10 +35,11 @@ export function manualSendRoutes(sends: ManualSends): Route<Principal>[] {
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       body: replayRequestSchema,
+      inTurn: true,
       status: 202,
       response: replaySchema,
-      handle: ({ access, ids, body, transact }) =>
-        sends.replay(transact, { organizationId: access.key.organization.id, id: ids.id }, body),
+      handle: ({ access, ids, body, transact, receivedAtMs }) =>
+        sends.replay(transact, { organizationId: access.key.organization.id, id: ids.id }, body, receivedAtMs),
     }),
   ];
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '@enterprise-api/shared/runtime';
 import { internalRoutes, publicRoutes } from '../routes.ts';
 import { testConfig } from './test-api.ts';
 import type { AnyRoute } from './wrongs.ts';
@@ -7,7 +8,11 @@ export type ListedRoute = AnyRoute & { readonly status: number; readonly locatio
 
 /** Every route of both listeners, from the tables themselves: what they are made with is never used. */
 export function everyRoute(): ListedRoute[] {
-  const parts = { config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }), db: undefined as never };
+  const parts = {
+    config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }),
+    db: undefined as never,
+    clock: systemClock,
+  };
   const noEvents = { emit: () => Promise.reject(new Error('not to be called')) };
   return [...publicRoutes(parts), ...internalRoutes({ ...parts, metrics: { event: () => undefined } }, noEvents)];
 }

@@ -24,14 +24,16 @@ export interface Dispatched {
 /** Added to a lease that was given before without a recorded attempt: 30 s × (2^claims − 1), an hour at most. */
 const reclaimStepSeconds = 30;
 const reclaimLimitSeconds = 3_600;
+/** Leased in one run out of turn. */
+const testsPerWebhook = 5;
 
 /**
  * Leases due rows, at most each webhook's room: first tries left over, retries, hand-backs, manual retries and the rows
  * of dead processes are all the same to it. While a webhook's breaker is open its rows go one at a time. The process's
  * room is shared among the webhooks that have rows due: one with a backlog would take it all, send it over as many
  * connections as its lane allows, and the next in line would do the same (measured with 100 backlogs: four times the
- * CPU per delivery, for handshakes). Tests go before all else that is due to their webhook and past its breaker: who
- * asks whether an endpoint works again asks just then.
+ * CPU per delivery, for handshakes). A few tests go before all else that is due to their webhook and past its breaker,
+ * beyond what its turn gives: who asks whether an endpoint works again asks just then.
  *
  * Walks the webhooks that have pending rows by a loose index scan: a webhook costs one probe of `deliveries_due`,
  * however many rows wait behind it. They are served in the order of their ids (a plan with a hash join had another
@@ -45,7 +47,7 @@ export async function leaseDueDeliveries(
   rooms: Rooms,
   leaseMs: number,
 ): Promise<Dispatched> {
-  const { rows } = await sql<LeaseRow & Walk>`${prepared}
+  const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
     with recursive seen as (
       (select d.webhook_id, 1 as n from deliveries d
         where d.status = 'pending' and d.webhook_id > ${page.cursor}::uuid order by d.webhook_id limit 1)
@@ -71,21 +73,23 @@ export async function leaseDueDeliveries(
         select from deliveries d
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() limit 1) any_due
       where r.room > 0 order by r.webhook_id
+    ), picked as materialized (
+      select d.id, r.version from due r cross join lateral (
+        select d.id from deliveries d
+        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now()
+          and r.state = 'enabled'
+        order by d.next_attempt_at limit least(r.room, r.share) for update skip locked) d
+      limit ${rooms.inAll}
     ), tests as materialized (
       select d.id, r.version from rooms r cross join lateral (
         select d.id from deliveries d
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.event_type = 'webhook.test'
           and d.next_attempt_at <= now() and r.state <> 'deleted'
-        order by d.next_attempt_at limit r.room_for_tests for update skip locked) d
-    ), picked as materialized (
-      select d.id, r.version from due r cross join lateral (
-        select d.id from deliveries d
-        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.event_type <> 'webhook.test'
-          and d.next_attempt_at <= now() and r.state = 'enabled'
-        order by d.next_attempt_at limit least(r.room, r.share) for update skip locked) d
+        order by d.next_attempt_at limit least(r.room_for_tests, ${testsPerWebhook}) for update skip locked) d
       limit ${rooms.inAll}
     ), chosen as materialized (
-      select * from tests union all select * from picked
+      select id, version, true as in_turn from picked
+      union all select id, version, false from tests where id not in (select id from picked)
     ), leased as (
       update deliveries d set claims = least(d.claims + 1, 32000),
         next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} +
@@ -98,12 +102,12 @@ export async function leaseDueDeliveries(
              (select max(share) from due) as share
       from seen
     )
-    select v.visited, v.cursor, v.stopped, v.share, ${leaseColumns('l')}, p.version as webhook_version
+    select v.visited, v.cursor, v.stopped, v.share, ${leaseColumns('l')}, p.version as webhook_version, p.in_turn
     from walk v left join (leased l join chosen p on p.id = l.id) on true`.execute(db);
   const walk = rows[0];
   const leases = rows.filter((row) => row.id !== null);
-  const shared = leases.filter((lease) => lease.event_type !== 'webhook.test');
-  const cursor = nextCursor(page, walk, shared, rooms.inAll);
+  const inTurn = leases.filter((lease) => lease.in_turn);
+  const cursor = nextCursor(page, walk, inTurn, rooms.inAll);
   return { leases, cursor, stopped: walk?.stopped ?? [], share: walk?.share ?? rooms.inAll };
 }
 

@@ -40,7 +40,8 @@ export const cancelBatchSize = 1_000;
 
 /**
  * Cancels pending deliveries of webhooks that are not enabled; test deliveries only when the webhook is deleted, for a
- * disabled one can be tested. Rows are locked in the order of their ids, as everywhere.
+ * disabled one can be tested. Rows are locked in the order of their ids, as everywhere, and only in the round in which
+ * they were found: by the time that a lock is had, the webhook may be enabled, and its deliveries replayed.
  *
  * @returns how many were canceled; fewer than {@link cancelBatchSize} means that none is left
  */
@@ -50,13 +51,13 @@ export async function cancelPending(
 ): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     with candidates as materialized (
-      select d.id from webhooks w join deliveries d on d.webhook_id = w.id
+      select d.id, d.round from webhooks w join deliveries d on d.webhook_id = w.id
       where w.id = any(${webhookIds}::uuid[]) and d.status = 'pending'
         and (w.state = 'deleted' or (w.state = 'disabled' and d.event_type <> 'webhook.test'))
       limit ${cancelBatchSize}
     ), locked as materialized (
-      select id from deliveries where id in (select id from candidates) and status = 'pending'
-      order by id for update skip locked
+      select d.id from candidates c join deliveries d on d.id = c.id
+      where d.status = 'pending' and d.round = c.round order by d.id for update of d skip locked
     )
     update deliveries set status = 'canceled', next_attempt_at = null, completed_at = now(), claims = 0
     where id in (select id from locked) returning id`.execute(db);
