@@ -85,8 +85,8 @@ it.each([
     read.set(name, (await blocksRead()) - before);
     return result;
   });
-  // Dispatch probes four indexes of three partitions for each webhook that it visits.
-  const tooMany = [...read].filter(([name, blocks]) => blocks > (name === 'dispatch' ? 200 : 150));
+  // Dispatch probes three indexes of each partition; a whole table of what `fill` made is a hundred blocks and more.
+  const tooMany = [...read].filter(([name, blocks]) => blocks > (name === 'dispatch' ? 180 : 150));
   expect(tooMany).toEqual([]);
   expect([...read.keys()]).toEqual(['take', 'events', 'hand-back', 'dispatch', 'outcomes', 'relay']);
 });

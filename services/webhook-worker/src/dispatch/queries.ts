@@ -81,7 +81,9 @@ export async function leaseDueDeliveries(
         order by d.next_attempt_at limit least(r.room, r.share) for update skip locked) d
       limit ${rooms.inAll}
     ), tests as materialized (
-      select d.id, r.version from rooms r cross join lateral (
+      select d.id, r.version
+      from (select distinct webhook_id from deliveries where status = 'pending' and event_type = 'webhook.test') t
+      join rooms r on r.webhook_id = t.webhook_id cross join lateral (
         select d.id from deliveries d
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.event_type = 'webhook.test'
           and d.next_attempt_at <= now() and r.state <> 'deleted'
