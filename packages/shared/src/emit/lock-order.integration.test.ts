@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { insertOrganization, openTestDatabase, testEvent } from '@enterprise-api/shared/testing';
+import { insertOrganization, openTestDatabase, testEvent, untilSomebodyWaits } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../db/index.ts';
@@ -30,7 +29,7 @@ async function writeLastWhileFirstIsHeld(first: () => NewEvent, last: () => NewE
   const held = await db.transaction().execute(async (holder) => {
     await writeEvents(holder, [first()]);
     const both = writeEvents(db, [last(), first()]);
-    await untilSomebodyWaits();
+    await untilSomebodyWaits(db);
     const written = await db.transaction().execute(async (third) => {
       await sql`set local lock_timeout = '500ms'`.execute(third);
       return writeEvents(third, [last()]);
@@ -39,15 +38,6 @@ async function writeLastWhileFirstIsHeld(first: () => NewEvent, last: () => NewE
   });
   await held.both;
   return held.written;
-}
-
-async function untilSomebodyWaits(): Promise<void> {
-  for (;;) {
-    const { rows } = await sql`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-    if (rows.length > 0) return;
-    await pause(5);
-  }
 }
 
 it('writes the keys of events in one order, whatever the order of the events', async () => {

@@ -7,6 +7,7 @@ export * from './faults.ts';
 export * from './free-ports.ts';
 export * from './guarded-process.ts';
 export * from './ledger-audit.ts';
+export * from './lock-wait.ts';
 export * from './npm-script.ts';
 export * from './postgres.ts';
 export * from './processes.ts';

@@ -11,10 +11,6 @@ const deliveryColumns = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.stat
 export interface WebhookNow {
   state: 'enabled' | 'disabled' | 'deleted';
   url: string;
-  /** Tests that are not over yet. */
-  tests: number;
-  /** The database's clock. */
-  nowMs: number;
 }
 
 /** Undefined when the organization has no such webhook. */
@@ -37,10 +33,15 @@ export async function holdWebhook(
 
 function selectWebhook(organizationId: string, id: string): RawBuilder<WebhookNow> {
   return sql`
-    select w.state, w.url, (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
-      (select count(*) from deliveries d
-        where d.webhook_id = w.id and d.status = 'pending' and d.event_type = 'webhook.test') as tests
-    from webhooks w where w.organization_id = ${organizationId} and w.id = ${id}`;
+    select state, url from webhooks where organization_id = ${organizationId} and id = ${id}`;
+}
+
+/** Tests of a webhook that are not over yet. */
+export async function countTests(db: Database, webhookId: string): Promise<number> {
+  const { rows } = await sql<{ tests: number }>`
+    select count(*) as tests from deliveries
+    where webhook_id = ${webhookId} and status = 'pending' and event_type = 'webhook.test'`.execute(db);
+  return rows[0]?.tests ?? 0;
 }
 
 /** Writes an event that no fan-out will find, and its one delivery, due now. */
@@ -78,15 +79,14 @@ export async function findDelivery(
 }
 
 /** Sets one delivery going again; undefined when it is pending or worn out, or its body is past retention. */
-export async function restartDelivery(trx: DatabaseTransaction, place: Place): Promise<DeliveryRow | undefined> {
+export async function restartDelivery(
+  trx: DatabaseTransaction,
+  organizationId: string,
+  id: string,
+): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
-    ${restart(place.organizationId, sql`d.id = ${place.id}`, 1)} returning ${deliveryColumns}`.execute(trx);
+    ${restart(organizationId, sql`d.id = ${id}`, 1)} returning ${deliveryColumns}`.execute(trx);
   return rows[0];
-}
-
-interface Place {
-  organizationId: string;
-  id: string;
 }
 
 export interface ReplaySelection {

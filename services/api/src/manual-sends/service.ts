@@ -1,11 +1,12 @@
 import { type Delivery, eventTypes, type Replay, type ReplayRequest } from '@enterprise-api/shared/contracts';
-import { newEvent } from '@enterprise-api/shared/emit';
+import { createDatabaseClock, newEvent } from '@enterprise-api/shared/emit';
 import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
 import { presentDelivery } from '../deliveries/present.ts';
 import { isProblem, type Problem, problem } from '../http/errors.ts';
 import type { Transact } from '../http/unit-of-work.ts';
 import {
+  countTests,
   findDelivery,
   findWebhook,
   holdWebhook,
@@ -22,7 +23,7 @@ interface Place {
 }
 
 export interface ManualSendOptions {
-  clock: Pick<Clock, 'monotonic'>;
+  clock: Clock;
   addressPolicy: AddressPolicy;
 }
 
@@ -35,6 +36,7 @@ const replayedAtOnce = 100_000;
 
 /** Deliveries that a person asks for. Workers send them like all others: each is a pending row that is due. */
 export function createManualSends({ clock, addressPolicy }: ManualSendOptions) {
+  const databaseClock = createDatabaseClock(clock);
   /** The rules of its registration hold once more: rows outlive rules. */
   const reachable = (webhook: WebhookNow | undefined) => {
     if (webhook === undefined || webhook.state === 'deleted') return problem('not_found');
@@ -51,26 +53,25 @@ export function createManualSends({ clock, addressPolicy }: ManualSendOptions) {
       transact(async ({ trx, due }) => {
         const webhook = reachable(await holdWebhook(trx, organizationId, id));
         if (isProblem(webhook)) return webhook;
-        if (webhook.tests >= maxTests) return tooManyTests;
+        if ((await countTests(trx, id)) >= maxTests) return tooManyTests;
         const event = {
           organization_id: toPublicId('org', organizationId),
           type: 'webhook.test',
           data: { ...eventTypes['webhook.test'].example, webhook_id: toPublicId('whk', id) },
         } as const;
-        const row = await insertTest(trx, id, newEvent(event, webhook.nowMs, { requestId }));
+        const row = await insertTest(trx, id, newEvent(event, await databaseClock.now(trx), { requestId }));
         due(id);
         return presentDelivery(row);
       }),
 
-    retry: (transact: Transact, place: Place): Promise<Delivery | Problem> =>
+    retry: (transact: Transact, { organizationId, id }: Place): Promise<Delivery | Problem> =>
       transact(async ({ trx, due }) => {
-        const { organizationId, id } = place;
         const before = await findDelivery(trx, organizationId, id);
         if (before === undefined) return problem('not_found');
         const webhook = enabled(await holdWebhook(trx, organizationId, before.webhookId));
         // Of a deleted webhook the deliveries are still there.
         if (isProblem(webhook)) return webhook.problem === 'not_found' ? conflicts.notEnabled : webhook;
-        const row = await restartDelivery(trx, place);
+        const row = await restartDelivery(trx, organizationId, id);
         if (row === undefined) {
           const now = await findDelivery(trx, organizationId, id);
           return now?.isPending ? conflicts.pending : now?.isWornOut ? conflicts.wornOut : conflicts.bodyGone;

@@ -44,11 +44,14 @@ export class Lanes {
   private readonly inFlight: InFlight;
   private readonly hosts: HostLimit;
   private readonly options: LanesOptions;
+  /** The limits of a process whose lines are full: what can start at once. */
+  private readonly withoutLines: LaneLimits;
   private ticker: NodeJS.Timeout | undefined;
   private stopped = false;
 
   constructor(options: LanesOptions) {
     this.options = options;
+    this.withoutLines = { ...options.limits, waiting: 0 };
     this.hosts = new HostLimit(options.perHost);
     this.inFlight = new InFlight((running) => {
       this.hosts.noteOld(running.hostKey);
@@ -97,7 +100,7 @@ export class Lanes {
     const inLines = this.roomInAll();
     const freeSlots = this.inFlight.freeSlots(slots);
     const isAtOnce = inLines < freeSlots;
-    const lines = isAtOnce ? { ...limits, waiting: 0 } : limits;
+    const lines = isAtOnce ? this.withoutLines : limits;
     const webhookIds: string[] = [];
     const free: number[] = [];
     const busy: number[] = [];
@@ -207,7 +210,7 @@ export class Lanes {
   private isHalfEmpty(lane: Lane, hasRoom: boolean): boolean {
     const { limits, slots } = this.options;
     if (hasRoom) return freeRoom(lane, limits) * 2 >= limits.waiting;
-    return freeRoom(lane, { ...limits, waiting: 0 }) * 2 >= limits.concurrency && this.inFlight.freeSlots(slots) > 0;
+    return freeRoom(lane, this.withoutLines) * 2 >= limits.concurrency && this.inFlight.freeSlots(slots) > 0;
   }
 
   private hasPlace(lane: Lane, lease: Lease, now: number): boolean {

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@enterprise-api/shared/db';
+import { untilSomebodyWaits } from '@enterprise-api/shared/testing';
 import { sql } from 'kysely';
 
 /**
@@ -39,14 +39,4 @@ export async function countLockedBeyondFirst(
   });
   await held.running;
   return held.locked;
-}
-
-/** For a lock, in this database. */
-async function untilSomebodyWaits(db: Database): Promise<void> {
-  for (;;) {
-    const { rows } = await sql`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-    if (rows.length > 0) return;
-    await pause(5);
-  }
 }
