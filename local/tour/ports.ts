@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { freePort } from '@enterprise-api/shared/testing';
+import { freePort, isFree } from '@enterprise-api/shared/testing';
 
 export interface PortWish {
   /** The variable that sets it, for messages. */
@@ -27,20 +25,6 @@ export async function choosePorts(wishes: readonly PortWish[], say: (line: strin
     ports.push(port);
   }
   return ports;
-}
-
-/** Whether this port of this host can be listened on. */
-async function isFree(host: string, port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    await once(server.listen({ host, port, exclusive: true }), 'listening');
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-    throw error;
-  } finally {
-    await new Promise((resolve) => server.close(resolve));
-  }
 }
 
 async function requireFree(wish: PortWish, port: number): Promise<number> {

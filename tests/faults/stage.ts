@@ -10,7 +10,6 @@ import {
   insertWebhook,
   type KeyPairPem,
   type RedisServer,
-  type ServiceName,
   type ServiceProcess,
   startReceiver,
   startService,
@@ -68,7 +67,7 @@ export async function openFaultStage(stores: Stores, settings: Record<string, st
     await Promise.all(services.map((service) => service.stop()));
   });
   const start = async (name: 'api' | 'webhook-worker', own: Record<string, string> = {}) => {
-    const service = await startWhereFree(name, {
+    const service = await startService(name, {
       DATABASE_URL: databaseUrl,
       REDIS_URL: stores.redisUrl,
       SECRETS_ENCRYPTION_KEYS: testKeyRing,
@@ -99,15 +98,4 @@ export async function openFaultStage(stores: Stores, settings: Record<string, st
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-/** Free ports are free until somebody else, such as another run on this machine, is quicker. */
-async function startWhereFree(name: ServiceName, env: Record<string, string | undefined>): Promise<ServiceProcess> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await startService(name, env);
-    } catch (error) {
-      if (tries === 3 || !String(error).includes('EADDRINUSE')) throw error;
-    }
-  }
 }

@@ -25,6 +25,11 @@ export interface ServiceProcess extends AsyncDisposable {
   ready(withinMs?: number): Promise<void>;
 }
 
+export interface StartServiceOptions {
+  /** False: it is given back at once, for a test of how it fails. */
+  waitUntilReady?: boolean;
+}
+
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const running = new Set<GuardedProcess>();
 
@@ -38,7 +43,22 @@ const running = new Set<GuardedProcess>();
 export async function startService(
   name: ServiceName,
   env: Readonly<Record<string, string | undefined>>,
-  options: { waitUntilReady?: boolean } = {},
+  options: StartServiceOptions = {},
+): Promise<ServiceProcess> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await tryToStart(name, env, options);
+    } catch (error) {
+      // Free ports are free until somebody else, such as another run on this machine, is quicker.
+      if (tries === 3 || !String(error).includes('EADDRINUSE')) throw error;
+    }
+  }
+}
+
+async function tryToStart(
+  name: ServiceName,
+  env: Readonly<Record<string, string | undefined>>,
+  options: StartServiceOptions,
 ): Promise<ServiceProcess> {
   const [main = 0, internal = 0] = await freePorts(2);
   const ports =
