@@ -63,7 +63,8 @@ const insertDeliveries = `
           from generate_series($1::bigint + 1, $2::bigint) i) numbered
   ), made as (
     insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, attempt_count, max_attempts,
-      last_status_code, last_error, last_duration_ms, created_at, completed_at)
+      last_status_code, last_error, last_duration_ms, created_at, completed_at, delivered_by, delivered_version, excerpt,
+      first_byte_ms)
     select (time || '8' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid,
       case when ours then $3::uuid else ($5::uuid[])[1 + (i / 2) % array_length($5::uuid[], 1)] end,
       case when ours then ($4::uuid[])[1 + (i / 2) % array_length($4::uuid[], 1)]
@@ -72,10 +73,13 @@ const insertDeliveries = `
       (array['consultation.completed', 'consultation.failed', 'batch.completed'])[1 + i % 3],
       case when chance < 97 then 'succeeded' when chance < 99 then 'failed' else 'canceled' end,
       1, 4, case when chance < 97 then 200 else 503 end, case when chance < 97 then null else 'http_error' end,
-      12, at, at + interval '20 milliseconds'
+      12, at, at + interval '20 milliseconds',
+      case when chance < 97 then (time || '7' || substr(hash, 8, 3) || '8' || substr(hash, 11, 15))::uuid end,
+      case when chance < 97 then 1 end, case when chance < 97 then 'ok' end, case when chance < 97 then 12 end
     from rows
     returning id, created_at, last_status_code, last_error
   )
   insert into attempts (delivery_id, id, number, round, superseded, started_at, duration_ms, status_code, error,
     webhook_version, excerpt, first_byte_ms)
-  select id, gen_random_uuid(), 1, 0, false, created_at, 12, last_status_code, last_error, 1, 'ok', 12 from made`;
+  select id, gen_random_uuid(), 1, 0, false, created_at, 12, last_status_code, last_error, 1, 'ok', 12
+  from made where last_error is not null`;

@@ -81,7 +81,7 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     expect(receiver.requests.map((request) => headerOf(request, 'x-service-attempt'))).toEqual(['1', '2', '3']);
     expect(new Set(receiver.requests.map((request) => request.body.toString('hex'))).size).toBe(1);
     const attempts = await stage.db
-      .selectFrom('attempts')
+      .selectFrom('all_attempts')
       .selectAll()
       .where('delivery_id', '=', delivery?.id ?? '')
       .orderBy('number')

@@ -92,14 +92,18 @@ export async function requestsWithoutRow(stage: FaultStage): Promise<SentRequest
 }
 
 async function attemptsByDelivery(db: Database) {
-  const rows = await db.selectFrom('attempts').select(['delivery_id', 'started_at']).orderBy('started_at').execute();
+  const rows = await db
+    .selectFrom('all_attempts')
+    .select(['delivery_id', 'started_at'])
+    .orderBy('started_at')
+    .execute();
   return Map.groupBy(rows, (row) => row.delivery_id);
 }
 
 /** Attempts with a status, beyond the requests of their delivery. */
 async function attemptsWithoutRequest(stage: FaultStage): Promise<number> {
   const rows = await stage.db
-    .selectFrom('attempts')
+    .selectFrom('all_attempts')
     .select(({ fn }) => ['delivery_id', fn.countAll<number>().as('count')])
     .where('status_code', 'is not', null)
     .groupBy('delivery_id')

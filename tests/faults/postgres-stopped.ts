@@ -79,7 +79,7 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
 
 async function failedAttempts({ db }: Awaited<ReturnType<typeof openFaultStage>>): Promise<number> {
   const rows = await db
-    .selectFrom('attempts')
+    .selectFrom('all_attempts')
     .select('id')
     .where((where) => where.or([where('error', 'is not', null), where('status_code', '<>', 200)]))
     .execute();

@@ -51,7 +51,7 @@ async function measureGaps(stores: Stores, size: RetryTiming) {
   const total = size.schedule.reduce((sum, seconds) => sum + seconds * 1.2 + 2, 20);
   await untilSettled(stage, size.deliveries, total * 1_000);
   await worker.stop();
-  const attempts = await stage.db.selectFrom('attempts').selectAll().orderBy('number').execute();
+  const attempts = await stage.db.selectFrom('all_attempts').selectAll().orderBy('number').execute();
   const byDelivery = Map.groupBy(attempts, (attempt) => attempt.delivery_id);
   return size.schedule.map((seconds, index) => {
     const measured = [...byDelivery.values()].flatMap((row) => {

@@ -52,7 +52,7 @@ export async function suspendWorker(stores: Stores, size: Suspension): Promise<F
   await untilSettled(stage, 2 * size.events, size.settleWithinMs);
   const exit = await sleeper.stop();
   const stale = stage.requests.sent.length - sentBefore;
-  const superseded = await stage.db.selectFrom('attempts').selectAll().where('superseded', '=', true).execute();
+  const superseded = await stage.db.selectFrom('all_attempts').selectAll().where('superseded', '=', true).execute();
   const deliveries = 2 * size.events;
   return await conclude(
     stage,

@@ -73,6 +73,6 @@ export async function giveWrongKeys(stores: Stores, size: WrongProcesses): Promi
 }
 
 async function unavailable({ db }: FaultStage): Promise<number> {
-  const rows = await db.selectFrom('attempts').select('id').where('error', '=', 'secret_unavailable').execute();
+  const rows = await db.selectFrom('all_attempts').select('id').where('error', '=', 'secret_unavailable').execute();
   return rows.length;
 }

@@ -76,7 +76,7 @@ async function untilAttempts(from: Stage, attempts: number): Promise<void> {
   const deadline = performance.now() + 20_000;
   for (;;) {
     const { count } = await from.db
-      .selectFrom('attempts')
+      .selectFrom('all_attempts')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
     if (count >= attempts) return;

@@ -60,9 +60,9 @@ export async function countInvariantViolations(db: Database, limit: number): Pro
       from newest d
       cross join lateral (
         select count(*) as numbered, coalesce(max(number), 0) as greatest, count(distinct number) as distinct_numbers
-        from attempts where delivery_id = d.id and not superseded) a
+        from all_attempts where delivery_id = d.id and not superseded) a
       left join lateral (
-        select status_code from attempts
+        select status_code from all_attempts
         where delivery_id = d.id and not superseded and round = d.round order by number desc limit 1) l on true
     )
     select count(*) as violations from checked

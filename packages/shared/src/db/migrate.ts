@@ -9,21 +9,27 @@ import { ensurePartitions } from './partitions.ts';
 const applicationName = 'enterprise-api-migrate';
 
 /**
+ * Building an index of a large ledger takes minutes, and says nothing meanwhile. Locks are waited for as briefly as
+ * everywhere: behind a migration that waits for a long query, all others would wait too.
+ */
+const patience = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 * 60 * 60_000 };
+
+/**
  * Brings a database up to this version: the ledger's migrations, the tables of BullMQ's PostgreSQL backend (used when
  * there is no Redis; empty otherwise), and the partitions of this month and the next two. Safe to run by several at once.
  *
+ * Each migration is a transaction of its own, so that no lock is held longer than its migration needs it.
+ *
  * @returns the names of the migrations that were applied now
- * @throws the database's error; a failed migration leaves nothing behind
+ * @throws the database's error; a failed migration leaves nothing behind, and those before it stay
  */
 export async function migrate(url: string): Promise<string[]> {
-  const db = createDatabase({ url, applicationName, poolSize: 2 });
+  const db = createDatabase({ url, applicationName, poolSize: 2, ...patience });
   try {
-    const { error, results } = await migratorOf(db).migrateToLatest();
-    // migrateToLatest does not throw: what went wrong is in its answer.
-    if (error) throw error;
+    const applied = await migrateLedger(db);
     await migrateQueue(url);
     await ensurePartitions(db, await databaseTime(db));
-    return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName);
+    return applied;
   } finally {
     await db.destroy();
   }
@@ -37,6 +43,19 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
 
 function migratorOf(db: Database): Migrator {
   return new Migrator({ db, provider: { getMigrations: async () => migrations } });
+}
+
+async function migrateLedger(db: Database): Promise<string[]> {
+  const migrator = migratorOf(db);
+  const applied: string[] = [];
+  for (;;) {
+    const { error, results = [] } = await migrator.migrateUp();
+    // migrateUp does not throw: what went wrong is in its answer.
+    if (error) throw error;
+    const [result] = results;
+    if (result === undefined) return applied;
+    applied.push(result.migrationName);
+  }
 }
 
 async function migrateQueue(url: string): Promise<void> {

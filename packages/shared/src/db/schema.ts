@@ -103,15 +103,24 @@ export interface DeliveriesTable {
   claims: Generated<number>;
   /** Raised by a manual retry and by replay; an outcome of an older round changes nothing. */
   round: Generated<number>;
-  /** Whether a person asked for the next attempt (test, retry, replay). */
+  /** Whether a person asked (test, retry, replay) for the next attempt, or for the one that delivered. */
   manual: Generated<boolean>;
   last_status_code: number | null;
   last_error: string | null;
   last_duration_ms: number | null;
   created_at: CreatedAt;
   completed_at: Date | null;
+  /** The attempt that delivered, its start in its time bits; null again in a new round. What follows is that attempt's. */
+  delivered_by: Generated<string | null>;
+  delivered_version: Generated<number | null>;
+  excerpt: Generated<string | null>;
+  dns_ms: Generated<number | null>;
+  connect_ms: Generated<number | null>;
+  tls_ms: Generated<number | null>;
+  first_byte_ms: Generated<number | null>;
 }
 
+/** Attempts that have a row of their own: all but the one that delivered, until a new round makes room for another. */
 export interface AttemptsTable {
   delivery_id: string;
   id: string;
@@ -174,6 +183,8 @@ export interface Schema {
   outbox: OutboxTable;
   deliveries: DeliveriesTable;
   attempts: AttemptsTable;
+  /** A view: every attempt, wherever it is kept. */
+  all_attempts: AttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
 }

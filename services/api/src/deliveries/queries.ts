@@ -1,4 +1,4 @@
-import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
+import { type DeliveryStatus, deliveryStatuses, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, uuidAtTime } from '@enterprise-api/shared/db';
 import { uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
@@ -55,8 +55,8 @@ function selectDeliveries(db: Database, organizationId: string) {
 
 /**
  * One page of the history, newest first. Whatever is filtered for, an index leads to it
- * (`query-plans.integration.test.ts`): by event, by webhook, by type. Where none leads to all that is wanted in its
- * order, the newest of each webhook or of each type are merged.
+ * (`query-plans.integration.test.ts`): by event, by webhook and status, by type. Where none leads to all that is wanted
+ * in its order, the newest of each part are merged.
  */
 export async function listDeliveries(
   db: Database,
@@ -67,13 +67,21 @@ export async function listDeliveries(
   const { eventTypes, webhookId, eventId, statuses } = filter;
   const query = matching(db, organizationId, page, filter);
   const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
-  if (webhookId !== undefined || eventId !== undefined) return ofTypes.execute();
-  if (statuses !== undefined && !statuses.includes('succeeded')) {
-    const webhooks = sql`(select id from webhooks where organization_id = ${organizationId}) as part`;
-    return merged(db, page, webhooks, ofTypes.where('deliveries.webhook_id', '=', sql.ref<string>('part.id')));
+  if (eventId === undefined && (webhookId !== undefined || statuses?.includes('succeeded') === false)) {
+    const parts = sql`(select id, status from webhooks, unnest(${storedAs(statuses)}::text[]) as status
+      where organization_id = ${organizationId} and id = coalesce(${webhookId ?? null}, id)
+        and ${mayHold(statuses)}) as part`;
+    const ofPart = ofTypes
+      .where('deliveries.webhook_id', '=', sql.ref<string>('part.id'))
+      .where('deliveries.status', '=', sql.ref<DeliveryStatus>('part.status'));
+    return merged(db, page, parts, ofPart);
   }
+  const isStored =
+    statuses === undefined ? sql<SqlBool>`true` : sql<SqlBool>`deliveries.status = any (${storedAs(statuses)}::text[])`;
+  if (eventId !== undefined) return ofTypes.where(isStored).execute();
   const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
-  return merged(db, page, types, query.where('deliveries.event_type', '=', sql.ref<string>('part.type')));
+  const ofType = query.where(isStored).where('deliveries.event_type', '=', sql.ref<string>('part.type'));
+  return merged(db, page, types, ofType);
 }
 
 /** The newest of what a query finds for each of the parts, which it refers to as `part`. */
@@ -99,25 +107,37 @@ function matching(db: Database, organizationId: string, page: PageQuestion, filt
     query = query.where('deliveries.event_id', '=', eventId);
     query = query.where('deliveries.id', '>=', first).where('deliveries.id', '<=', last);
   }
-  if (statuses !== undefined) query = query.where(isShownAs(statuses));
   if (since !== undefined) query = query.where('deliveries.created_at', '>=', since);
   if (until !== undefined) query = query.where('deliveries.created_at', '<', until);
   return query
+    .where(isShownAs(statuses))
     .where(isAfter(page, 'deliveries'))
     .orderBy('deliveries.created_at', 'desc')
     .orderBy('deliveries.id', 'desc')
     .limit(page.limit);
 }
 
+/** What is shown as canceled may still be stored as pending. */
+function storedAs(statuses: readonly DeliveryStatus[] = deliveryStatuses): DeliveryStatus[] {
+  return statuses.includes('canceled') ? [...new Set<DeliveryStatus>([...statuses, 'pending'])] : [...statuses];
+}
+
+/** Of `webhooks` and a stored `status`: whether rows of the two may be shown so. Backlogs of pending rows are long. */
+function mayHold(statuses: readonly DeliveryStatus[] = deliveryStatuses): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(status <> 'pending' or (${statuses.includes('pending')} and state <> 'deleted')
+    or (${statuses.includes('canceled')} and state <> 'enabled'))`;
+}
+
 /**
- * What is shown as canceled may still be stored as pending. Written so that the database knows how much each part
- * leaves: it would take a comparison with what is shown for one that leaves almost nothing, and read everything.
+ * Of deliveries stored so, those that are shown so. Written so that the database knows how much each part leaves: it
+ * would take a comparison with what is shown for one that leaves almost nothing, and read everything.
  */
-function isShownAs(statuses: readonly DeliveryStatus[]): RawBuilder<SqlBool> {
-  const isStored = sql<SqlBool>`deliveries.status = any (${statuses}::text[])`;
+function isShownAs(statuses: readonly DeliveryStatus[] = deliveryStatuses): RawBuilder<SqlBool> {
   const pending = statuses.includes('pending');
-  if (pending === statuses.includes('canceled')) return isStored;
-  return pending ? sql<SqlBool>`(${isStored} and ${isDoomed} is not true)` : sql<SqlBool>`(${isStored} or ${isDoomed})`;
+  if (pending === statuses.includes('canceled')) return sql<SqlBool>`true`;
+  return pending
+    ? sql<SqlBool>`${isDoomed} is not true`
+    : sql<SqlBool>`(deliveries.status <> 'pending' or ${isDoomed})`;
 }
 
 export async function findDelivery(db: Database, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
@@ -131,7 +151,7 @@ const attemptsShown = 100;
 export async function listAttempts(db: Database, delivery: { id: string; webhookId: string }): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
     select a.*, coalesce(u.url, '') as url
-    from attempts a
+    from all_attempts a
     left join lateral (
       select url from webhook_urls
       where webhook_id = ${delivery.webhookId} and version <= a.webhook_version order by version desc limit 1

@@ -53,16 +53,17 @@ afterAll(async () => {
   await close();
 });
 
-/** Every twelfth is a stranger's; one in 100 is of a rare type; one webhook always fails; ids carry their time, as in life. */
+/** Every twelfth is a stranger's; one in 100 is of a rare type; one webhook always fails, one has a backlog; ids carry their time, as in life. */
 function fill(into: Database, stranger: string) {
   return sql`
     insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, attempt_count, max_attempts,
-      created_at, completed_at)
+      created_at, next_attempt_at, completed_at)
     select (ms || '8000' || '8' || lpad(to_hex(n), 15, '0'))::uuid,
       case when n % 12 = 0 then ${stranger}::uuid else ${organizationId}::uuid end,
       (${webhookIds}::uuid[])[1 + n % 20], (ms || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid,
       case when n % 100 = 1 then 'batch.failed' else 'consultation.completed' end,
-      case when n % 20 = 7 then 'failed' else 'succeeded' end, 1, 10, created_at, now()
+      case n % 20 when 7 then 'failed' when 9 then 'pending' else 'succeeded' end, 1, 10, created_at,
+      case when n % 20 = 9 then now() end, case when n % 20 <> 9 then now() end
     from generate_series(1, ${deliveries}::int) n
     cross join lateral (select now() - make_interval(secs => ${deliveries} - n) as created_at) t
     cross join lateral (select lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') as ms) i`.execute(
@@ -153,6 +154,8 @@ describe('the history', () => {
     ['nothing', {}],
     ['what is pending', { statuses: ['pending'] }],
     ['what failed', { statuses: ['failed'] }],
+    ['what was canceled', { statuses: ['canceled'] }],
+    ['what failed or was canceled', { statuses: ['failed', 'canceled'] }],
     ['a rare type', { eventTypes: ['batch.failed'] }],
     ['a type that never came', { eventTypes: ['batch.completed'] }],
     ['two rare types that succeeded', { eventTypes: ['batch.failed', 'batch.completed'], statuses: ['succeeded'] }],

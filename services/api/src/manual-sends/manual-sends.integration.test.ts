@@ -1,4 +1,4 @@
-import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { fromPublicId, newUuid, toPublicId, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { insertAttempt, insertDelivery } from '../testing/rows.ts';
 import { type TestApi, withCustomer } from '../testing/test-api.ts';
@@ -19,6 +19,15 @@ const rowOf = (deliveryId: string) =>
   api.db.selectFrom('deliveries').selectAll().where('id', '=', uuidOf(deliveryId)).executeTakeFirstOrThrow();
 const update = (deliveryId: string, fields: object) =>
   api.db.updateTable('deliveries').set(fields).where('id', '=', uuidOf(deliveryId)).execute();
+/** As a worker records the attempt that delivers. */
+const deliver = async (deliveryId: string, number: number, attemptId = newUuid()) => {
+  const timings = { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 };
+  const delivered = { delivered_by: attemptId, delivered_version: 1, excerpt: 'ok', ...timings };
+  const last = { last_status_code: 200, last_duration_ms: 12, completed_at: new Date() };
+  const state = { status: 'succeeded', attempt_count: number, next_attempt_at: null };
+  await update(deliveryId, { ...state, ...last, ...delivered });
+  return attemptId;
+};
 /** As if it had been registered under older rules. */
 const moveInside = () =>
   api.db
@@ -132,6 +141,37 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     await insertAttempt(api.db, id, { number: 9, webhook_version: 1, superseded: true });
     await update(id, { status: 'succeeded', attempt_count: 4, next_attempt_at: null, completed_at: new Date() });
     expect((await retry(id).expect(202)).body.max_attempts).toBe(14);
+  });
+
+  it('202 with the attempt that delivered as it was, also when the next one delivers', async () => {
+    const { id } = await insert({ status: 'succeeded', attempt_count: 1 });
+    const attemptsOf = async () =>
+      (await api.call('get', `/v1/webhooks/deliveries/${id}`, key).expect(200)).body.attempts;
+    const [firstId, secondId] = [await deliver(id, 1), newUuid()];
+    const [first] = await attemptsOf();
+    expect(first).toEqual({
+      id: toPublicId('att', firstId),
+      number: 1,
+      superseded: false,
+      trigger: 'scheduled',
+      started_at: new Date(uuidTimeMs(firstId)).toISOString(),
+      duration_ms: 12,
+      status_code: 200,
+      error: null,
+      error_message: null,
+      response_body: 'ok',
+      url: 'https://hooks.example.com/in',
+      timings: { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 },
+    });
+    await retry(id).expect(202);
+    expect(await attemptsOf()).toEqual([first]);
+    await deliver(id, 2, secondId);
+    expect(await attemptsOf()).toEqual([
+      { ...first, id: toPublicId('att', secondId), number: 2, trigger: 'manual', started_at: expect.any(String) },
+      first,
+    ]);
+    await retry(id).expect(202);
+    expect((await attemptsOf()).map(({ number }: { number: number }) => number)).toEqual([2, 1]);
   });
 
   it('202 for one of several at once', async () => {

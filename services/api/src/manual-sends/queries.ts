@@ -85,7 +85,7 @@ export async function restartDelivery(
   id: string,
 ): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
-    ${restart(organizationId, sql`d.id = ${id}`, 1)} returning ${deliveryColumns}`.execute(trx);
+    ${restart(organizationId, sql`d.id = ${id}`, 1)} select * from restarted`.execute(trx);
   return rows[0];
 }
 
@@ -113,8 +113,7 @@ export async function restartDeliveries(trx: DatabaseTransaction, selection: Rep
     and d.completed_at < statement_timestamp() - make_interval(secs => ${overForMs / 1_000})
     and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
   const { rows } = await sql<{ matched: number }>`
-    with restarted as (${restart(organizationId, which, limit)} returning 1)
-    select count(*) as matched from restarted`.execute(trx);
+    ${restart(organizationId, which, limit)} select count(*) as matched from restarted`.execute(trx);
   return rows[0]?.matched ?? 0;
 }
 
@@ -122,19 +121,30 @@ export async function restartDeliveries(trx: DatabaseTransaction, selection: Rep
  * A new round: as many attempts as the last one had at most, the first of them now. What that was is what
  * `max_attempts` goes beyond the attempts of earlier rounds; the schedule itself is the workers'. Rows are locked in the
  * order of their ids, and looked at again when that took waiting. Whether the event is still there is asked per row:
- * as `exists` it may become a join with all events there are.
+ * as `exists` it may become a join with all events there are. The attempt that delivered gets a row of its own, for the
+ * next one that delivers takes its place.
  */
 function restart(organizationId: string, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   return sql`
     with chosen as materialized (
-      select d.id from deliveries d cross join lateral (select from events e where e.id = d.event_id limit 1) kept
+      select d.id, d.attempt_count, d.round, d.manual, d.last_status_code, d.last_duration_ms, d.delivered_by,
+        d.delivered_version, d.excerpt, d.dns_ms, d.connect_ms, d.tls_ms, d.first_byte_ms
+      from deliveries d cross join lateral (select from events e where e.id = d.event_id limit 1) kept
       where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${maxAttempts} and ${which}
       order by d.id limit ${limit} for update of d
-    )
-    update deliveries d set status = 'pending', round = d.round + 1, next_attempt_at = now(), claims = 0, manual = true,
-      completed_at = null,
-      max_attempts = d.attempt_count + d.max_attempts - case when d.round = 0 then 0 else (
-        select coalesce(max(a.number), 0) from attempts a
-        where a.delivery_id = d.id and a.round < d.round and not a.superseded) end
-    where d.id = any (array(select id from chosen))`;
+    ), moved as (
+      insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code,
+        webhook_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms)
+      select id, delivered_by, attempt_count, round, false, manual, attempt_start(delivered_by), last_duration_ms,
+        last_status_code, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms
+      from chosen where delivered_by is not null
+    ), restarted as (
+      update deliveries d set status = 'pending', round = d.round + 1, next_attempt_at = now(), claims = 0, manual = true,
+        completed_at = null, delivered_by = null, delivered_version = null, excerpt = null, dns_ms = null,
+        connect_ms = null, tls_ms = null, first_byte_ms = null,
+        max_attempts = d.attempt_count + d.max_attempts - case when d.round = 0 then 0 else (
+          select coalesce(max(a.number), 0) from attempts a
+          where a.delivery_id = d.id and a.round < d.round and not a.superseded) end
+      where d.id = any (array(select id from chosen)) returning ${deliveryColumns}
+    )`;
 }

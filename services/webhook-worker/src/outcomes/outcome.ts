@@ -5,6 +5,7 @@ export interface Outcome {
   deliveryId: string;
   webhookId: string;
   round: number;
+  /** Its time bits are those of `startedAt`. */
   attemptId: string;
   number: number;
   /** `stop`: no further attempt whatever the schedule says. */

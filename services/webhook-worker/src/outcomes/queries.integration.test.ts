@@ -1,5 +1,5 @@
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/db';
-import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { openTestDatabase, untilSomebodyWaits } from '@enterprise-api/shared/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { sql } from 'kysely';
@@ -87,6 +87,39 @@ describe('an outcome', () => {
     expect((await findAttempts(db, lease.id)).map((attempt) => attempt.number)).toEqual([1, 2]);
   });
 
+  it('that is a success is kept on the row of its delivery, all others in rows of their own', async () => {
+    const lease = await takeOne();
+    await recordOutcomes(db, [outcomeOf(lease)]);
+    const outcome = outcomeOf(lease, {
+      number: 2,
+      result: 'delivered',
+      manual: true,
+      excerpt: 'ok',
+      webhookVersion: 4,
+    });
+    await recordOutcomes(db, [outcome]);
+    expect(await db.selectFrom('attempts').select('number').where('delivery_id', '=', lease.id).execute()).toEqual([
+      { number: 1 },
+    ]);
+    const [, delivering] = await findAttempts(db, lease.id);
+    expect(delivering).toEqual({
+      delivery_id: lease.id,
+      id: outcome.attemptId,
+      number: 2,
+      round: 0,
+      superseded: false,
+      manual: true,
+      started_at: outcome.startedAt,
+      duration_ms: 12,
+      status_code: 200,
+      error: null,
+      error_message: null,
+      webhook_version: 4,
+      excerpt: 'ok',
+      ...outcome.timings,
+    });
+  });
+
   it('of an older round changes nothing', async () => {
     const lease = await takeOne();
     await db.updateTable('deliveries').set({ round: 1 }).where('id', '=', lease.id).execute();
@@ -94,16 +127,53 @@ describe('an outcome', () => {
     expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'pending', attempt_count: 0 });
   });
 
-  it('written twice, as when the answer to a commit is lost, changes nothing more', async () => {
+  it.each(['retry', 'delivered'] as const)(
+    'written twice, as when the answer to a commit is lost, changes nothing more (%s)',
+    async (result) => {
+      const [lease, other] = (await takeDeliveries(db, 2)).leases as [LeaseRow, LeaseRow];
+      const outcome = outcomeOf(lease, { result });
+      await recordOutcomes(db, [outcome]);
+      const row = await findDelivery(db, lease.id);
+      // Another one fails: a success that counts twice would show in the health.
+      await recordOutcomes(db, [outcomeOf(other)]);
+      const health = await findHealth(db, lease.webhook_id);
+      await recordOutcomes(db, [outcome]);
+      expect(await findDelivery(db, lease.id)).toEqual(row);
+      expect(await findAttempts(db, lease.id)).toHaveLength(1);
+      expect(await findHealth(db, lease.webhook_id)).toEqual(health);
+    },
+  );
+
+  it('written again while its first writing is not over is there once', async () => {
     const lease = await takeOne();
-    const outcome = outcomeOf(lease);
-    await recordOutcomes(db, [outcome]);
-    const row = await findDelivery(db, lease.id);
-    const health = await findHealth(db, lease.webhook_id);
-    await recordOutcomes(db, [outcome]);
-    expect(await findDelivery(db, lease.id)).toEqual(row);
-    expect(await findAttempts(db, lease.id)).toHaveLength(1);
-    expect(await findHealth(db, lease.webhook_id)).toEqual(health);
+    const outcome = outcomeOf(lease, { result: 'delivered' });
+    const written = Promise.withResolvers<void>();
+    const committed = Promise.withResolvers<void>();
+    const first = db.transaction().execute(async (trx) => {
+      await recordOutcomes(trx, [outcome]);
+      written.resolve();
+      await committed.promise;
+    });
+    await written.promise;
+    const second = recordOutcomes(db, [outcome]);
+    await untilSomebodyWaits(db);
+    committed.resolve();
+    await Promise.all([first, second]);
+    expect(await findAttempts(db, lease.id)).toMatchObject([{ id: outcome.attemptId, superseded: false }]);
+  });
+
+  it('that is a second success beside the one that counts is kept as superseded, in one batch and in two', async () => {
+    const lease = await takeOne();
+    const [first, second] = [1, 2].map((number) => outcomeOf(lease, { number, result: 'delivered' })) as [
+      Outcome,
+      Outcome,
+    ];
+    for (const batch of [[first], [first, second], [second]]) await recordOutcomes(db, batch);
+    const attempts = (await findAttempts(db, lease.id)).map(({ id, superseded }) => ({ id, superseded }));
+    expect(attempts).toEqual([
+      { id: first.attemptId, superseded: false },
+      { id: second.attemptId, superseded: true },
+    ]);
   });
 });
 

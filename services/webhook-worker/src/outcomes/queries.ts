@@ -16,11 +16,11 @@ const breakerLimitSeconds = 600;
  *
  * The guard: an outcome changes its delivery only in its own round, never after a success, and only if it is a success
  * or the delivery still waits for that attempt. So a process that was asleep can neither undo nor repeat anything, and
- * a late success still counts. Whatever does not pass the guard is kept as a superseded attempt. Health changes only by
- * attempts that this statement inserted: writing the same batch twice (a commit whose answer was lost) changes nothing.
+ * a late success still counts. Whatever does not pass the guard is kept as a superseded attempt.
  *
- * `coalesce` keeps the planner from an index: with `status <> 'succeeded'` it took the partial one for such rows, which
- * does not begin with the id, wherever that was empty when it planned.
+ * The attempt that delivers is kept on the row of its delivery, every other one in a row of its own. Health changes only
+ * by attempts that this statement adds: writing the same batch twice (a commit whose answer was lost) changes nothing,
+ * also while the first writing is still under way. Hence the guard looks at rows that are locked, and not before.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const column = (pick: (outcome: Outcome) => string | number | boolean | null) => plainArray(outcomes.map(pick));
@@ -44,35 +44,44 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
     ), best as materialized (
       select distinct on (delivery_id) * from o order by delivery_id, (result = 'delivered') desc, number desc, attempt_id
     ), locked as materialized (
-      select d.id, d.status, d.attempt_count, d.max_attempts, d.event_type, b.*
+      select d.id, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by, b.*,
+        d.round = b.round and d.status <> 'succeeded'
+          and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number)) as counts
       from best b join deliveries d on d.id = b.delivery_id
-      where d.round = b.round and coalesce(d.status, '') <> 'succeeded'
-        and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number))
       order by d.id for update of d
     ), written as (
-      update deliveries d set status = s.status, attempt_count = d.attempt_count + 1, claims = 0, manual = false,
+      update deliveries d set status = s.status, attempt_count = d.attempt_count + 1, claims = 0,
+        manual = l.manual and s.status = 'succeeded',
         next_attempt_at = case when s.status = 'pending' then now() + make_interval(secs => l.delay_s) end,
         last_status_code = l.status_code, last_error = l.error, last_duration_ms = l.duration_ms,
-        completed_at = case when s.status <> 'pending' then now() end
+        completed_at = case when s.status <> 'pending' then now() end,
+        (delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
+          select l.attempt_id, l.webhook_version, l.excerpt, l.dns_ms, l.connect_ms, l.tls_ms, l.first_byte_ms
+          where s.status = 'succeeded')
       from locked l join webhooks w on w.id = l.webhook_id
       cross join lateral (select case when l.result = 'delivered' then 'succeeded'
           when w.state = 'deleted' or (w.state = 'disabled' and l.event_type <> 'webhook.test') then 'canceled'
           when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
-      where d.id = l.id returning d.id, d.attempt_count, l.attempt_id
+      where l.counts and d.id = l.id returning d.id, d.attempt_count, d.delivered_by, l.attempt_id
     ), logged as (
       insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
         error_message, excerpt, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
       select o.delivery_id, o.attempt_id, coalesce(x.attempt_count, o.number), o.round, x.id is null, o.manual, o.started_at,
         o.duration_ms, o.status_code, o.error, o.error_message, o.excerpt, o.webhook_version, o.dns_ms, o.connect_ms,
         o.tls_ms, o.first_byte_ms
-      from o left join written x on x.attempt_id = o.attempt_id order by o.delivery_id, o.attempt_id
+      from o left join written x on x.attempt_id = o.attempt_id left join locked l on l.id = o.delivery_id
+      where x.delivered_by is null and l.delivered_by is distinct from o.attempt_id
+      order by o.delivery_id, o.attempt_id
       on conflict (delivery_id, id) do nothing returning id
     ), seen as materialized (
       select o.webhook_id, bool_or(o.result = 'delivered') as succeeded,
         count(*) filter (where o.result <> 'delivered')::int as failed,
         count(*) filter (where o.counts_for_breaker)::int as counting,
         now() + make_interval(secs => max(least(o.hold_s, ${breakerLimitSeconds})) filter (where o.hold_s is not null)) as hold_until
-      from o join logged on logged.id = o.attempt_id where o.counts_for_health group by o.webhook_id
+      from o join (
+        select id from logged union all select delivered_by from written where delivered_by is not null
+      ) fresh on fresh.id = o.attempt_id
+      where o.counts_for_health group by o.webhook_id
     ), changes as materialized (
       select s.* from seen s left join webhook_health h on h.webhook_id = s.webhook_id
       where not s.succeeded or h.failed_attempts > 0 or h.consecutive_failures > 0 or h.open_until is not null

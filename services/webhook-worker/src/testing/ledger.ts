@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/db';
-import { newUuid } from '@enterprise-api/shared/runtime';
+import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/shared/testing';
 import type { LeaseRow } from '../lanes/lease-row.ts';
 import type { Rooms } from '../lanes/rooms.ts';
@@ -44,11 +44,12 @@ export async function takeDeliveries(db: Database, count: number, maxAttempts = 
 /** The outcome of the attempt that a lease is for; by default it failed with a 500. */
 export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outcome {
   const delivered = values.result === 'delivered';
+  const startedAt = values.startedAt ?? new Date();
   return {
     deliveryId: lease.id,
     webhookId: lease.webhook_id,
     round: lease.round,
-    attemptId: newUuid(),
+    attemptId: withUuidTime(newUuid(), startedAt.getTime()),
     number: lease.attempt_count + 1,
     result: 'retry',
     delayMs: 1_000,
@@ -56,7 +57,7 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
     countsForHealth: true,
     countsForBreaker: !delivered,
     manual: false,
-    startedAt: new Date(),
+    startedAt,
     durationMs: 12,
     statusCode: delivered ? 200 : 500,
     error: delivered ? null : 'http_error',
@@ -72,7 +73,7 @@ export const findDelivery = (db: Database, id: string) =>
   db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
 export const findAttempts = (db: Database, deliveryId: string) =>
-  db.selectFrom('attempts').selectAll().where('delivery_id', '=', deliveryId).orderBy('number').execute();
+  db.selectFrom('all_attempts').selectAll().where('delivery_id', '=', deliveryId).orderBy('number').execute();
 
 export const findHealth = (db: Database, webhookId: string) =>
   db.selectFrom('webhook_health').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();

@@ -5,6 +5,8 @@ import * as requestIds from './0003-request-ids.ts';
 import * as historyIndexes from './0004-history-indexes.ts';
 import * as outboxByOrganization from './0005-outbox-by-organization.ts';
 import * as testsDue from './0006-tests-due.ts';
+import * as deliveredAttempts from './0007-delivered-attempts.ts';
+import * as narrowHistoryIndexes from './0008-narrow-history-indexes.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -14,4 +16,6 @@ export const migrations: Record<string, Migration> = {
   '0004-history-indexes': historyIndexes,
   '0005-outbox-by-organization': outboxByOrganization,
   '0006-tests-due': testsDue,
+  '0007-delivered-attempts': deliveredAttempts,
+  '0008-narrow-history-indexes': narrowHistoryIndexes,
 };
