@@ -89,6 +89,7 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     startWithinMs,
     webhook: webhooks.get,
     knownState: webhooks.knownState,
+    isStopping: () => lanes.isStopped,
     send: sender.send,
     record: batcher.add,
     handBack: (leases) => handBack(leases),
@@ -105,8 +106,8 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     perHost: attemptsPerHost,
     startWithinMs,
     events: {
-      run: (lease, answered) => {
-        const work = attempt(lease, answered).finally(() => running.delete(work));
+      run: (lease, start) => {
+        const work = attempt(lease, start).finally(() => running.delete(work));
         running.add(work);
         return work;
       },

@@ -1,6 +1,7 @@
-import { createLogger, systemClock } from '@enterprise-api/shared/runtime';
+import { createLogger, systemClock, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { expect, it } from '@jest/globals';
 import type { Lease } from '../lanes/lease.ts';
+import type { Outcome } from '../outcomes/outcome.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { createAttempt } from './attempt.ts';
 import { signingKey } from './sign.ts';
@@ -52,9 +53,13 @@ function bench(
     cancel: () => undefined,
     onAttempt: () => undefined,
     knownState: () => null,
+    isStopping: () => false,
     ...given,
   });
-  return { run: () => attempt(lease, () => undefined), handedBack };
+  return {
+    run: () => attempt(lease, { canWait: false, connects: () => undefined, answered: () => undefined }),
+    handedBack,
+  };
 }
 
 it('an attempt that a bug of ours prevents keeps its lease, which makes it rarer, and never rejects', async () => {
@@ -76,6 +81,21 @@ it('an attempt whose webhook is disabled while it connects does not write its fi
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
       state = 'disabled';
+      expect(mayStart()).toBe(false);
+      return { kind: 'not_started' };
+    },
+  });
+  await run();
+  expect(handedBack).toEqual([lease]);
+});
+
+it('an attempt of a process that stops while it connects does not write its first byte', async () => {
+  let isStopping = false;
+  const { run, handedBack } = bench(() => webhook, {
+    isStopping: () => isStopping,
+    send: async (_request, { mayStart }) => {
+      expect(mayStart()).toBe(true);
+      isStopping = true;
       expect(mayStart()).toBe(false);
       return { kind: 'not_started' };
     },
@@ -109,4 +129,23 @@ it('an attempt that was counted at another host sends nothing and comes again, c
   const { run, handedBack } = bench(() => ({ ...webhook, hostKey: 'moved' }), { send });
   await run();
   expect([sent, handedBack]).toEqual([0, [lease]]);
+});
+
+it('the id of an attempt carries its start, by the clock of the process', async () => {
+  const recorded: Outcome[] = [];
+  let now = 1_000_000;
+  const answered = { kind: 'response', statusCode: 200, retryAfter: null, excerpt: null, durationMs: 5_000 } as const;
+  const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: 5_000 };
+  const { run } = bench(() => webhook, {
+    clock: { now: () => now, monotonic: systemClock.monotonic },
+    send: () => {
+      now += 5_000;
+      return Promise.resolve({ ...answered, timings });
+    },
+    record: (outcome) => recorded.push(outcome),
+  });
+  await run();
+  expect(recorded.map(({ attemptId, startedAt }) => [uuidTimeMs(attemptId), startedAt.getTime()])).toEqual([
+    [1_000_000, 1_000_000],
+  ]);
 });

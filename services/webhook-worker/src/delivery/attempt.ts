@@ -1,4 +1,5 @@
-import { type Clock, type Logger, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { type Clock, type Logger, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
+import type { Start } from '../lanes/lanes.ts';
 import type { Lease } from '../lanes/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
@@ -20,6 +21,8 @@ export interface AttemptOptions {
   policy: RetryPolicy;
   /** A lease older than this starts nothing, nor writes its first byte. */
   startWithinMs: number;
+  /** Whether this process stops: nothing connects any more, nor is a first byte written. */
+  isStopping: () => boolean;
   webhook: (webhookId: string, atLeastVersion: number) => WebhookConfig | Promise<WebhookConfig | null>;
   /** The state that is at hand; null when none is. Asked once more when the connection stands. */
   knownState: (webhookId: string) => WebhookConfig['state'] | null;
@@ -37,12 +40,13 @@ const notAttempted: AttemptEnd = { timedOut: false };
  * Makes the attempt that a lease is for: look up → build and sign → send → classify → record. Never rejects: whatever
  * keeps it from sending leaves the lease to run out, and the delivery comes again.
  */
-export function createAttempt(options: AttemptOptions): (lease: Lease, answered: () => void) => Promise<AttemptEnd> {
+export function createAttempt(options: AttemptOptions): (lease: Lease, start: Start) => Promise<AttemptEnd> {
   const { clock, log, handBack, cancel } = options;
   const mayStart = (lease: Lease) =>
+    !options.isStopping() &&
     clock.monotonic() - lease.leasedAt <= options.startWithinMs &&
     accepts(options.knownState(lease.webhookId) ?? 'enabled', lease);
-  const attempt = async (lease: Lease, webhook: WebhookConfig | null, answered: () => void): Promise<AttemptEnd> => {
+  const attempt = async (lease: Lease, webhook: WebhookConfig | null, start: Start): Promise<AttemptEnd> => {
     if (webhook === null || !accepts(webhook.state, lease)) {
       cancel(lease);
       return notAttempted;
@@ -57,8 +61,13 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, answered:
       finish(options, lease, webhook, startedAt, secretUnavailable, unreadableSecret);
       return notAttempted;
     }
-    const request = buildRequest({ ...requestParts(options, lease, webhook), keys: webhook.keys }, clock.now());
-    const result = await options.send(request, { mayStart: () => mayStart(lease), onAnswer: answered });
+    const { canWait, connects, answered } = start;
+    const request = buildRequest(
+      { ...requestParts(options, lease, webhook), keys: webhook.keys, canWait },
+      clock.now(),
+    );
+    const hooks = { mayStart: () => mayStart(lease), onConnect: connects, onAnswer: answered };
+    const result = await options.send(request, hooks);
     if (result.kind === 'not_started') {
       handBack([lease]);
       return notAttempted;
@@ -70,7 +79,7 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, answered:
     log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
     return notAttempted;
   };
-  return async (lease, answered) => {
+  return async (lease, start) => {
     let webhook: WebhookConfig | null;
     try {
       const found = options.webhook(lease.webhookId, lease.webhookVersion);
@@ -81,7 +90,7 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, answered:
       return fail(lease, error);
     }
     try {
-      return await attempt(lease, webhook, answered);
+      return await attempt(lease, webhook, start);
     } catch (error) {
       // Not handed back: due at once it would fail at once, round and round. A lease that runs out makes it rarer.
       return fail(lease, error);
@@ -128,7 +137,7 @@ function finish(
     deliveryId: lease.deliveryId,
     webhookId: lease.webhookId,
     round: lease.round,
-    attemptId: newUuid(),
+    attemptId: withUuidTime(newUuid(), startedAt.getTime()),
     number: lease.number,
     manual: lease.manual,
     startedAt,

@@ -11,7 +11,7 @@ const body = Buffer.from('{"id":"evt_1","text":"ü"}');
 
 function build(keys: SigningKeys) {
   const parts = { productVersion: '1.2.3', url: 'https://example.com/x', eventId: 'evt_1', eventType: 'batch.failed' };
-  return buildRequest({ ...parts, deliveryId: 'dlv_1', attempt: 3, body, keys }, now);
+  return buildRequest({ ...parts, deliveryId: 'dlv_1', attempt: 3, body, keys, canWait: false }, now);
 }
 
 function isVerifiedBy(secret: string, headers: Readonly<Record<string, string>>): boolean {

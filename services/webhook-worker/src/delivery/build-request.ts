@@ -20,6 +20,8 @@ export type RequestParts = {
   /** The exact bytes of the event, the same on every attempt. */
   body: Buffer;
   keys: SigningKeys;
+  /** Whether others connect before it. */
+  canWait: boolean;
 };
 
 /**
@@ -38,5 +40,5 @@ export function buildRequest(parts: RequestParts, now: number): DeliveryRequest 
   const signatures = [signStandard(keys.current, eventId, timestampSeconds, body)];
   if (old !== null) signatures.push(signStandard(old, eventId, timestampSeconds, body));
   headers['webhook-signature'] = signatures.join(' ');
-  return { url: parts.url, headers, body, canWait: parts.attempt > 1 };
+  return { url: parts.url, headers, body, canWait: parts.canWait };
 }

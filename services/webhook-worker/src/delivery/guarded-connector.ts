@@ -14,6 +14,8 @@ export type Route = {
   addresses: readonly string[];
   /** Whether others may connect before. */
   canWait: boolean;
+  /** Asked when its turn has come: whether it still wants a connection. */
+  onTurn: () => boolean;
 };
 
 export type ConnectorOptions = {
@@ -103,8 +105,10 @@ export class Connection {
         if (this.#socket !== null) return callback(new FailureError(lost), null);
         pace(() => {
           // Its request may have ended meanwhile; nobody would end the socket then.
-          if (this.client.destroyed) callback(new FailureError(lost), null);
-          else this.#connect(open(route), monotonic, callback);
+          const isWanted = !this.client.destroyed && route.onTurn();
+          if (isWanted) this.#connect(open(route), monotonic, callback);
+          else callback(new FailureError(lost), null);
+          return isWanted;
         }, route.canWait);
       },
       pipelining: 1,

@@ -10,7 +10,7 @@ import type { Sender } from './types.ts';
 export type SenderOptions = {
   /** Which addresses may be reached. */
   policy: AddressPolicy;
-  /** One deadline over DNS, connect, TLS, send and answer. */
+  /** One deadline over DNS, connect, TLS, send and answer; waiting for a turn to connect, at most as long, comes on top. */
   timeoutMs: number;
   /** PEM certificates of authorities trusted in addition to the usual ones (`WEBHOOK_CA_FILE`). */
   ca?: string | undefined;

@@ -18,7 +18,7 @@ export type SendingContext = {
 
 /** After the head of an answer, its body is read for at most this long. */
 const maxBodyMs = 2_000;
-/** Waiting for its turn to connect is part of an attempt's time: one that has less cannot afford it. */
+/** Waiting for its turn to connect ends with an attempt's own deadline: one that is shorter than this cannot afford it. */
 const patientFromMs = 5_000;
 /** A deadline that fires later than this says more about this process than about the receiver. */
 const lateMs = 500;
@@ -29,7 +29,8 @@ export class Sending implements ExchangeEvents {
   readonly #request: DeliveryRequest;
   readonly #hooks: SendHooks;
   readonly #settled: (result: SendResult) => void;
-  readonly #startedAt: number;
+  /** Without the time that it has waited for its turn to connect. */
+  #startedAt: number;
   #target: Target | null = null;
   #addresses: readonly string[] = [];
   #dnsMs: number | null = null;
@@ -60,7 +61,7 @@ export class Sending implements ExchangeEvents {
       this.#fail(destinationBlocked);
       return;
     }
-    this.#timer = setTimeout(() => this.#expire(), timeoutMs);
+    this.#expireIn(timeoutMs);
     this.#target = target;
     const location = book.known(target.host);
     if (location === undefined) void this.#locate(target);
@@ -140,7 +141,28 @@ export class Sending implements ExchangeEvents {
 
   #connectTo({ origin, host, port }: Target): Connection {
     const canWait = this.#request.canWait === true && this.#context.timeoutMs >= patientFromMs;
-    return this.#context.connect({ origin, host, port, addresses: this.#addresses, canWait });
+    const since = this.#context.monotonic();
+    const onTurn = () => this.#takeTurn(this.#context.monotonic() - since);
+    return this.#context.connect({ origin, host, port, addresses: this.#addresses, canWait, onTurn });
+  }
+
+  /** Waiting for its turn is our doing: the receiver has all of its time, and none of this shows as its own. */
+  #takeTurn(waitedMs: number): boolean {
+    if (this.#isOver) return false;
+    if (!this.#hooks.mayStart()) {
+      this.#settle({ kind: 'not_started' });
+      this.#connection?.destroy();
+      return false;
+    }
+    this.#hooks.onConnect?.();
+    this.#startedAt += waitedMs;
+    clearTimeout(this.#timer);
+    this.#expireIn(this.#startedAt + this.#context.timeoutMs - this.#context.monotonic());
+    return true;
+  }
+
+  #expireIn(ms: number): void {
+    this.#timer = setTimeout(() => this.#expire(), ms);
   }
 
   #dispatch({ path }: Target, connection: Connection): void {

@@ -5,14 +5,19 @@ export type DeliveryRequest = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** Whether others go before it where something has to be paced: true of retries. */
+  /** Whether others go before it where something has to be paced. */
   canWait?: boolean;
 };
 
 /** What the sender asks and tells its caller while an attempt is under way. Both are called synchronously. */
 export type SendHooks = {
-  /** Asked right before the first byte is written. `false` ends the attempt as `not_started`; nothing was sent. */
+  /**
+   * Asked before a connection is made, if one is, and right before the first byte is written. `false` ends the attempt as
+   * `not_started`; nothing was sent.
+   */
   mayStart(): boolean;
+  /** Told when its turn to connect has come, if it needs a connection. Time until then is nobody's. */
+  onConnect?(): void;
   /** Told once, when the status line and headers of the final answer are complete. The body may still be read. */
   onAnswer?(statusCode: number): void;
 };

@@ -1,4 +1,4 @@
-/** One attempt under way, from its first byte to the answer. */
+/** One attempt under way, from its start to the answer; what it waits for its turn to connect is part of that. */
 export interface Running {
   readonly webhookId: string;
   readonly hostKey: string;
@@ -6,7 +6,7 @@ export interface Running {
 }
 
 /** An attempt that has waited this long for its answer no longer counts against the process's slots. */
-const oldAfterMs = 1_000;
+export const oldAfterMs = 1_000;
 /** When no slot is free, this is long enough. */
 const unfreshAfterMs = 100;
 

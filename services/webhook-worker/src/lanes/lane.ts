@@ -42,6 +42,11 @@ export function createLane(webhookId: string): Lane {
   };
 }
 
+/** Whether it is slow, or was and has not answered quickly since. */
+export function isSuspect(lane: Lane): boolean {
+  return lane.suspectSince !== Number.NEGATIVE_INFINITY;
+}
+
 /** Attempts that may run at once. */
 export function capacity(lane: Lane, limits: LaneLimits): number {
   return lane.old > 0 ? Math.min(slowConcurrency, limits.concurrency) : limits.concurrency;
@@ -52,8 +57,7 @@ export function capacity(lane: Lane, limits: LaneLimits): number {
  * line. One that hangs would else fill the process's room again each time its breaker closes.
  */
 export function freeRoom(lane: Lane, limits: LaneLimits): number {
-  const hasLine = lane.suspectSince === Number.NEGATIVE_INFINITY;
-  const places = capacity(lane, limits) + (hasLine ? limits.waiting : 0);
+  const places = capacity(lane, limits) + (isSuspect(lane) ? 0 : limits.waiting);
   return Math.max(0, places - lane.running - lane.waiting.length);
 }
 

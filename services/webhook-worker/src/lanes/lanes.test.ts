@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lanesBench as bench } from '../testing/lanes-bench.ts';
+import type { Lease } from './lease.ts';
 
 describe('lanes', () => {
   it('start no more of one webhook at once than it may have', () => {
@@ -39,6 +40,27 @@ describe('lanes', () => {
     expect(roomOf('due', 'slow')).toBe(0);
     lanes.accept(leases('slow', 1));
     expect(lanes.figures).toMatchObject({ running: 10, waiting: 1, old: 10 });
+  });
+
+  it('let others connect before one that has been slow, but for tests, until it answers quickly once it connects', async () => {
+    const { lanes, leases, running, pass } = bench();
+    const startOne = (values: Partial<Lease> = {}) => {
+      lanes.accept(leases('a', 1).map((lease) => ({ ...lease, ...values })));
+      return running.at(-1);
+    };
+    expect(startOne({ number: 2 })?.canWait).toBe(false);
+    pass(1_100);
+    lanes.rooms('due');
+    await running[0]?.end(true);
+    expect(startOne({ eventType: 'webhook.test' })?.canWait).toBe(false);
+    const waiting = startOne();
+    expect(waiting?.canWait).toBe(true);
+    pass(3_000);
+    lanes.rooms('due');
+    expect(startOne()?.canWait).toBe(true);
+    waiting?.connects();
+    waiting?.answer();
+    expect(startOne()?.canWait).toBe(false);
   });
 
   it('are quick again when the slow attempts have ended', async () => {

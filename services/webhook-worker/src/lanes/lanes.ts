@@ -1,15 +1,25 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { HostLimit } from './host-limit.ts';
-import { InFlight, type Running } from './in-flight.ts';
-import { capacity, createLane, freeRoom, type Lane, type LaneLimits, roomForNew } from './lane.ts';
+import { InFlight, oldAfterMs, type Running } from './in-flight.ts';
+import { capacity, createLane, freeRoom, isSuspect, type Lane, type LaneLimits, roomForNew } from './lane.ts';
 import type { Lease } from './lease.ts';
 import { Lines } from './lines.ts';
 import type { Rooms } from './rooms.ts';
 
+/** What an attempt is told when it starts, and tells. */
+export interface Start {
+  /** Whether others connect before it: its endpoint has been slow. */
+  canWait: boolean;
+  /** Its turn to connect has come; what it waited before says nothing about its endpoint. */
+  connects(): void;
+  /** Frees the slot, once. */
+  answered(): void;
+}
+
 /** What happened to a lease that a lane let go. */
 interface LaneEvents {
-  /** Starts the attempt. `answered` frees the slot, once; the promise settles when all is done. */
-  run(lease: Lease, answered: () => void): Promise<{ timedOut: boolean }>;
+  /** Starts the attempt; the promise settles when all is done. */
+  run(lease: Lease, start: Start): Promise<{ timedOut: boolean }>;
   /** Leases that were not started and are to be given back. */
   handBack(leases: Lease[]): void;
   /** A lane with due rows in the ledger has room again. */
@@ -139,6 +149,10 @@ export class Lanes {
     if (left.length > 0) this.options.events.handBack(left);
   }
 
+  get isStopped(): boolean {
+    return this.stopped;
+  }
+
   /** Figures for the metrics. */
   get figures(): { lanes: number; running: number; old: number; waiting: number } {
     return {
@@ -174,6 +188,7 @@ export class Lanes {
     this.hosts.enter(hostKey);
     lane.running += 1;
     let isFree = false;
+    let connectsAt = now;
     const free = (byAnswer: boolean) => {
       if (isFree) return;
       isFree = true;
@@ -181,18 +196,23 @@ export class Lanes {
       if (this.inFlight.end(running)) {
         lane.old -= 1;
         this.hosts.noteAnswered(hostKey);
-      } else if (byAnswer) lane.suspectSince = Number.NEGATIVE_INFINITY;
+      }
+      if (byAnswer && this.options.clock.monotonic() - connectsAt < oldAfterMs)
+        lane.suspectSince = Number.NEGATIVE_INFINITY;
       this.afterFree(lane);
     };
-    void this.options.events
-      .run(lease, () => free(true))
-      .then(({ timedOut }) => {
-        if (timedOut) lane.lastTimeoutAt = this.options.clock.monotonic();
-        // A body that is still being read is an open request to the host, though its webhook's slot is free already.
-        const wasFull = this.hosts.leave(hostKey);
-        if (!isFree) free(false);
-        else if (wasFull && !this.stopped && !this.lines.isEmpty) this.startWhatMay();
-      });
+    const connects = () => {
+      connectsAt = this.options.clock.monotonic();
+    };
+    // A test is what somebody waits for.
+    const canWait = isSuspect(lane) && lease.eventType !== 'webhook.test';
+    void this.options.events.run(lease, { canWait, connects, answered: () => free(true) }).then(({ timedOut }) => {
+      if (timedOut) lane.lastTimeoutAt = this.options.clock.monotonic();
+      // A body that is still being read is an open request to the host, though its webhook's slot is free already.
+      const wasFull = this.hosts.leave(hostKey);
+      if (!isFree) free(false);
+      else if (wasFull && !this.stopped && !this.lines.isEmpty) this.startWhatMay();
+    });
   }
 
   private afterFree(lane: Lane): void {

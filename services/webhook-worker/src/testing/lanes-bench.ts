@@ -13,7 +13,13 @@ export function lanesBench(
   settings: { slots?: number; concurrency?: number; waiting?: number; perHost?: number } = {},
 ) {
   let now = 0;
-  const running: { lease: Lease; answer: () => void; end: (timedOut?: boolean) => Promise<void> }[] = [];
+  const running: {
+    lease: Lease;
+    canWait: boolean;
+    connects: () => void;
+    answer: () => void;
+    end: (timedOut?: boolean) => Promise<void>;
+  }[] = [];
   const handedBack: Lease[] = [];
   let refills = 0;
   let roomy = 0;
@@ -24,11 +30,13 @@ export function lanesBench(
     perHost: settings.perHost ?? 10_000,
     startWithinMs: 10_000,
     events: {
-      run: (lease, answered) => {
+      run: (lease, { answered, canWait, connects }) => {
         const done = Promise.withResolvers<{ timedOut: boolean }>();
         running.push({
           lease,
           answer: answered,
+          canWait,
+          connects,
           end: async (timedOut = false) => {
             done.resolve({ timedOut });
             await done.promise;
