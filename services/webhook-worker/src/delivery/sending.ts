@@ -1,5 +1,6 @@
 import type { AddressBook, Location } from './address-book.ts';
 import type { ConnectionPool } from './connection-pool.ts';
+import { Deadline } from './deadline.ts';
 import { Exchange, type ExchangeEvents } from './exchange.ts';
 import { destinationBlocked, type Failure } from './failures.ts';
 import type { Connection, Connector } from './guarded-connector.ts';
@@ -29,16 +30,14 @@ export class Sending implements ExchangeEvents {
   readonly #request: DeliveryRequest;
   readonly #hooks: SendHooks;
   readonly #settled: (result: SendResult) => void;
-  /** Without the time that it has waited for its turn to connect. */
-  #startedAt: number;
+  readonly #deadline: Deadline;
   #target: Target | null = null;
   #addresses: readonly string[] = [];
   #dnsMs: number | null = null;
   #connection: Connection | null = null;
   #isReused = false;
   #exchange: Exchange | null = null;
-  #answeredAt: number | null = null;
-  #timer: NodeJS.Timeout | undefined;
+  #answeredMs: number | null = null;
   #isOver = false;
 
   constructor(
@@ -51,17 +50,17 @@ export class Sending implements ExchangeEvents {
     this.#request = request;
     this.#hooks = hooks;
     this.#settled = settled;
-    this.#startedAt = context.monotonic();
+    this.#deadline = new Deadline(context.timeoutMs, context.monotonic, () => this.#expire());
   }
 
   start(): void {
-    const { book, targets, timeoutMs } = this.#context;
+    const { book, targets } = this.#context;
     const target = targets(this.#request.url);
     if (target === null) {
       this.#fail(destinationBlocked);
       return;
     }
-    this.#expireIn(timeoutMs);
+    this.#deadline.start();
     this.#target = target;
     const location = book.known(target.host);
     if (location === undefined) void this.#locate(target);
@@ -83,16 +82,14 @@ export class Sending implements ExchangeEvents {
   }
 
   answered(statusCode: number): void {
-    this.#answeredAt = this.#context.monotonic();
-    clearTimeout(this.#timer);
-    const remainingMs = Math.max(0, this.#startedAt + this.#context.timeoutMs - this.#answeredAt);
-    this.#timer = setTimeout(() => this.finished(false), Math.min(remainingMs, maxBodyMs));
+    this.#answeredMs = this.#deadline.elapsedMs;
+    this.#deadline.replace(Math.min(this.#deadline.remainingMs, maxBodyMs), () => this.finished(false));
     this.#hooks.onAnswer?.(statusCode);
   }
 
   finished(wholeBody: boolean): void {
     if (this.#isOver || this.#exchange === null || this.#connection === null) return;
-    const durationMs = Math.round((this.#answeredAt ?? this.#startedAt) - this.#startedAt);
+    const durationMs = Math.round(this.#answeredMs ?? 0);
     this.#settle({ ...this.#exchange.response(), durationMs, timings: this.#timings() });
     if (wholeBody) this.#context.pool.put(this.#connection);
     else this.#connection.destroy();
@@ -112,7 +109,7 @@ export class Sending implements ExchangeEvents {
   async #locate(target: Target): Promise<void> {
     const location = await this.#context.book.find(target.host);
     if (this.#isOver) return;
-    this.#dnsMs = this.#context.monotonic() - this.#startedAt;
+    this.#dnsMs = this.#deadline.elapsedMs;
     this.#go(target, location);
   }
 
@@ -155,14 +152,8 @@ export class Sending implements ExchangeEvents {
       return false;
     }
     this.#hooks.onConnect?.();
-    this.#startedAt += waitedMs;
-    clearTimeout(this.#timer);
-    this.#expireIn(this.#startedAt + this.#context.timeoutMs - this.#context.monotonic());
+    this.#deadline.excuse(waitedMs);
     return true;
-  }
-
-  #expireIn(ms: number): void {
-    this.#timer = setTimeout(() => this.#expire(), ms);
   }
 
   #dispatch({ path }: Target, connection: Connection): void {
@@ -174,13 +165,13 @@ export class Sending implements ExchangeEvents {
 
   /** After a pause of the whole process the deadline is seen before the answer that came in time: look for that first. */
   #expire(): void {
-    const isLate = this.#context.monotonic() - this.#startedAt > this.#context.timeoutMs + lateMs;
+    const isLate = this.#deadline.elapsedMs > this.#context.timeoutMs + lateMs;
     if (isLate && this.#exchange?.written) setImmediate(() => this.#timeOut());
     else this.#timeOut();
   }
 
   #timeOut(): void {
-    if (this.#answeredAt !== null) this.finished(false);
+    if (this.#answeredMs !== null) this.finished(false);
     if (this.#isOver) return;
     // Its turn to connect did not come: that says nothing about the receiver.
     if (this.#connection?.stage === 'waiting') {
@@ -200,13 +191,13 @@ export class Sending implements ExchangeEvents {
   }
 
   #fail({ code, message }: Failure): void {
-    const durationMs = Math.round(this.#context.monotonic() - this.#startedAt);
+    const durationMs = Math.round(this.#deadline.elapsedMs);
     this.#settle({ kind: 'error', code, message, durationMs, timings: this.#timings() });
   }
 
   #settle(result: SendResult): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#deadline.clear();
     this.#exchange?.abandon();
     this.#settled(result);
   }
