@@ -21,8 +21,8 @@ interface Scheduler {
  * Starts things one after the other, a few in each turn of the event loop. For handshakes: when retries to ten endpoints
  * that hang fall due together, their ten handshakes came back together too, and stood 20 ms before everybody's answers.
  * Those to endpoints that have been slow come one every 15 ms: each takes a machine of two cores some of its time, and
- * none is awaited. The other line must move: two in each turn were 150 in a second when a
- * burst went to a thousand new endpoints.
+ * none is awaited. The other line must move: two in each turn were 150 in a second when a burst went to a thousand new
+ * endpoints.
  */
 export function createPacer(scheduler: Scheduler = { turn: setImmediate, later: setTimeout }): Pacer {
   const urgent = createLine((waiting) => Math.max(perTurn, Math.ceil(waiting / shareOfTurn)), scheduler.turn);

@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       webhook_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms
     from attempts
     union all
-    select id, delivered_by, attempt_count, round, false, manual,
-      attempt_start(delivered_by), last_duration_ms, last_status_code, null, null, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms
+    select id, delivered_by, attempt_count, round, false, manual, attempt_start(delivered_by), last_duration_ms,
+      last_status_code, null, null, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms
     from deliveries where delivered_by is not null`.execute(db);
 }
