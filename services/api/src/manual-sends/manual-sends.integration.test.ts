@@ -1,24 +1,17 @@
 import { fromPublicId, newUuid, toPublicId, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
-import { insertAttempt, insertDelivery } from '../testing/rows.ts';
-import { type TestApi, withCustomer } from '../testing/test-api.ts';
+import { insertAttempt } from '../testing/rows.ts';
+import type { TestApi } from '../testing/test-api.ts';
+import { withWebhook } from '../testing/webhook-frame.ts';
 
 let api: TestApi;
 let key: string;
 let organizationId: string;
 let webhookId: string;
-withCustomer(async (customer) => {
-  ({ api, key, organizationId } = customer);
-  webhookId = (await api.createWebhook(key)).id;
+const { insert, rowOf, update, moveInside, disable, remove } = withWebhook((customer) => {
+  ({ api, key, organizationId, webhookId } = customer);
 });
 
-const uuidOf = (deliveryId: string) => fromPublicId('dlv', deliveryId) as string;
-const insert = (fields: Parameters<typeof insertDelivery>[2] = {}) =>
-  insertDelivery(api.db, { organizationId, webhookId }, fields);
-const rowOf = (deliveryId: string) =>
-  api.db.selectFrom('deliveries').selectAll().where('id', '=', uuidOf(deliveryId)).executeTakeFirstOrThrow();
-const update = (deliveryId: string, fields: object) =>
-  api.db.updateTable('deliveries').set(fields).where('id', '=', uuidOf(deliveryId)).execute();
 /** As a worker records the attempt that delivers. */
 const deliver = async (deliveryId: string, number: number, attemptId = newUuid()) => {
   const timings = { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 };
@@ -28,15 +21,6 @@ const deliver = async (deliveryId: string, number: number, attemptId = newUuid()
   await update(deliveryId, { ...state, ...last, ...delivered });
   return attemptId;
 };
-/** As if it had been registered under older rules. */
-const moveInside = () =>
-  api.db
-    .updateTable('webhooks')
-    .set({ url: 'https://127.0.0.1/in' })
-    .where('id', '=', fromPublicId('whk', webhookId) as string)
-    .execute();
-const disable = () => api.call('patch', `/v1/webhooks/${webhookId}`, key).send({ enabled: false }).expect(200);
-const remove = () => api.call('delete', `/v1/webhooks/${webhookId}`, key).expect(204);
 
 describe('POST /v1/webhooks/{id}/test', () => {
   const test = () => api.call('post', `/v1/webhooks/${webhookId}/test`, key);

@@ -1,6 +1,6 @@
 import { type Clock, type Logger, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
-import type { Start } from '../lanes/lanes.ts';
 import type { Lease } from '../lanes/lease.ts';
+import type { Start } from '../lanes/slot.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { buildRequest } from './build-request.ts';

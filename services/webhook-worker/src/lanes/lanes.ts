@@ -1,20 +1,11 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { HostLimit } from './host-limit.ts';
-import { InFlight, oldAfterMs, type Running } from './in-flight.ts';
+import { InFlight } from './in-flight.ts';
 import { capacity, createLane, freeRoom, isSuspect, type Lane, type LaneLimits, roomForNew } from './lane.ts';
 import type { Lease } from './lease.ts';
 import { Lines } from './lines.ts';
 import type { Rooms } from './rooms.ts';
-
-/** What an attempt is told when it starts, and tells. */
-export interface Start {
-  /** Whether others connect before it: its endpoint has been slow. */
-  canWait: boolean;
-  /** Its turn to connect has come; what it waited before says nothing about its endpoint. */
-  connects(): void;
-  /** Frees the slot, once. */
-  answered(): void;
-}
+import { Slot, type Start } from './slot.ts';
 
 /** What happened to a lease that a lane let go. */
 interface LaneEvents {
@@ -182,35 +173,20 @@ export class Lanes {
   }
 
   private start(lane: Lane, lease: Lease, now: number): void {
-    const { hostKey } = lease;
-    const running: Running = { webhookId: lane.webhookId, hostKey, startedAt: now };
-    this.inFlight.start(running);
-    this.hosts.enter(hostKey);
-    lane.running += 1;
-    let isFree = false;
-    let connectsAt = now;
+    const { inFlight, hosts } = this;
+    const { clock, events } = this.options;
+    const slot = new Slot(lane, lease.hostKey, now, { clock, inFlight, hosts });
     const free = (byAnswer: boolean) => {
-      if (isFree) return;
-      isFree = true;
-      lane.running -= 1;
-      if (this.inFlight.end(running)) {
-        lane.old -= 1;
-        this.hosts.noteAnswered(hostKey);
-      }
-      if (byAnswer && this.options.clock.monotonic() - connectsAt < oldAfterMs)
-        lane.suspectSince = Number.NEGATIVE_INFINITY;
+      if (slot.isFree) return;
+      slot.free(byAnswer);
       this.afterFree(lane);
-    };
-    const connects = () => {
-      connectsAt = this.options.clock.monotonic();
     };
     // A test is what somebody waits for.
     const canWait = isSuspect(lane) && lease.eventType !== 'webhook.test';
-    void this.options.events.run(lease, { canWait, connects, answered: () => free(true) }).then(({ timedOut }) => {
-      if (timedOut) lane.lastTimeoutAt = this.options.clock.monotonic();
-      // A body that is still being read is an open request to the host, though its webhook's slot is free already.
-      const wasFull = this.hosts.leave(hostKey);
-      if (!isFree) free(false);
+    const start = { canWait, connects: () => slot.connects(), answered: () => free(true) };
+    void events.run(lease, start).then(({ timedOut }) => {
+      const wasFull = slot.leave(timedOut);
+      if (!slot.isFree) free(false);
       else if (wasFull && !this.stopped && !this.lines.isEmpty) this.startWhatMay();
     });
   }

@@ -1,0 +1,113 @@
+import type { Database } from '@enterprise-api/shared/db';
+import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { LeaseRow } from '../lanes/lease-row.ts';
+import { findHealth, outcomeOf, takeDeliveries } from '../testing/ledger.ts';
+import type { Outcome } from './outcome.ts';
+import { recordOutcomes } from './queries.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+
+describe('health', () => {
+  it('is not written for a webhook that only succeeds', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 3);
+    await recordOutcomes(
+      db,
+      leases.map((lease) => outcomeOf(lease, { result: 'delivered' })),
+    );
+    expect(await findHealth(db, webhookId)).toBeUndefined();
+  });
+
+  it('opens the breaker after 5 failures in a row, longer each time, and a success closes it', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 16);
+    const fail = async (from: number, to: number) =>
+      recordOutcomes(
+        db,
+        leases.slice(from, to).map((lease) => outcomeOf(lease)),
+      );
+    expect((await fail(0, 4)).held).toEqual([]);
+    const [opened] = (await fail(4, 5)).held;
+    expect(opened?.webhookId).toBe(webhookId);
+    expect(opened?.forMs).toBeGreaterThan(8_000);
+    expect(opened?.forMs).toBeLessThanOrEqual(10_000);
+
+    // Failures while it is open do not lengthen it.
+    await fail(5, 7);
+    expect(await findHealth(db, webhookId)).toMatchObject({ consecutive_failures: 7, openings: 1 });
+
+    await sql`update webhook_health set open_until = now() - interval '1 s' where webhook_id = ${webhookId}`.execute(
+      db,
+    );
+    const [reopened] = (await fail(7, 8)).held;
+    expect(reopened?.forMs).toBeGreaterThan(18_000);
+    expect(reopened?.forMs).toBeLessThanOrEqual(20_000);
+
+    await recordOutcomes(db, [outcomeOf(leases[8] as LeaseRow, { result: 'delivered' })]);
+    expect(await findHealth(db, webhookId)).toMatchObject({
+      consecutive_failures: 0,
+      failed_attempts: 0,
+      first_failure_at: null,
+      open_until: null,
+      openings: 0,
+    });
+  });
+
+  it('opens the breaker when the first batch of a webhook alone has 5 failures', async () => {
+    const { leases } = await takeDeliveries(db, 5);
+    const { held } = await recordOutcomes(
+      db,
+      leases.map((lease) => outcomeOf(lease)),
+    );
+    expect(held).toHaveLength(1);
+  });
+
+  it('counts failures that say nothing about the endpoint towards disabling, not towards the breaker', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 6);
+    const notFound: Partial<Outcome> = { statusCode: 404, countsForBreaker: false };
+    const { held } = await recordOutcomes(
+      db,
+      leases.map((lease) => outcomeOf(lease, notFound)),
+    );
+    expect(held).toEqual([]);
+    expect(await findHealth(db, webhookId)).toMatchObject({ consecutive_failures: 0, failed_attempts: 6 });
+  });
+
+  it('holds the webhook as long as Retry-After says, ten minutes at most', async () => {
+    const { leases } = await takeDeliveries(db, 1);
+    const { held } = await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { holdMs: 3_600_000 })]);
+    expect(held[0]?.forMs).toBeGreaterThan(590_000);
+    expect(held[0]?.forMs).toBeLessThanOrEqual(600_000);
+  });
+
+  it('reports a webhook as failing after 20 failed attempts over 5 days without a success', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 25);
+    const fail = (from: number, to: number) =>
+      recordOutcomes(
+        db,
+        leases.slice(from, to).map((lease) => outcomeOf(lease)),
+      );
+    await fail(0, 18);
+    const longAgo = sql`update webhook_health set first_failure_at = now() - interval '5 days 1 minute'
+      where webhook_id = ${webhookId}`;
+    await longAgo.execute(db);
+    expect((await fail(18, 19)).failing).toEqual([]);
+    expect((await fail(19, 20)).failing).toEqual([webhookId]);
+    await sql`update webhook_health set first_failure_at = now() - interval '4 days' where webhook_id = ${webhookId}`.execute(
+      db,
+    );
+    expect((await fail(20, 21)).failing).toEqual([]);
+  });
+
+  it('is left alone by outcomes that do not count, such as those of tests', async () => {
+    const { leases, webhookId } = await takeDeliveries(db, 1);
+    await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { countsForHealth: false, countsForBreaker: false })]);
+    expect(await findHealth(db, webhookId)).toBeUndefined();
+  });
+});
