@@ -12,6 +12,7 @@ WORKDIR /app
 FROM base AS dependencies
 COPY package.json package-lock.json ./
 COPY packages/shared/package.json packages/shared/
+COPY packages/testkit/package.json packages/testkit/
 COPY services/api/package.json services/api/
 COPY services/webhook-worker/package.json services/webhook-worker/
 # Not `npm ci`: it refuses a lock that was written where another platform's optional packages were not offered. The
@@ -22,7 +23,7 @@ FROM base AS sources
 COPY packages packages
 COPY services services
 # What helps tests must not be able to reach production.
-RUN find packages services -type d -name testing -prune -exec rm -r {} +
+RUN rm -r packages/testkit && find services -type d -name testing -prune -exec rm -r {} +
 
 # The files belong to root, the processes run as `node`: nobody who takes one over can change what the next one runs.
 FROM base AS runtime
@@ -40,7 +41,7 @@ RUN npm install --omit=dev --save-prod --no-save --no-audit --no-fund $(node -p 
 FROM base AS demo-receiver
 COPY --from=demo-dependencies /app ./
 COPY packages packages
-COPY local local
+COPY tools tools
 # A new volume takes over the owner of the folder that it is mounted on.
 RUN install --directory --owner=1000 --group=1000 --mode=0755 /var/lib/demo-ca \
  && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/demo-receiver
@@ -50,7 +51,7 @@ EXPOSE 8443
 # Any answer will do: it takes the listener, the certificate and its authority to get one.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD NODE_EXTRA_CA_CERTS=/var/lib/demo-ca/ca.pem node -e "fetch('https://localhost:8443/').then(() => process.exit(0), () => process.exit(1))"
-CMD ["node", "local/compose/demo-receiver.ts"]
+CMD ["node", "tools/compose/demo-receiver.ts"]
 
 FROM runtime AS webhook-worker
 EXPOSE 3002

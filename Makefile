@@ -11,13 +11,13 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 start: $(READY) ## the product on this machine, with a tour: every event delivered, verified, listed; keeps serving
-	@exec $(NODE) local/start.ts
+	@exec $(NODE) tools/dev/main.ts
 
 demo: $(READY) ## the same tour, ends after it: exit 0 when all deliveries were verified
-	@exec $(NODE) local/start.ts --demo
+	@exec $(NODE) tools/dev/main.ts --demo
 
 test: $(READY) ## every test, on a real PostgreSQL and a real Redis; ARGS="path" for some of them
-	@exec $(NODE) local/test.ts $(ARGS)
+	@exec $(NODE) tools/test/main.ts $(ARGS)
 
 faults: $(READY) ## every promise of the design broken on purpose, in full (an hour); ARGS="R1 redis" for some
 	@exec $(NODE) tests/faults/campaign.ts $(ARGS)
@@ -29,14 +29,14 @@ check: $(READY) ## types, lint, formatting, import boundaries, unused code
 	@exec npm run --silent check
 
 audit: $(READY) ## known vulnerabilities in the packages that ship; 2: the registry does not say
-	@exec $(NODE) local/audit.ts
+	@exec $(NODE) tools/audit.ts
 
 migrate: $(READY) ## applies the migrations to DATABASE_URL
-	@exec $(NODE) packages/shared/src/db/migrate-main.ts
+	@exec $(NODE) packages/shared/src/ledger/migrate-main.ts
 
 up: $(READY) ## the production shape, by docker compose; ARGS="--scale webhook-worker=3" for more workers
-	@$(NODE) local/compose-env.ts
+	@$(NODE) tools/compose/main.ts
 	@exec docker compose up --build $(ARGS)
 
 $(READY): package-lock.json
-	@exec sh local/install.sh $(READY)
+	@exec sh tools/install.sh $(READY)

@@ -22,7 +22,7 @@ export default {
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/{local,bench}/**/*.test.ts'],
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/{tools,bench}/**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],
     },
     {

@@ -2,8 +2,8 @@ import { defineConfig } from 'oxlint';
 import { boundaryOverrides } from './lint/boundaries.ts';
 
 const entryPoints = ['**/main.ts', '**/*-main.ts'];
-const tests = ['**/*.test.ts', 'tests/**', '**/testing/**'];
-const tools = ['local/**', 'bench/**', 'examples/**'];
+const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**'];
+const tools = ['tools/**', 'bench/**', 'examples/**'];
 
 export default defineConfig({
   plugins: ['typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'jest'],

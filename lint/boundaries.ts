@@ -15,11 +15,11 @@ interface Boundary {
 /** A room of the shared package, however it is spelt. */
 const rooms = (...names: string[]) => names.flatMap((name) => [`**/${name}/**`, `@enterprise-api/shared/${name}`]);
 
-const tests = ['**/*.test.ts', 'tests/**', '**/testing/**'];
-const tools = ['local/**', 'bench/**', 'examples/**'];
+const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**'];
+const tools = ['tools/**', 'bench/**', 'examples/**'];
 const pureFiles = [
-  'services/webhook-worker/src/delivery/{sign,build-request,classify,retry-policy,retry-after}.ts',
-  'services/webhook-worker/src/lanes/{lane,in-flight}.ts',
+  'services/webhook-worker/src/attempt/{sign,build-request,classify,retry-policy,retry-after}.ts',
+  'services/webhook-worker/src/scheduler/{endpoint-queue,in-flight}.ts',
   'services/api/src/auth/{key-format,authorize}.ts',
   'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',
   'packages/shared/src/contracts/**',
@@ -33,39 +33,39 @@ const boundaries: Boundary[] = [
     allowedIn: tests,
   },
   {
-    imports: rooms('contracts', 'db', 'queue', 'emit', 'changes', 'startup'),
+    imports: rooms('contracts', 'ledger', 'queue', 'events', 'preflight'),
     message: 'The rooms runtime and security are the ground: they stand on no other room.',
     files: ['packages/shared/src/{runtime,security}/**'],
   },
   {
-    imports: rooms('emit', 'changes', 'startup'),
-    message: 'The rooms db and queue know the contracts, not who uses them.',
-    files: ['packages/shared/src/{db,queue}/**'],
+    imports: rooms('events', 'preflight'),
+    message: 'The rooms ledger and queue know the contracts, not who uses them.',
+    files: ['packages/shared/src/{ledger,queue}/**'],
   },
   {
     imports: rooms('queue'),
-    message: 'The ledger does not know the conveyor.',
-    files: ['packages/shared/src/db/**'],
+    message: 'The ledger does not know the queue.',
+    files: ['packages/shared/src/ledger/**'],
   },
   {
     imports: ['express', 'express/*'],
     message: 'Express stays at the edge: handlers get parsed input and a principal, and return data.',
-    allowedIn: ['services/api/src/app.ts', 'services/api/src/{http,auth,probes}/**', ...tests],
+    allowedIn: ['services/api/src/app.ts', 'services/api/src/{http,auth}/**', ...tests],
   },
   {
     imports: ['bullmq'],
     message: 'Only the queue room and workers.ts know BullMQ; everything else knows jobs.',
     allowedIn: [
       'packages/shared/src/queue/**',
-      'packages/shared/src/db/migrate.ts',
-      'services/webhook-worker/src/workers.ts',
+      'packages/shared/src/ledger/migrate.ts',
+      'services/webhook-worker/src/queue-workers.ts',
       ...tests,
     ],
   },
   {
     imports: ['undici', 'undici/*'],
     message: 'Deliveries leave through the guarded client alone: any other request would skip its address checks.',
-    allowedIn: ['services/webhook-worker/src/delivery/guarded-connector.ts', ...tests],
+    allowedIn: ['services/webhook-worker/src/sender/connector.ts', ...tests],
   },
   {
     imports: ['got'],
@@ -74,33 +74,33 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['kysely', 'kysely/*'],
-    message: 'SQL lives in named functions in queries.ts (or the rooms db and emit), one statement each.',
+    message: 'SQL lives in named functions in queries.ts (or the rooms ledger and events), one statement each.',
     allowedIn: [
-      'packages/shared/src/{db,emit}/**',
+      'packages/shared/src/{ledger,events}/**',
       '**/queries.ts',
-      'services/webhook-worker/src/lanes/lease-row.ts',
-      'services/api/src/http/sql-paging.ts',
+      'services/webhook-worker/src/leases/lease-row.ts',
+      'services/api/src/pagination/sql-paging.ts',
       ...tools,
       ...tests,
     ],
   },
   {
     imports: ['pg'],
-    message: 'Connections to PostgreSQL are made in the room db, and by the change feed that listens on one.',
-    allowedIn: ['packages/shared/src/{db,changes}/**', ...tools, ...tests],
+    message: 'Connections to PostgreSQL are made in the room ledger.',
+    allowedIn: ['packages/shared/src/ledger/**', ...tools, ...tests],
   },
   {
     imports: ['ioredis'],
     message: 'Connections to Redis are made where they are owned: the queue, the change feed, the rate limiter.',
     allowedIn: [
-      'packages/shared/src/{queue,changes}/**',
+      'packages/shared/src/{queue,ledger/change-feed}/**',
       'services/api/src/auth/rate-limit-store.ts',
       ...tools,
       ...tests,
     ],
   },
   {
-    imports: ['@enterprise-api/shared/testing', '**/testing/**'],
+    imports: ['@enterprise-api/testkit', '**/testing/**'],
     message: 'What helps tests must not be able to reach production.',
     allowedIn: [...tools, ...tests],
   },
@@ -110,7 +110,7 @@ const boundaries: Boundary[] = [
     allowedIn: ['tests/**'],
   },
   {
-    imports: ['**/local/**', '**/bench/**'],
+    imports: ['**/tools/**', '**/bench/**'],
     message: 'What `make start` adds to the product is not part of it.',
     allowedIn: [...tools, ...tests],
   },
@@ -118,7 +118,7 @@ const boundaries: Boundary[] = [
     imports: ['../*/queries.ts'],
     message: "A feature asks another feature's service, and a stage another stage, but never for its tables.",
     files: ['services/*/src/*/**'],
-    allowedIn: tests,
+    allowedIn: ['services/webhook-worker/src/pipeline/build.ts', ...tests],
   },
   {
     imports: ['**/service.ts', '**/routes.ts'],
@@ -147,7 +147,7 @@ const boundaries: Boundary[] = [
  */
 export function boundaryOverrides() {
   const byRules = new Map<string, { files: string[]; rules: Boundary[] }>();
-  for (const file of globSync('{packages,services,local,tests,examples,bench}/**/*.ts', {
+  for (const file of globSync('{packages,services,tools,tests,examples,bench}/**/*.ts', {
     exclude: ['**/node_modules', '**/dist'],
   })) {
     const rules = boundaries.filter((boundary) => holdsFor(boundary, file));

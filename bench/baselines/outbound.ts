@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import { testWebhookSecret } from '@enterprise-api/shared/testing';
+import { testWebhookSecret } from '@enterprise-api/testkit';
 import { seededRandom } from '../stage/random.ts';
 import { payload, payloads } from '../stage/requests.ts';
 

@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@enterprise-api/shared/testing';
+import { createTestDatabase } from '@enterprise-api/testkit';
 import { cpuTimes } from '../measure/cpu.ts';
 import { startPeer } from '../processes/peer.ts';
 import type { Finding, RunContext } from '../workload.ts';

@@ -5,7 +5,7 @@ import got from 'got';
 // oxlint-disable-next-line no-restricted-imports -- measured here, beside what deliveries really go out through
 import { Agent, request as undiciRequest } from 'undici';
 // oxlint-disable-next-line no-restricted-imports -- the sender itself is what the others are compared with
-import { createSender } from '../../services/webhook-worker/src/delivery/send.ts';
+import { createSender } from '../../services/webhook-worker/src/sender/send.ts';
 
 /** One POST over a kept-alive connection; the answer's status, when its body has been read. */
 export type Post = (body: Buffer) => Promise<number>;

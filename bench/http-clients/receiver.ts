@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createCertificateAuthority } from '@enterprise-api/shared/testing';
+import { createCertificateAuthority } from '@enterprise-api/testkit';
 
 // The other end, in a process of its own so that its work is not counted: reads each request, answers 200.
 const authority = await createCertificateAuthority('benchmark');

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { testWebhookSecret } from '@enterprise-api/shared/testing';
+import { testWebhookSecret } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { LoadResult } from '../generator/load.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { Database } from '@enterprise-api/shared/db';
-import { testWebhookSecret } from '@enterprise-api/shared/testing';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { testWebhookSecret } from '@enterprise-api/testkit';
 import { Webhook } from 'standardwebhooks';
 import { idLength, type LoadResult } from '../generator/load.ts';
 import type { Received, Sample } from '../receiver/calls.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 /** Bytes on disk of everything in the ledger, indexes and TOAST with it. */

@@ -1,4 +1,4 @@
-import type { KeyPairPem } from '@enterprise-api/shared/testing';
+import type { KeyPairPem } from '@enterprise-api/testkit';
 
 interface Opening {
   /** Certificates, by the first three numbers of the addresses that they are for (`127.1.0`). */

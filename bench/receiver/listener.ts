@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
-import type { KeyPairPem } from '@enterprise-api/shared/testing';
+import type { KeyPairPem } from '@enterprise-api/testkit';
 
 /**
  * Listens on every loopback address, with the certificate of the address that was connected to: in TLS a client that

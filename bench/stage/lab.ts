@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCertificateAuthority, type KeyPairPem } from '@enterprise-api/shared/testing';
+import { createCertificateAuthority, type KeyPairPem } from '@enterprise-api/testkit';
 import type { GeneratorCalls } from '../generator/load.ts';
 import { type Peer, startPeer } from '../processes/peer.ts';
 import { cores } from '../processes/pinning.ts';

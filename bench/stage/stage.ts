@@ -1,11 +1,11 @@
-import { createDatabase, type Database } from '@enterprise-api/shared/db';
+import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import {
   createTestDatabase,
   type ServiceName,
   type ServiceProcess,
   startService,
   testKeyRing,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { type CpuTimes, cpuTimes } from '../measure/cpu.ts';
 import { allCores, cores, moveTo } from '../processes/pinning.ts';
 import type { Lab } from './lab.ts';

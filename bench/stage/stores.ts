@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RedisServer, startRedis } from '@enterprise-api/shared/testing';
+import { type RedisServer, startRedis } from '@enterprise-api/testkit';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from '../../local/embedded-postgres.ts';
-import { lockFolder } from '../../local/tour/lock.ts';
+import { startEmbeddedPostgres } from '../../tools/dev/embedded-postgres.ts';
+import { lockFolder } from '../../tools/dev/tour/lock.ts';
 
 /** A PostgreSQL and a Redis of the benchmark's own, with honest settings. */
 export interface Stores extends AsyncDisposable {

@@ -1,5 +1,5 @@
-import type { Database } from '@enterprise-api/shared/db';
-import { insertOrganization, insertWebhook } from '@enterprise-api/shared/testing';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { insertOrganization, insertWebhook } from '@enterprise-api/testkit';
 import { addressesPerNetwork, addressOf, networks } from './addresses.ts';
 
 export interface Subscriptions {

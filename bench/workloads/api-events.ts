@@ -1,4 +1,4 @@
-import { insertOrganization } from '@enterprise-api/shared/testing';
+import { insertOrganization } from '@enterprise-api/testkit';
 import { serveRequests } from '../measure/requests.ts';
 import { emission } from '../stage/emission.ts';
 import { openStage } from '../stage/stage.ts';

@@ -1,4 +1,4 @@
-import { insertOrganization } from '@enterprise-api/shared/testing';
+import { insertOrganization } from '@enterprise-api/testkit';
 import { serveRequests } from '../measure/requests.ts';
 import { createKey } from '../stage/keys.ts';
 import { request } from '../stage/requests.ts';

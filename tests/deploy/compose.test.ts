@@ -159,7 +159,7 @@ describe('the network of docker-compose.yml', () => {
     const { environment, volumes: mounts } = service('webhook-worker');
     expect(mounts).toEqual(['demo-ca:/var/lib/demo-ca:ro']);
     expect(environment.WEBHOOK_CA_FILE).toBe('/var/lib/demo-ca/ca.pem');
-    const program = readFileSync(join(project, 'local/compose/demo-receiver.ts'), 'utf8');
+    const program = readFileSync(join(project, 'tools/compose/demo-receiver.ts'), 'utf8');
     expect(program).toContain(`'${environment.WEBHOOK_CA_FILE}'`);
   });
 });

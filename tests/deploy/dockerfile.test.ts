@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { nodeArguments } from '@enterprise-api/shared/testing';
+import { nodeArguments } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { contextPaths, copies, effective, history, readDockerfile } from './dockerfile.ts';
 import { importsOf } from './imports.ts';
@@ -13,12 +13,12 @@ const manifest = (folder: string) => JSON.parse(readFileSync(join(project, folde
 const images = [
   { target: 'api', command: nodeArguments('api'), health: '/healthz' },
   { target: 'webhook-worker', command: nodeArguments('worker'), health: '/healthz' },
-  { target: 'demo-receiver', command: ['local/compose/demo-receiver.ts'], health: 'https://localhost:8443/' },
+  { target: 'demo-receiver', command: ['tools/compose/demo-receiver.ts'], health: 'https://localhost:8443/' },
 ];
 const production = [
   'services/api/src/main.ts',
   'services/webhook-worker/src/main.ts',
-  'packages/shared/src/db/migrate-main.ts',
+  'packages/shared/src/ledger/migrate-main.ts',
 ];
 
 describe.each(images)('the image $target', ({ target, command, health }) => {
@@ -85,7 +85,7 @@ describe('what production runs', () => {
 describe('what the demo receiver runs', () => {
   it('is installed beside what production has', () => {
     const installed = history(stages, 'demo-dependencies').findLast(({ keyword }) => keyword === 'RUN')?.text ?? '';
-    const missing = [...importsOf(project, 'local/compose/demo-receiver.ts').packages.keys()].filter(
+    const missing = [...importsOf(project, 'tools/compose/demo-receiver.ts').packages.keys()].filter(
       (name) => manifest('packages/shared').dependencies[name] === undefined && !installed.includes(`'${name}'`),
     );
     expect(missing).toEqual([]);

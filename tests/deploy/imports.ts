@@ -9,23 +9,23 @@ export interface Imports {
   packages: Map<string, string>;
 }
 
-const shared = '@enterprise-api/shared/';
+const workspace = /^@enterprise-api\/(shared|testkit)(\/.+)?$/;
 const statement = /^\s*(?:import|export)\s(?!type\b)(?:[^'";]*\sfrom\s+)?'([^']+)'/gm;
 
 /** Everything that Node loads to run a file: its static imports, and theirs. Types are erased before. */
 export function importsOf(project: string, entry: string): Imports {
-  const sharedExports: Record<string, string> = JSON.parse(
-    readFileSync(join(project, 'packages/shared/package.json'), 'utf8'),
-  ).exports;
+  const exportsOf = (folder: string): Record<string, string> =>
+    JSON.parse(readFileSync(join(project, folder, 'package.json'), 'utf8')).exports;
   const files = new Set<string>();
   const packages = new Map<string, string>();
   const visit = (file: string): void => {
     if (files.has(file)) return;
     files.add(file);
     for (const [, specifier = ''] of readFileSync(join(project, file), 'utf8').matchAll(statement)) {
+      const [, name, room = ''] = workspace.exec(specifier) ?? [];
+      const folder = `packages/${name}`;
       if (specifier.startsWith('.')) visit(join(dirname(file), specifier));
-      else if (specifier.startsWith(shared))
-        visit(join('packages/shared', sharedExports[`./${specifier.slice(shared.length)}`] ?? specifier));
+      else if (name !== undefined) visit(join(folder, exportsOf(folder)[`.${room}`] ?? specifier));
       else if (!isBuiltin(specifier)) packages.set(packageName(specifier), file);
     }
   };

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '@enterprise-api/shared/testing';
+import type { ServiceProcess } from '@enterprise-api/testkit';
 import got from 'got';
 import { internalSecret } from './stage.ts';
 

@@ -1,4 +1,4 @@
-import { insertEvents, queueBackends, testEvent } from '@enterprise-api/shared/testing';
+import { insertEvents, queueBackends, testEvent } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStage, type Stage } from './stage.ts';
 

@@ -7,7 +7,7 @@ import {
   type ReceivedRequest,
   testEvent,
   testWebhookSecret,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { openStage, type Stage, until } from './stage.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GuardedProcess, spawnGuarded } from '@enterprise-api/shared/testing';
+import { type GuardedProcess, spawnGuarded } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,7 +28,7 @@ describe('the tour', () => {
   const run = (args: string[], options: { env?: Record<string, string>; onLine?: (line: string) => void } = {}) => {
     const ports = { API_PORT: '0', INTERNAL_PORT: '0', WORKER_PORT: '0' };
     const env = { PATH: process.env.PATH, LOCAL_DATA_DIR: dataFolder, ...ports, ...options.env };
-    return spawnGuarded(process.execPath, ['local/start.ts', ...args], { ...options, cwd: root, env });
+    return spawnGuarded(process.execPath, ['tools/dev/main.ts', ...args], { ...options, cwd: root, env });
   };
   const facts = () => JSON.parse(readFileSync(join(dataFolder, 'demo.json'), 'utf8')) as Record<string, string>;
   const count = (tour: GuardedProcess, words: string) => tour.lines.filter((line) => line.includes(words)).length;

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { ensureDatabase } from '@enterprise-api/shared/testing';
+import { ensureDatabase } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../local/embedded-postgres.ts';
-import { postgresAccount } from '../../local/postgres/account.ts';
-import { postgresBinaries } from '../../local/postgres/binaries.ts';
-import { postgresEnvironment } from '../../local/postgres/data-folder.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../tools/dev/embedded-postgres.ts';
+import { postgresAccount } from '../../tools/dev/postgres/account.ts';
+import { postgresBinaries } from '../../tools/dev/postgres/binaries.ts';
+import { postgresEnvironment } from '../../tools/dev/postgres/data-folder.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 

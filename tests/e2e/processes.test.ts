@@ -6,7 +6,7 @@ import {
   startService,
   type TestDatabase,
   testKeyRing,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';
@@ -46,7 +46,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
 
   it('says what to do when the database lacks migrations', async () => {
     await using stale = await createTestDatabase();
-    const { createDatabase } = await import('@enterprise-api/shared/db');
+    const { createDatabase } = await import('@enterprise-api/shared/ledger');
     const db = createDatabase({ url: stale.url, applicationName: 'test', poolSize: 1 });
     await sql`delete from kysely_migration`.execute(db);
     await db.destroy();

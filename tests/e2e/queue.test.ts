@@ -1,7 +1,7 @@
-import { createQueueOnlyProducer, QueueFullError } from '@enterprise-api/shared/emit';
+import { createQueueOnlyProducer, QueueFullError } from '@enterprise-api/shared/events';
 import { createJobProducer, producerBinding } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { insertEvents, queueBackends, type ServiceProcess, testEvent } from '@enterprise-api/shared/testing';
+import { insertEvents, queueBackends, type ServiceProcess, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import got from 'got';

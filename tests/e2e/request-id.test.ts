@@ -1,4 +1,4 @@
-import { queueBackends, testEvent } from '@enterprise-api/shared/testing';
+import { queueBackends, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCustomer } from './api-client.ts';
 import { openStage, type Stage, until, uuidOf } from './stage.ts';

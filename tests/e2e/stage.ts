@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countInvariantViolations, createDatabase, type Database } from '@enterprise-api/shared/db';
-import { createAnnouncer, createEventProducer, type EventProducer } from '@enterprise-api/shared/emit';
+import { createAnnouncer, createEventProducer, type EventProducer } from '@enterprise-api/shared/events';
+import { countInvariantViolations, createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { fromPublicId, systemClock } from '@enterprise-api/shared/runtime';
 import {
@@ -19,7 +19,7 @@ import {
   startService,
   testKeyRing,
   type WebhookValues,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 
 export const internalSecret = 'an-internal-secret-for-tests-only-0123456789';
 

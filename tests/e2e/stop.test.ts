@@ -1,4 +1,4 @@
-import { queueBackends, startFaultProxy, startRedis, testEvent, throughProxy } from '@enterprise-api/shared/testing';
+import { queueBackends, startFaultProxy, startRedis, testEvent, throughProxy } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStage, type Stage } from './stage.ts';
 

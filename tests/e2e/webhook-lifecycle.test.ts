@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Delivery } from '@enterprise-api/shared/contracts';
-import { queueBackends, type ReceivedRequest, type ServiceProcess } from '@enterprise-api/shared/testing';
+import { queueBackends, type ReceivedRequest, type ServiceProcess } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCustomer } from './api-client.ts';
 import { openStage, type Stage, until, uuidOf } from './stage.ts';

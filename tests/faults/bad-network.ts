@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FaultProxy, startFaultProxy, throughProxy } from '@enterprise-api/shared/testing';
+import { type FaultProxy, startFaultProxy, throughProxy } from '@enterprise-api/testkit';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
 import { apiEvent, post, steadily } from './load.ts';
 import { openFaultStage, type Stores } from './stage.ts';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { findRedisProgram, startRedis } from '@enterprise-api/shared/testing';
+import { findRedisProgram, startRedis } from '@enterprise-api/testkit';
 import type { Campaign } from './catalogue/entry.ts';
 import { campaigns } from './catalogue.ts';
 import type { Finding } from './finding.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '@enterprise-api/shared/db';
-import { auditLedger, type ServiceProcess } from '@enterprise-api/shared/testing';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { auditLedger, type ServiceProcess } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { eventually } from './load.ts';
 import type { SentRequest } from './request-log.ts';

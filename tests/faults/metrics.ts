@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '@enterprise-api/shared/testing';
+import type { ServiceProcess } from '@enterprise-api/testkit';
 
 /** Events that this worker has taken so far because a job told it to. */
 export async function takenByJobs({ url }: ServiceProcess): Promise<number> {

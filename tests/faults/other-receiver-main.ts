@@ -1,4 +1,4 @@
-import { type KeyPairPem, startReceiver } from '@enterprise-api/shared/testing';
+import { type KeyPairPem, startReceiver } from '@enterprise-api/testkit';
 import type { Instruction } from './other-receiver.ts';
 
 let hanging = Promise.withResolvers<void>();

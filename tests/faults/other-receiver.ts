@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { KeyPairPem } from '@enterprise-api/shared/testing';
+import type { KeyPairPem } from '@enterprise-api/testkit';
 
 /** What the process is told, and the port that it answers with. */
 export type Instruction = { certificate: KeyPairPem } | { hang: boolean };

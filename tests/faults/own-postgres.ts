@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres } from '../../local/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../tools/dev/embedded-postgres.ts';
 
 /** A PostgreSQL that a test may stop and kill; what was committed outlives both. */
 export interface OwnPostgres extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { producerBinding, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { auditLedger, startFleet } from '@enterprise-api/shared/testing';
+import { auditLedger, startFleet } from '@enterprise-api/testkit';
 import { Queue } from 'bullmq';
 import { sql } from 'kysely';
 import type { Finding } from './finding.ts';

@@ -1,4 +1,4 @@
-import { queueBackends } from '@enterprise-api/shared/testing';
+import { queueBackends } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
 import { startOwnPostgres } from './own-postgres.ts';

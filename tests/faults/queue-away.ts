@@ -1,4 +1,4 @@
-import { startFaultProxy, throughProxy } from '@enterprise-api/shared/testing';
+import { startFaultProxy, throughProxy } from '@enterprise-api/testkit';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
 import { emit, eventually } from './load.ts';
 import { takenByJobs } from './metrics.ts';

@@ -1,4 +1,4 @@
-import { auditLedger } from '@enterprise-api/shared/testing';
+import { auditLedger } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import type { Finding } from './finding.ts';
 import { emit, eventually } from './load.ts';

@@ -1,4 +1,4 @@
-import { startRedis } from '@enterprise-api/shared/testing';
+import { startRedis } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
 import type { Finding } from './finding.ts';

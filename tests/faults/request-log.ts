@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import type { Answer, ReceivedRequest, Receiver } from '@enterprise-api/shared/testing';
+import type { Answer, ReceivedRequest, Receiver } from '@enterprise-api/testkit';
 
 /** One request as the receiver saw it, in the ids of the ledger. */
 export interface SentRequest {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { startFleet } from '@enterprise-api/shared/testing';
+import { startFleet } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { apiEvent, emit, post, steadily } from './load.ts';

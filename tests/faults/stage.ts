@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, type Database, migrate } from '@enterprise-api/shared/db';
+import { createDatabase, type Database, migrate } from '@enterprise-api/shared/ledger';
 import {
   createCertificateAuthority,
   createTestDatabase,
@@ -15,7 +15,7 @@ import {
   startService,
   testKeyRing,
   type WebhookValues,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { internalSecret } from '../e2e/stage.ts';
 import type { OwnPostgres } from './own-postgres.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';

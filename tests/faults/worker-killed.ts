@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Kill, startFleet } from '@enterprise-api/shared/testing';
+import { type Kill, startFleet } from '@enterprise-api/testkit';
 import { conclude, type Finding, requestsWithoutRow, untilSettled } from './finding.ts';
 import { emit, eventually } from './load.ts';
 import type { SentRequest } from './request-log.ts';

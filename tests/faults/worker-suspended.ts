@@ -1,4 +1,4 @@
-import { suspend } from '@enterprise-api/shared/testing';
+import { suspend } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { emit, eventually } from './load.ts';
 import { openFaultStage, type Stores } from './stage.ts';

@@ -1,4 +1,4 @@
-import { createTestRedis } from '@enterprise-api/shared/testing';
+import { createTestRedis } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
 

@@ -1,6 +1,6 @@
 import type { EmitEventInput } from '@enterprise-api/shared/contracts';
-import { createDatabase } from '@enterprise-api/shared/db';
-import { createAnnouncer, createEventProducer, createQueueOnlyProducer } from '@enterprise-api/shared/emit';
+import { createAnnouncer, createEventProducer, createQueueOnlyProducer } from '@enterprise-api/shared/events';
+import { createDatabase } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type QueueBackend } from '@enterprise-api/shared/queue';
 import { systemClock, version } from '@enterprise-api/shared/runtime';
 import { Kysely, PostgresDialect } from 'kysely';

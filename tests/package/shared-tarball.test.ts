@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type JobName } from '@enterprise-api/shared/queue';
 import { toPublicId, version } from '@enterprise-api/shared/runtime';
-import { insertOrganization, openTestDatabase } from '@enterprise-api/shared/testing';
+import { insertOrganization, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 

@@ -8,7 +8,7 @@ import {
   type ServiceProcess,
   startService,
   testKeyRing,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';

@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 

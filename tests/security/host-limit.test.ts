@@ -1,4 +1,4 @@
-import { insertOrganization, insertWebhook, queueBackends, testEvent } from '@enterprise-api/shared/testing';
+import { insertOrganization, insertWebhook, queueBackends, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStage, type Stage } from '../e2e/stage.ts';
 

@@ -7,7 +7,7 @@ import {
   insertOrganization,
   interimStorm,
   testEvent,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStage, type Stage } from '../e2e/stage.ts';
 

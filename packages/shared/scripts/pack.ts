@@ -34,18 +34,17 @@ function pack(folder: string): string {
   return join(folder, output.trim().split('\n').at(-1) ?? '');
 }
 
-/** One entry per room, as inside, but for the room that helps tests. */
+/** One entry per room, as inside the workspace. */
 function manifestOfPackage(): object {
   const { name, version, license, dependencies, exports } = readManifest(source);
   const { kysely, ...others } = dependencies;
-  const rooms = Object.entries(exports).filter(([room]) => room !== './testing');
   return {
     name,
     version,
     license,
     type: 'module',
     engines: { node: '>=22' },
-    exports: Object.fromEntries(rooms.map(([room, file]) => [room, compiled(file)])),
+    exports: Object.fromEntries(Object.entries(exports).map(([room, file]) => [room, compiled(file)])),
     files: ['lib'],
     dependencies: {
       ...others,

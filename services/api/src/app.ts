@@ -2,11 +2,11 @@ import type { Logger, Registry } from '@enterprise-api/shared/runtime';
 import express, { type Express } from 'express';
 import type { Principal } from './auth/guard.ts';
 import type { InternalAccess } from './auth/internal-guard.ts';
-import { answerNotFound, createErrorHandler } from './http/error-handler.ts';
-import { forbidStorage, requireHost } from './http/head-rules.ts';
-import { type OpeningOptions, openRequests } from './http/opening.ts';
-import { metricsRoute, type ProbeOptions, probeRoutes } from './http/probes.ts';
-import { type ServeOptions, serveRoutes } from './http/serve-routes.ts';
+import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
+import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
+import { forbidStorage, requireHost } from './http/server/head-rules.ts';
+import { type OpeningOptions, openRequests } from './http/server/open-request.ts';
+import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
 
 interface CommonOptions {
   log: Logger;

@@ -1,6 +1,12 @@
-import { type Change, createChangeFeed } from '@enterprise-api/shared/changes';
-import { connectionSettings, createDatabase, type Database } from '@enterprise-api/shared/db';
-import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/emit';
+import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/events';
+import {
+  type Change,
+  connectionSettings,
+  createChangeFeed,
+  createDatabase,
+  type Database,
+} from '@enterprise-api/shared/ledger';
+import { checkSurroundings } from '@enterprise-api/shared/preflight';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import {
   type Clock,
@@ -9,14 +15,13 @@ import {
   type Logger,
   settledWithin,
 } from '@enterprise-api/shared/runtime';
-import { checkSurroundings } from '@enterprise-api/shared/startup';
 import type { KeyCache } from './auth/key-cache.ts';
 import { createRateLimiter, type RateLimiter } from './auth/rate-limit.ts';
 import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
-import { createAvailability } from './http/availability.ts';
-import { keepPartitions } from './probes/partitions.ts';
-import { createDatabasePing } from './probes/ping.ts';
+import { createAvailability } from './core/database-health.ts';
+import { createDatabasePing } from './core/database-ping.ts';
+import { keepPartitions } from './core/partitions.ts';
 
 /** What everything that is built at start is built with. */
 export interface Foundation {

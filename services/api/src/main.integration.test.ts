@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { createDatabase } from '@enterprise-api/shared/db';
+import { createDatabase } from '@enterprise-api/shared/ledger';
 import {
   createTestDatabase,
   freePort,
@@ -7,7 +7,7 @@ import {
   startService,
   stopAllServices,
   type TestDatabase,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 

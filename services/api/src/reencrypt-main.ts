@@ -1,4 +1,4 @@
-import { createDatabase, requireLedger } from '@enterprise-api/shared/db';
+import { createDatabase, requireLedger } from '@enterprise-api/shared/ledger';
 import { commonSecrets, commonSettings, exitWithBadSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
 import { keyRingSetting } from '@enterprise-api/shared/security';
 import { reencrypt } from './reencrypt/reencrypt.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '@enterprise-api/shared/db';
-import type { EventProducer } from '@enterprise-api/shared/emit';
+import type { EventProducer } from '@enterprise-api/shared/events';
+import type { Database } from '@enterprise-api/shared/ledger';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
@@ -11,13 +11,13 @@ import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
-import { createCursors } from './http/cursor.ts';
-import { manualSendRoutes } from './manual-sends/routes.ts';
-import { createManualSends } from './manual-sends/service.ts';
 import { meRoutes } from './me/routes.ts';
+import type { ApiMetrics } from './metrics.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
-import type { ApiMetrics } from './probes/metrics.ts';
+import { createCursors } from './pagination/cursor.ts';
+import { manualSendRoutes } from './redelivery/routes.ts';
+import { createManualSends } from './redelivery/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
 

@@ -1,5 +1,5 @@
-import type { Database } from '@enterprise-api/shared/db';
-import type { EventProducer } from '@enterprise-api/shared/emit';
+import type { EventProducer } from '@enterprise-api/shared/events';
+import type { Database } from '@enterprise-api/shared/ledger';
 import {
   type Clock,
   createClosers,
@@ -19,15 +19,15 @@ import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import type { ApiConfig } from './config.ts';
 import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
-import { createAccessLog, createUnparsableLog } from './http/access-log.ts';
-import type { Availability } from './http/availability.ts';
-import { listen } from './http/listener.ts';
-import type { OpeningOptions } from './http/opening.ts';
-import { createRouteTable } from './http/route-table.ts';
-import { createTransact, type Origin, type Transact } from './http/unit-of-work.ts';
+import type { Availability } from './core/database-health.ts';
+import { createTransact, type Origin, type Transact } from './core/unit-of-work.ts';
+import { createRouteTable } from './http/routing/route-table.ts';
+import { createAccessLog, createUnparsableLog } from './http/server/access-log.ts';
+import { listen } from './http/server/listener.ts';
+import type { OpeningOptions } from './http/server/open-request.ts';
+import { keepIdempotencyKeys } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
-import { keepIdempotencyKeys } from './idempotency/upkeep.ts';
-import { type ApiMetrics, createApiMetrics } from './probes/metrics.ts';
+import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 
 export interface StartOptions {

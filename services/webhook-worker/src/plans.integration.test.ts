@@ -1,18 +1,13 @@
-import { createDatabase, type Database, planProbes } from '@enterprise-api/shared/db';
+import { createDatabase, type Database, planProbes } from '@enterprise-api/shared/ledger';
 import { newUuid, nilUuid, withUuidTime } from '@enterprise-api/shared/runtime';
-import {
-  createTestDatabase,
-  insertOrganization,
-  insertWebhook,
-  type TestDatabase,
-} from '@enterprise-api/shared/testing';
+import { createTestDatabase, insertOrganization, insertWebhook, type TestDatabase } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
-import type { LeaseRow } from './lanes/lease-row.ts';
-import { findEvents, handBack } from './lanes/queries.ts';
+import { takeEvents, takeOverdueEvents } from './fan-out/queries.ts';
+import type { LeaseRow } from './leases/lease-row.ts';
+import { findEvents, handBack } from './leases/queries.ts';
 import { recordOutcomes } from './outcomes/queries.ts';
-import { takeEvents, takeOverdueEvents } from './take/queries.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';
 
 let database: TestDatabase;

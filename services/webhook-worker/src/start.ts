@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createChangeFeed } from '@enterprise-api/shared/changes';
 import {
   connectionSettings,
+  createChangeFeed,
   createDatabase,
+  createDatabaseClock,
   type Database,
   ledgerFigures,
   ledgerGauges,
   planProbes,
-} from '@enterprise-api/shared/db';
-import { createDatabaseClock } from '@enterprise-api/shared/emit';
+} from '@enterprise-api/shared/ledger';
+import { checkSurroundings } from '@enterprise-api/shared/preflight';
 import {
   createJobProducer,
   type JobName,
@@ -25,16 +26,15 @@ import {
   registerFigures,
   systemClock,
 } from '@enterprise-api/shared/runtime';
-import { checkSurroundings } from '@enterprise-api/shared/startup';
 import type { Config } from './config.ts';
+import { writeQueuedEvent } from './fan-out/write-event.ts';
+import { createPartitionKeeper } from './maintenance/partition-keeper.ts';
+import { createWatchdog } from './maintenance/watchdog.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
-import { createPipeline, type Pipeline } from './pipeline.ts';
+import { createPipeline, type Pipeline } from './pipeline/build.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { startProbeServer } from './probes/server.ts';
-import { writeQueuedEvent } from './take/write-event.ts';
-import { createPartitionKeeper } from './upkeep/partition-keeper.ts';
-import { createWatchdog } from './upkeep/watchdog.ts';
-import { createWorkers, type JobHandlers } from './workers.ts';
+import { createWorkers, type JobHandlers } from './queue-workers.ts';
 
 /** A store that hangs must not hold up a stop: whatever waits for it is safe in the ledger, or runs out. */
 const closeWithinMs = 500;

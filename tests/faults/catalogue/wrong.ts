@@ -1,5 +1,5 @@
-import { deafenWorker } from '../deaf-worker.ts';
 import { startWithoutQueue } from '../queue-away.ts';
+import { deafenWorker } from '../stalled-worker.ts';
 import { giveWrongKeys, setClocksWrong } from '../wrong-processes.ts';
 import { alike, type Campaign, minutes } from './entry.ts';
 

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { createTestDatabase, startFaultProxy, throughProxy } from '@enterprise-api/shared/testing';
+import { createTestDatabase, startFaultProxy, throughProxy } from '@enterprise-api/testkit';
 import { expect, it } from '@jest/globals';
 import type { PostgresQueueBackend } from 'bullmq';
 import { producerBinding } from './backend.ts';

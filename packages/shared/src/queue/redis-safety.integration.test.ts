@@ -1,5 +1,5 @@
+import { type RedisServer, startRedis } from '@enterprise-api/testkit';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type RedisServer, startRedis } from '../testing/redis.ts';
 import { inspectQueue } from './redis-safety.ts';
 
 let redis: RedisServer;

@@ -7,7 +7,7 @@ import {
   updateApiKeySchema,
 } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
-import { defineRoute, type Route } from '../http/define-route.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { ApiKeyService } from './service.ts';
 
 export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {

@@ -7,15 +7,15 @@ import type {
   Scope,
   UpdateApiKey,
 } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
-import { changedFields } from '../http/changed-fields.ts';
-import type { Cursors } from '../http/cursor.ts';
-import { invalid, isProblem, type Problem, problem } from '../http/errors.ts';
-import { type PageQuestion, paginate } from '../http/paging.ts';
-import type { Transact } from '../http/unit-of-work.ts';
+import { changedFields } from '../core/changed-fields.ts';
+import { invalid, isProblem, type Problem, problem } from '../core/problem.ts';
+import type { Transact } from '../core/unit-of-work.ts';
+import type { Cursors } from '../pagination/cursor.ts';
+import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   insertKey,
   type KeyChanges,

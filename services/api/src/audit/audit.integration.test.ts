@@ -1,5 +1,5 @@
 import type { AuditEntry, Page } from '@enterprise-api/shared/contracts';
-import { writeAuditEntry } from '@enterprise-api/shared/db';
+import { writeAuditEntry } from '@enterprise-api/shared/ledger';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';

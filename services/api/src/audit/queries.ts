@@ -1,7 +1,7 @@
 import type { AuditAction, AuditObjectType } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
-import type { PageQuestion } from '../http/paging.ts';
-import { isAfter, positionOf } from '../http/sql-paging.ts';
+import type { Database } from '@enterprise-api/shared/ledger';
+import type { PageQuestion } from '../pagination/paging.ts';
+import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
 export interface AuditRow {
   id: string;

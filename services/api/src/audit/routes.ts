@@ -1,6 +1,6 @@
 import { auditEntrySchema, listAuditQuerySchema, listSchema } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
-import { defineRoute, type Route } from '../http/define-route.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { AuditService } from './service.ts';
 
 export function auditRoutes(audit: AuditService): Route<InternalAccess>[] {

@@ -4,10 +4,10 @@ import {
   auditObjectPrefixes,
   type ListAuditQuery,
 } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
-import type { Cursors } from '../http/cursor.ts';
-import { type PageQuestion, paginate } from '../http/paging.ts';
+import type { Cursors } from '../pagination/cursor.ts';
+import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import { type AuditFilter, type AuditRow, listAuditEntries } from './queries.ts';
 
 export type AuditService = ReturnType<typeof createAuditService>;

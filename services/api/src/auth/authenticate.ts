@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@enterprise-api/shared/runtime';
-import { challenges, type Problem, problem } from '../http/errors.ts';
+import { challenges, type Problem, problem } from '../core/problem.ts';
 import { bearerToken } from './bearer.ts';
 import type { FailureLimit } from './failure-limit.ts';
 import type { KeyCache } from './key-cache.ts';

@@ -1,10 +1,10 @@
 import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { cidrContains } from '@enterprise-api/shared/security';
-import { addressBucket, clientAddress } from '../http/client-address.ts';
-import { isProblem, type Problem, problem } from '../http/errors.ts';
-import { type Exchange, exchangeOf, targetOf } from '../http/exchange.ts';
-import type { Guard } from '../http/serve-routes.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { Guard } from '../http/routing/serve-routes.ts';
+import { addressBucket, clientAddress } from '../http/server/client-address.ts';
+import { type Exchange, exchangeOf, targetOf } from '../http/server/request-context.ts';
 import type { Authenticator } from './authenticate.ts';
 import { hasScope, scopeOfUnservedPath } from './authorize.ts';
 import type { StoredKey } from './queries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isProblem } from '../http/errors.ts';
+import { isProblem } from '../core/problem.ts';
 import { createInternalGuard } from './internal-guard.ts';
 
 const short = 's'.repeat(32);

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { challenges, problem } from '../http/errors.ts';
-import type { Guard } from '../http/serve-routes.ts';
+import { challenges, problem } from '../core/problem.ts';
+import type { Guard } from '../http/routing/serve-routes.ts';
 import { bearerToken } from './bearer.ts';
 
 /** The internal listener knows no principals: who has the secret is one of us. */

@@ -1,4 +1,4 @@
-import type { Change } from '@enterprise-api/shared/changes';
+import type { Change } from '@enterprise-api/shared/ledger';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { StoredKey } from './queries.ts';
 

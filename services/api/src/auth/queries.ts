@@ -1,5 +1,5 @@
 import type { Plan, Scope } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 /** A key that is not revoked, with its organization. */

@@ -5,7 +5,7 @@ import {
   startRedis,
   stopAllServices,
   type TestDatabase,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { callInternal, startApiProcess } from '../testing/api-process.ts';

@@ -1,4 +1,4 @@
-import { createTestDatabase, type RedisServer, startRedis, type TestDatabase } from '@enterprise-api/shared/testing';
+import { createTestDatabase, type RedisServer, startRedis, type TestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 

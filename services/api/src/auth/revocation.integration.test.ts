@@ -1,4 +1,4 @@
-import { createTestDatabase, queueBackends, type TestDatabase } from '@enterprise-api/shared/testing';
+import { createTestDatabase, queueBackends, type TestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { eventually } from '../testing/eventually.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';

@@ -5,7 +5,7 @@ import {
   startRedis,
   stopAllServices,
   type TestDatabase,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callInternal as internal, startApiProcess } from '../testing/api-process.ts';
 import { send } from '../testing/send.ts';

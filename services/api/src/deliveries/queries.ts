@@ -1,9 +1,9 @@
 import { type DeliveryStatus, deliveryStatuses, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, uuidAtTime } from '@enterprise-api/shared/db';
+import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { PageQuestion } from '../http/paging.ts';
-import { isAfter, positionOf } from '../http/sql-paging.ts';
+import type { PageQuestion } from '../pagination/paging.ts';
+import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 import type { AttemptRow, DeliveryRow } from './rows.ts';
 
 /** A row of a list, and where in the list it stands. */

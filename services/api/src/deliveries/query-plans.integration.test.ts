@@ -1,10 +1,10 @@
 import { type DeliveryStatus, deliveryStatuses } from '@enterprise-api/shared/contracts';
-import { createPool, type Database, type Schema } from '@enterprise-api/shared/db';
+import { createPool, type Database, type Schema } from '@enterprise-api/shared/ledger';
 import { newUuid } from '@enterprise-api/shared/runtime';
-import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/shared/testing';
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
-import type { PageQuestion } from '../http/paging.ts';
+import type { PageQuestion } from '../pagination/paging.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
 
 /** Enough that reading all of it is not the quickest way; most of it one organization's, and hardly any of it failed. */

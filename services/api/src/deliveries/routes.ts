@@ -5,7 +5,7 @@ import {
   listSchema,
 } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/guard.ts';
-import { defineRoute, type Route } from '../http/define-route.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { DeliveryService } from './service.ts';
 
 export function deliveryRoutes(deliveries: DeliveryService): Route<Principal>[] {

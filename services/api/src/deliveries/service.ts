@@ -1,9 +1,9 @@
 import type { DeliveryDetail, ListDeliveriesQuery } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import type { Cursors } from '../http/cursor.ts';
-import { type Problem, problem } from '../http/errors.ts';
-import { type PageQuestion, paginate } from '../http/paging.ts';
+import { type Problem, problem } from '../core/problem.ts';
+import type { Cursors } from '../pagination/cursor.ts';
+import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import { presentDelivery, presentDetail } from './present.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
 

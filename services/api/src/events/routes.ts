@@ -1,6 +1,6 @@
 import { emitRequestSchema, emittedEventsSchema, narrowEmitRequest } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
-import { defineRoute, type Route } from '../http/define-route.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { EventService } from './service.ts';
 
 export function eventRoutes(events: EventService): Route<InternalAccess>[] {

@@ -1,7 +1,7 @@
 import type { EmitEvent, EmittedEvent, ErrorDetail } from '@enterprise-api/shared/contracts';
-import type { WrittenEvent } from '@enterprise-api/shared/emit';
+import type { WrittenEvent } from '@enterprise-api/shared/events';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
-import { invalid, type Problem } from '../http/errors.ts';
+import { invalid, type Problem } from '../core/problem.ts';
 
 export interface EventServiceOptions {
   /** All of the events or none. */

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@enterprise-api/shared/contracts';
-import { createDatabase } from '@enterprise-api/shared/db';
+import { createDatabase } from '@enterprise-api/shared/ledger';
 import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';

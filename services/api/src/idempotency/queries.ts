@@ -1,4 +1,4 @@
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 export interface StoredAnswerRow {

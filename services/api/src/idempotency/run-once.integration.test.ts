@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import type { Change } from '@enterprise-api/shared/changes';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Change, Database } from '@enterprise-api/shared/ledger';
 import { createLogger, newUuid, systemClock, toPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
-import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import express, { type Express } from 'express';
 import request from 'supertest';
 import { z } from 'zod';
-import { defineRoute } from '../http/define-route.ts';
-import { createErrorHandler } from '../http/error-handler.ts';
-import { type Problem, problem } from '../http/errors.ts';
-import { openRequests } from '../http/opening.ts';
-import { createRouteTable } from '../http/route-table.ts';
-import { serveRoutes } from '../http/serve-routes.ts';
-import { createTransact, type Transact } from '../http/unit-of-work.ts';
+import { type Problem, problem } from '../core/problem.ts';
+import { createTransact, type Transact } from '../core/unit-of-work.ts';
+import { defineRoute } from '../http/routing/define-route.ts';
+import { createRouteTable } from '../http/routing/route-table.ts';
+import { serveRoutes } from '../http/routing/serve-routes.ts';
+import { createErrorHandler } from '../http/server/error-handler.ts';
+import { openRequests } from '../http/server/open-request.ts';
 import { createRunOnce } from './run-once.ts';
 
 // What is true of every POST, shown with routes that do what no real one does: write first and refuse then.

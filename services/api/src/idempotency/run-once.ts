@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
-import { isProblem, type Problem, problem } from '../http/errors.ts';
-import type { Answer } from '../http/respond.ts';
-import type { IdempotentRequest, RunOnce } from '../http/serve-routes.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { Answer } from '../http/routing/respond.ts';
+import type { IdempotentRequest, RunOnce } from '../http/routing/serve-routes.ts';
 import { findAnswer, type NewAnswerRow, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
 
 /**

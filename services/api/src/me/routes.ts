@@ -3,7 +3,7 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { Principal } from '../auth/guard.ts';
 import { keyPrefix } from '../auth/key-format.ts';
 import { rateWindowSeconds } from '../auth/rate-limit.ts';
-import { defineRoute } from '../http/define-route.ts';
+import { defineRoute } from '../http/routing/define-route.ts';
 
 /** The caller's own identity. It answers from what authentication knows, without another query. */
 export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, number>> }) {

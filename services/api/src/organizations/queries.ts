@@ -1,7 +1,7 @@
 import type { Plan } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
-import type { PageQuestion } from '../http/paging.ts';
-import { isAfter, positionOf } from '../http/sql-paging.ts';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { PageQuestion } from '../pagination/paging.ts';
+import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
 export interface OrganizationRow {
   id: string;

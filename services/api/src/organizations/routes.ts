@@ -6,7 +6,7 @@ import {
   updateOrganizationSchema,
 } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
-import { defineRoute, type Route } from '../http/define-route.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { OrganizationService } from './service.ts';
 
 export function organizationRoutes(organizations: OrganizationService): Route<InternalAccess>[] {

@@ -1,4 +1,4 @@
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
 /** One row with what is encrypted in it; a value that is null stays so. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
 import {
   insertOrganization,
@@ -10,7 +10,7 @@ import {
   spawnGuarded,
   testKeyRing,
   testWebhookSecret,
-} from '@enterprise-api/shared/testing';
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { answerContext } from '../idempotency/run-once.ts';

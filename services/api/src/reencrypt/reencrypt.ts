@@ -1,5 +1,5 @@
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { createSecretBox, type KeyRing, type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
 import { answerContext } from '../idempotency/run-once.ts';
 import {

@@ -1,4 +1,4 @@
-import { type ServiceProcess, startService, testKeyRing } from '@enterprise-api/shared/testing';
+import { type ServiceProcess, startService, testKeyRing } from '@enterprise-api/testkit';
 import { type Answer, send } from './send.ts';
 
 const internalSecret = 'internal-secret-of-the-tests-0123456789';

@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 
 const tables = [
   'organizations',

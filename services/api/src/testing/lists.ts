@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import { insertDelivery } from './rows.ts';
 

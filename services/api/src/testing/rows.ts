@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { deriveDeliveryId, fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 
 export interface DeliveryFields {

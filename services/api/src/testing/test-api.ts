@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKey, Organization, Plan, WebhookWithSecret } from '@enterprise-api/shared/contracts';
-import { createDatabase, type Database } from '@enterprise-api/shared/db';
+import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLogger, systemClock } from '@enterprise-api/shared/runtime';
-import { createTestDatabase, type TestDatabase } from '@enterprise-api/shared/testing';
+import { createTestDatabase, type TestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import request, { type Test } from 'supertest';
 import { type ApiConfig, parseConfig } from '../config.ts';

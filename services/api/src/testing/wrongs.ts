@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
-import type { Method, Route } from '../http/define-route.ts';
+import type { Method, Route } from '../http/routing/define-route.ts';
 
 /** Who a request says it is from: what is wrong with its key, and with the organization of the key. */
 export interface Caller {

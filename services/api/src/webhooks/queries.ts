@@ -1,7 +1,7 @@
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
-import type { PageQuestion } from '../http/paging.ts';
-import { isAfter, positionOf } from '../http/sql-paging.ts';
+import type { PageQuestion } from '../pagination/paging.ts';
+import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
 const columns = [
   'webhooks.id',

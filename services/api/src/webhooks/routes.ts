@@ -8,7 +8,7 @@ import {
   webhookWithSecretSchema,
 } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/guard.ts';
-import { defineRoute, type Route } from '../http/define-route.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { WebhookService } from './service.ts';
 
 export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {

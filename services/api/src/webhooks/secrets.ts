@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type RotateSecret, type WebhookWithSecret, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { SecretBox } from '@enterprise-api/shared/security';
-import { type Problem, problem } from '../http/errors.ts';
-import { type Tagged, versionTag } from '../http/etag.ts';
-import type { Transact } from '../http/unit-of-work.ts';
+import { type Problem, problem } from '../core/problem.ts';
+import type { Transact } from '../core/unit-of-work.ts';
+import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import { presentWebhook } from './present.ts';
 import { findOpenOverlap, findWebhook, lockWebhook, replaceSecret } from './queries.ts';
 

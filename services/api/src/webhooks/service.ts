@@ -6,15 +6,15 @@ import {
   type Webhook,
   type WebhookWithSecret,
 } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl, type SecretBox } from '@enterprise-api/shared/security';
-import { changedFields } from '../http/changed-fields.ts';
-import type { Cursors } from '../http/cursor.ts';
-import { isProblem, type Problem, problem } from '../http/errors.ts';
-import { type IfMatch, isStale, type Tagged, versionTag } from '../http/etag.ts';
-import { type PageQuestion, paginate } from '../http/paging.ts';
-import type { Transact } from '../http/unit-of-work.ts';
+import { changedFields } from '../core/changed-fields.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { Transact } from '../core/unit-of-work.ts';
+import { type IfMatch, isStale, type Tagged, versionTag } from '../http/routing/etag.ts';
+import type { Cursors } from '../pagination/cursor.ts';
+import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import { presentWebhook } from './present.ts';
 import {
   cancelPending,

@@ -1,9 +1,9 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { systemClock } from '@enterprise-api/shared/runtime';
-import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { Rooms } from '../lanes/rooms.ts';
+import type { Rooms } from '../scheduler/capacity.ts';
 import { takeDeliveries } from '../testing/ledger.ts';
 import { createDispatcher } from './dispatcher.ts';
 

@@ -1,9 +1,9 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, nilUuid } from '@enterprise-api/shared/runtime';
-import type { Intake } from '../lanes/intake.ts';
-import type { Lanes } from '../lanes/lanes.ts';
-import type { Rooms } from '../lanes/rooms.ts';
-import { createLoop, type Loop } from '../upkeep/loop.ts';
+import type { Intake } from '../leases/lease-loader.ts';
+import { createLoop, type Loop } from '../maintenance/loop.ts';
+import type { Rooms } from '../scheduler/capacity.ts';
+import type { Lanes } from '../scheduler/scheduler.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;

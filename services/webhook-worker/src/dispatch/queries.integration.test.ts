@@ -1,9 +1,9 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
-import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../lanes/lease-row.ts';
+import type { LeaseRow } from '../leases/lease-row.ts';
 import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
 import { leaseDueDeliveries } from './queries.ts';
 

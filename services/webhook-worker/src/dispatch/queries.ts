@@ -1,8 +1,8 @@
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
-import { type LeaseRow, leaseColumns } from '../lanes/lease-row.ts';
-import type { Rooms } from '../lanes/rooms.ts';
+import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
+import type { Rooms } from '../scheduler/capacity.ts';
 
 export interface DispatchPage {
   /** Webhooks are visited in the order of their ids, from behind this one. */

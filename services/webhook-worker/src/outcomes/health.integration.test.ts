@@ -1,8 +1,8 @@
-import type { Database } from '@enterprise-api/shared/db';
-import { openTestDatabase } from '@enterprise-api/shared/testing';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../lanes/lease-row.ts';
+import type { LeaseRow } from '../leases/lease-row.ts';
 import { findHealth, outcomeOf, takeDeliveries } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';

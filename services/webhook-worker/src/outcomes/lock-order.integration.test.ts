@@ -1,9 +1,9 @@
-import { createDatabase, type Database } from '@enterprise-api/shared/db';
-import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
+import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../lanes/lease-row.ts';
-import { handBack } from '../lanes/queries.ts';
+import type { LeaseRow } from '../leases/lease-row.ts';
+import { handBack } from '../leases/queries.ts';
 import { outcomeOf, takeDeliveries } from '../testing/ledger.ts';
 import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';
 import { cancelLeased } from '../webhooks/queries.ts';

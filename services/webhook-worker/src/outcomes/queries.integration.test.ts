@@ -1,8 +1,8 @@
-import { countInvariantViolations, type Database } from '@enterprise-api/shared/db';
-import { openTestDatabase, untilSomebodyWaits } from '@enterprise-api/shared/testing';
+import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
+import { openTestDatabase, untilSomebodyWaits } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { LeaseRow } from '../lanes/lease-row.ts';
+import type { LeaseRow } from '../leases/lease-row.ts';
 import { findAttempts, findDelivery, findHealth, outcomeOf, takeDeliveries } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';

@@ -1,4 +1,4 @@
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/db';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 import type { Outcome, Recorded } from './outcome.ts';
 

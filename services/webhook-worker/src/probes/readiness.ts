@@ -1,4 +1,4 @@
-import { type Database, databaseTime } from '@enterprise-api/shared/db';
+import { type Database, databaseTime } from '@enterprise-api/shared/ledger';
 import { settledWithin } from '@enterprise-api/shared/runtime';
 
 /** Whether this process should get work. Without its queue it still works, by the relay; without the ledger it does not. */

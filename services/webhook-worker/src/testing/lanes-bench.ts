@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals';
-import { Lanes } from '../lanes/lanes.ts';
-import type { Lease } from '../lanes/lease.ts';
+import type { Lease } from '../leases/lease.ts';
+import { Lanes } from '../scheduler/scheduler.ts';
 
 const benches: Lanes[] = [];
 

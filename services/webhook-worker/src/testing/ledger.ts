@@ -1,10 +1,10 @@
-import type { Database } from '@enterprise-api/shared/db';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
-import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/shared/testing';
-import type { LeaseRow } from '../lanes/lease-row.ts';
-import type { Rooms } from '../lanes/rooms.ts';
+import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/testkit';
+import { takeEvents } from '../fan-out/queries.ts';
+import type { LeaseRow } from '../leases/lease-row.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import { takeEvents } from '../take/queries.ts';
+import type { Rooms } from '../scheduler/capacity.ts';
 
 /** Room for everything. */
 export const plenty: Rooms = {

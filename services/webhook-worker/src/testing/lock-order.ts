@@ -1,5 +1,5 @@
-import type { Database } from '@enterprise-api/shared/db';
-import { untilSomebodyWaits } from '@enterprise-api/shared/testing';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { untilSomebodyWaits } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 
 /**

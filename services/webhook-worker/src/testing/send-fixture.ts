@@ -5,9 +5,9 @@ import {
   type Receiver,
   type ReceiverOptions,
   startReceiver,
-} from '@enterprise-api/shared/testing';
-import { createSender, type SenderOptions } from '../delivery/send.ts';
-import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from '../delivery/types.ts';
+} from '@enterprise-api/testkit';
+import { createSender, type SenderOptions } from '../sender/send.ts';
+import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from '../sender/types.ts';
 
 /** What tests of the sender start, and stop together. */
 export type Fixture = {

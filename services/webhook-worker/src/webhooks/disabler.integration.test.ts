@@ -1,7 +1,6 @@
-import type { Change } from '@enterprise-api/shared/changes';
-import type { Database } from '@enterprise-api/shared/db';
+import type { Change, Database } from '@enterprise-api/shared/ledger';
 import { createLogger, toPublicId } from '@enterprise-api/shared/runtime';
-import { openTestDatabase } from '@enterprise-api/shared/testing';
+import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { findDelivery, takeDeliveries } from '../testing/ledger.ts';

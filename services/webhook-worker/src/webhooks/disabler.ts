@@ -1,5 +1,10 @@
-import type { ChangeFeed } from '@enterprise-api/shared/changes';
-import { auditLogFields, type Database, type NewAuditEntry, writeAuditEntry } from '@enterprise-api/shared/db';
+import {
+  auditLogFields,
+  type ChangeFeed,
+  type Database,
+  type NewAuditEntry,
+  writeAuditEntry,
+} from '@enterprise-api/shared/ledger';
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import { cancelBatchSize, cancelPending, disableWebhook } from './queries.ts';
 

@@ -1,4 +1,4 @@
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/db';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 /** What a worker needs to know of a webhook to send to it. */

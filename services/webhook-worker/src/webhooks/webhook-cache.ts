@@ -1,7 +1,7 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
-import type { SigningKeys } from '../delivery/build-request.ts';
-import { signingKey } from '../delivery/sign.ts';
-import { hostKeyOf } from '../lanes/host-limit.ts';
+import type { SigningKeys } from '../attempt/build-request.ts';
+import { signingKey } from '../attempt/sign.ts';
+import { hostKeyOf } from '../scheduler/host-limit.ts';
 import type { WebhookRow } from './queries.ts';
 
 /** A webhook as attempts use it: its secrets opened and made into keys once, not per attempt. */

@@ -1,1 +1,0 @@
-export * from './change-feed.ts';

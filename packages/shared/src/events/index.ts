@@ -1,0 +1,5 @@
+export * from './new-event.ts';
+export * from './notifier.ts';
+export * from './producer.ts';
+export * from './queue-producer.ts';
+export * from './write-events.ts';

@@ -1,0 +1,58 @@
+import { insertOrganization, openTestDatabase, testEvent, untilSomebodyWaits } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { Database } from '../ledger/index.ts';
+import { newUuid } from '../runtime/index.ts';
+import { type NewEvent, newEvent } from './new-event.ts';
+import { type WrittenEvent, writeEvents } from './write-events.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+let organizationId: string;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  organizationId = await insertOrganization(db);
+});
+afterAll(() => close());
+
+const keyed = (id: string) => newEvent(testEvent(organizationId, { id }), Date.now());
+const withId = (id: string) => newEvent(testEvent(organizationId), Date.now(), { id });
+
+/**
+ * Somebody has written the first and not committed. Whoever writes the last and the first, in that order, must wait for
+ * the first without having written the last: a third can write that one at once, and two of his kind cannot deadlock.
+ *
+ * @returns what the third wrote
+ */
+async function writeLastWhileFirstIsHeld(first: () => NewEvent, last: () => NewEvent): Promise<WrittenEvent[]> {
+  const held = await db.transaction().execute(async (holder) => {
+    await writeEvents(holder, [first()]);
+    const both = writeEvents(db, [last(), first()]);
+    await untilSomebodyWaits(db);
+    const written = await db.transaction().execute(async (third) => {
+      await sql`set local lock_timeout = '500ms'`.execute(third);
+      return writeEvents(third, [last()]);
+    });
+    return { both, written };
+  });
+  await held.both;
+  return held.written;
+}
+
+it('writes the keys of events in one order, whatever the order of the events', async () => {
+  const written = await writeLastWhileFirstIsHeld(
+    () => keyed('a'),
+    () => keyed('b'),
+  );
+  expect(written).toMatchObject([{ duplicate: false }]);
+});
+
+it('writes events in the order of their ids, whatever the order they are handed in', async () => {
+  const [first, last] = [newUuid(), newUuid()].sort() as [string, string];
+  const written = await writeLastWhileFirstIsHeld(
+    () => withId(first),
+    () => withId(last),
+  );
+  expect(written).toMatchObject([{ id: last, duplicate: false }]);
+});

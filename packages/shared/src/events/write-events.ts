@@ -1,0 +1,85 @@
+import { type Kysely, sql } from 'kysely';
+import type { EventType } from '../contracts/index.ts';
+import { lineArray, plainArray } from '../ledger/plain-array.ts';
+import { prepared } from '../ledger/prepared.ts';
+import type { NewEvent } from './new-event.ts';
+
+/** What became of an event that a producer handed in. */
+export interface WrittenEvent {
+  /** UUID of the event in the ledger: of the first one, when this was a duplicate. */
+  id: string;
+  type: EventType;
+  organizationId: string;
+  /** The caller's id had been used before; nothing was written. */
+  duplicate: boolean;
+}
+
+/**
+ * Writes events and their outbox rows in one statement, in the caller's transaction if that is what `db` is. An event
+ * whose caller's id is taken is left out: the first one wins. Keys are inserted in one order everywhere, so that
+ * writers with common keys wait for each other instead of deadlocking.
+ *
+ * @returns one entry per event, in the order given
+ */
+export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<WrittenEvent[]> {
+  const inserted = await insertEvents(db, events);
+  const taken = events.filter((event) => !inserted.has(event.id));
+  const first = taken.length > 0 ? await findByKey(db, taken) : new Map<string, { id: string; type: EventType }>();
+  return events.map((event) => {
+    const { organizationId } = event;
+    if (inserted.has(event.id)) return { id: event.id, type: event.type, organizationId, duplicate: false };
+    const original = first.get(keyOf(organizationId, event.key)) ?? event;
+    // Its own id under its own key: an earlier try was committed and its answer lost. It is no duplicate of another.
+    return {
+      id: original.id,
+      type: original.type,
+      organizationId,
+      duplicate: event.key === null || original.id !== event.id,
+    };
+  });
+}
+
+async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`${prepared}
+    with input as materialized (
+      select * from unnest(
+        ${plainArray(events.map((event) => event.id))}::uuid[],
+        ${plainArray(events.map((event) => event.organizationId))}::uuid[],
+        ${plainArray(events.map((event) => event.type))}::text[],
+        ${lineArray(events.map((event) => event.body))},
+        ${plainArray(events.map((event) => event.occurredAt?.toISOString() ?? null))}::timestamptz[],
+        ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[]
+      ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, nth)
+    ), keyed as (
+      insert into event_keys (organization_id, key, event_id, event_type)
+      select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
+      on conflict do nothing returning event_id
+    ), written as (
+      insert into events (id, organization_id, type, body, occurred_at, request_id)
+      select id, organization_id, type, body, occurred_at, request_id from input
+      where key is null or id in (select event_id from keyed) order by id
+      on conflict do nothing returning id, organization_id
+    ), waiting as (
+      insert into outbox (event_id, organization_id) select id, organization_id from written order by id
+    )
+    select id from written`.execute(db);
+  return new Set(rows.map((row) => row.id));
+}
+
+async function findByKey<DB>(
+  db: Kysely<DB>,
+  events: readonly NewEvent[],
+): Promise<Map<string, { id: string; type: EventType }>> {
+  const { rows } = await sql<{ organization_id: string; key: string; event_id: string; event_type: EventType }>`
+    select k.organization_id, k.key, k.event_id, k.event_type
+    from unnest(${events.map((event) => event.organizationId)}::uuid[], ${events.map((event) => event.key)}::text[])
+      as x(organization_id, key)
+    join event_keys k on k.organization_id = x.organization_id and k.key = x.key`.execute(db);
+  return new Map(
+    rows.map((row) => [keyOf(row.organization_id, row.key), { id: row.event_id, type: row.event_type }] as const),
+  );
+}
+
+function keyOf(organizationId: string, key: string | null): string {
+  return `${organizationId} ${key}`;
+}

@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  createTestDatabase,
+  type FaultProxy,
+  type RedisServer,
+  startFaultProxy,
+  startRedis,
+  type TestDatabase,
+  throughProxy,
+} from '@enterprise-api/testkit';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { newUuid } from '../../runtime/ids.ts';
+import { connectionSettings } from '../database.ts';
+import { type Change, type ChangeFeed, createChangeFeed } from './change-feed.ts';
+
+describe('the change feed over Redis', () => {
+  let redis: RedisServer;
+  let proxy: FaultProxy;
+  let operator: Redis;
+  let errors: Error[];
+  let feeds: ChangeFeed[];
+  beforeEach(async () => {
+    redis = await startRedis();
+    proxy = await startFaultProxy({ host: '127.0.0.1', port: redis.port });
+    operator = new Redis(redis.url);
+    errors = [];
+    feeds = [];
+  });
+  afterEach(async () => {
+    await Promise.all(feeds.map((feed) => feed.close()));
+    operator.disconnect();
+    await proxy.close();
+    await redis.close();
+  });
+
+  const open = (url: string): ChangeFeed => {
+    const feed = createChangeFeed({ redisUrl: url, postgres: {}, onError: (error) => errors.push(error) });
+    feeds.push(feed);
+    return feed;
+  };
+
+  /** The connections that Redis sees subscribed. */
+  const subscribers = async () => {
+    const clients = (await operator.client('LIST', 'TYPE', 'PUBSUB')) as string;
+    return [...clients.matchAll(/^id=(\d+)/gm)].map(([, id]) => id);
+  };
+
+  it('says that changes may have been missed once it hears again', async () => {
+    const publishing = open(redis.url);
+    const listening = open(throughProxy(redis.url, proxy));
+    const changes: Change[] = [];
+    const heard = new EventTarget();
+    const missed = new EventTarget();
+    const onChange = (change: Change) => {
+      changes.push(change);
+      heard.dispatchEvent(new Event('change'));
+    };
+    const subscribed = once(missed, 'missed');
+    await listening.subscribe(onChange, () => missed.dispatchEvent(new Event('missed')));
+    await subscribed;
+
+    const again = once(missed, 'missed');
+    proxy.reset();
+    await again;
+    const change: Change = { kind: 'webhook', id: newUuid() };
+    const told = once(heard, 'change');
+    await publishing.publish(change);
+    await told;
+    expect(changes).toEqual([change]);
+  });
+
+  it('can be closed in the middle of subscribing again', async () => {
+    const feed = open(throughProxy(redis.url, proxy));
+    const subscribed = Promise.withResolvers<void>();
+    await feed.subscribe(() => undefined, subscribed.resolve);
+    await subscribed.promise;
+    const before = await subscribers();
+    expect(before).toHaveLength(1);
+
+    proxy.deafen('subscribe', { lasting: true });
+    proxy.reset();
+    await untilTrue(async () => {
+      const [now] = await subscribers();
+      return now !== undefined && now !== before[0];
+    });
+    // A promise that nobody catches ends a process, and fails this test.
+    await feed.close();
+    await untilTrue(async () => (await subscribers()).length === 0);
+    expect(errors.map(({ message }) => message)).not.toContain('Connection is closed.');
+  });
+});
+
+describe('the change feed over PostgreSQL', () => {
+  const applicationName = `feed ${newUuid()}`;
+  let database: TestDatabase;
+  let operator: Client;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    operator = new Client({ connectionString: database.url });
+    await operator.connect();
+  });
+  afterEach(async () => {
+    await operator.end();
+    await database.drop();
+  });
+
+  const open = (url: string, onError: (error: Error) => void = () => undefined) =>
+    createChangeFeed({ redisUrl: undefined, postgres: connectionSettings({ url, applicationName }), onError });
+  /** The server processes of the feed, oldest first. */
+  const connections = async () => {
+    const { rows } = await operator.query<{ pid: number }>(
+      'select pid from pg_stat_activity where application_name = $1 order by backend_start',
+      [applicationName],
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  const end = async (pid: number | undefined) => {
+    await operator.query('select pg_terminate_backend($1)', [pid]);
+    await untilTrue(async () => !(await connections()).includes(pid ?? 0));
+  };
+
+  it('listens over one connection and publishes over one, however often it loses them', async () => {
+    const feed = open(database.url);
+    const heard = new EventTarget();
+    let missed = 0;
+    const onMissed = () => {
+      missed += 1;
+    };
+    await feed.subscribe(({ id }) => heard.dispatchEvent(new Event(id)), onMissed);
+    for (const times of [2, 3]) {
+      await end((await connections())[0]);
+      await untilTrue(() => missed === times);
+      expect(await connections()).toHaveLength(1);
+    }
+
+    for (const id of [newUuid(), newUuid()]) {
+      const told = once(heard, id);
+      await Promise.all([id, newUuid(), newUuid()].map((changed) => feed.publish({ kind: 'webhook', id: changed })));
+      await told;
+      expect(await connections()).toHaveLength(2);
+      await end((await connections())[1]);
+    }
+    await feed.close();
+    await untilTrue(async () => (await connections()).length === 0);
+  });
+
+  it('leaves no connection behind on which listening gets no answer', async () => {
+    const { hostname, port } = new URL(database.url);
+    await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+    const errors: string[] = [];
+    const feed = open(throughProxy(database.url, proxy), ({ message }) => errors.push(message));
+    proxy.deafen('listen', { lasting: true });
+    const nothing = () => undefined;
+    await feed.subscribe(nothing, nothing);
+    expect(errors).toEqual(['Query read timeout']);
+    await untilTrue(async () => (await connections()).length === 0);
+    await feed.close();
+  });
+});
+
+async function untilTrue(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await pause(10);
+}

@@ -1,0 +1,13 @@
+export * from './audit.ts';
+export * from './change-feed/change-feed.ts';
+export * from './clock.ts';
+export * from './database.ts';
+export * from './database-clock.ts';
+export * from './ledger-figures.ts';
+export * from './migrate.ts';
+export * from './partitions.ts';
+export * from './plain-array.ts';
+export { prepared } from './prepared.ts';
+export * from './require-ledger.ts';
+export * from './savepoint.ts';
+export type * from './schema.ts';

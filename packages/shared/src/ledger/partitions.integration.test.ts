@@ -1,0 +1,39 @@
+import { openTestDatabase } from '@enterprise-api/testkit';
+import { expect, it } from '@jest/globals';
+import { type Kysely, sql } from 'kysely';
+import { ensurePartitions } from './partitions.ts';
+
+const inHalfAYear = new Date(Date.now() + 182 * 24 * 3_600_000);
+
+it('partitions are created beside long queries, which hold nobody up', async () => {
+  const { db, close } = await openTestDatabase();
+  await db.transaction().execute(async (reader) => {
+    await sql`select count(*) from deliveries`.execute(reader);
+    await expect(ensurePartitions(db, inHalfAYear)).resolves.toBeUndefined();
+  });
+  await close();
+});
+
+it('partitions created by several at once are there once, with every index and check of the table', async () => {
+  const { db, close } = await openTestDatabase();
+  await Promise.all([1, 2, 3].map(() => ensurePartitions(db, inHalfAYear)));
+  for (const table of ['events', 'deliveries', 'attempts']) {
+    const shapes = await shapesOfPartitions(db, table);
+    expect(shapes.length).toBeGreaterThanOrEqual(7);
+    expect(new Set(shapes).size).toBe(1);
+  }
+  await close();
+});
+
+/** What each partition has: its indexes that belong to one of the table's, and its checks. */
+async function shapesOfPartitions<DB>(db: Kysely<DB>, table: string): Promise<string[]> {
+  const { rows } = await sql<{ shape: string }>`
+    select concat_ws('; ',
+      (select string_agg(parent.inhparent::regclass::text, ',' order by parent.inhparent) from pg_index i
+        left join pg_inherits parent on parent.inhrelid = i.indexrelid where i.indrelid = p.inhrelid),
+      (select count(*) from pg_index i where i.indrelid = p.inhrelid),
+      (select string_agg(pg_get_constraintdef(c.oid), ',' order by c.conname) from pg_constraint c
+        where c.conrelid = p.inhrelid and c.contype = 'c')) as shape
+    from pg_inherits p where p.inhparent = ${table}::regclass`.execute(db);
+  return rows.map((row) => row.shape);
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from '@jest/globals';
+import { spawnGuarded } from './guarded-process.ts';
+
+const env = { PATH: process.env.PATH };
+
+describe('spawnGuarded', () => {
+  it('collects both streams, line by line, and the exit code', async () => {
+    const seen: string[] = [];
+    const child = await spawnGuarded('/bin/sh', ['-c', 'echo one; echo two >&2; exit 3'], {
+      env,
+      onLine: (line) => seen.push(line),
+    });
+    expect(await child.exited).toEqual({ code: 3, signal: null });
+    expect([...child.lines].sort()).toEqual(['one', 'two']);
+    expect(seen.sort()).toEqual(['one', 'two']);
+  });
+
+  it('rejects with the reason when the program is not there', async () => {
+    await expect(spawnGuarded('/no/such/program', [], { env })).rejects.toThrow('ENOENT');
+  });
+
+  it('passes on nothing of our environment but what was asked for', async () => {
+    const child = await spawnGuarded('/usr/bin/env', [], { env: { ONLY: 'this' } });
+    await child.exited;
+    expect(child.lines).toEqual(['ONLY=this']);
+  });
+
+  it('insists with SIGKILL when the program does not heed its stop signal', async () => {
+    const heard = Promise.withResolvers<void>();
+    const script = 'trap "" TERM; echo deaf; while :; do sleep 0.05; done';
+    const child = await spawnGuarded('/bin/sh', ['-c', script], { env, onLine: () => heard.resolve() });
+    await heard.promise;
+    expect(await child.stop(50)).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+
+  it('ends the program when its parent is killed without a word', async () => {
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', parentScript], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const lines = createInterface({ input: parent.stdout });
+    await once(lines, 'line');
+    parent.kill('SIGKILL');
+    const [exit] = await Promise.all([once(parent, 'exit'), once(lines, 'close')]);
+    // The program held its end of this pipe for two minutes, unless it was ended: that the lines closed is the proof.
+    expect(exit).toEqual([null, 'SIGKILL']);
+  });
+});
+
+const parentScript = `
+  import { spawnGuarded } from '${new URL('./guarded-process.ts', import.meta.url).href}';
+  const child = await spawnGuarded('/bin/sh', ['-c', 'exec sleep 120'], { env: process.env, output: 'inherit' });
+  console.log(child.pid);
+`;

@@ -1,0 +1,59 @@
+import {
+  createTestDatabase,
+  type FaultProxy,
+  startFaultProxy,
+  type TestDatabase,
+  throughProxy,
+} from '@enterprise-api/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../testing/eventually.ts';
+import { startTestApi, type TestApi } from '../testing/test-api.ts';
+
+let api: TestApi;
+let database: TestDatabase;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { hostname, port } = new URL(database.url);
+  proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+  api = await startTestApi({ database: { ...database, url: throughProxy(database.url, proxy) } });
+});
+afterAll(async () => {
+  await api.stop();
+  await proxy.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  proxy.restore();
+  await eventually(async () => (await api.call('get', '/readyz')).status === 200, 10_000);
+});
+
+describe.each(['cut', 'freeze'] as const)('while the database is away (%s)', (outage) => {
+  it('known keys read on, all else is 503 within a second, nothing is 401; then all is well again', async () => {
+    const known = await api.createKey();
+    const other = await api.createKey();
+    await api.call('get', '/v1/me', known.secret).expect(200);
+    proxy[outage]();
+    await api.call('get', '/v1/me', known.secret).expect(200);
+    const event = { organization_id: known.organization_id, type: 'batch.failed', data: { batch_id: 'b' } };
+    for (const call of [
+      () => api.call('get', '/v1/webhooks', known.secret),
+      () => api.call('post', '/v1/webhooks', known.secret).send({ url: 'https://example.com', events: ['*'] }),
+      () => api.call('get', '/v1/me', other.secret),
+      () => api.internal('post', '/internal/v1/events').send(event),
+      () => api.internal('post', '/internal/v1/organizations').send({ name: 'x', plan: 'pro' }),
+    ]) {
+      const startedAt = performance.now();
+      const answer = await call();
+      expect(performance.now() - startedAt).toBeLessThan(1_000);
+      expect(answer.status).toBe(503);
+      expect(answer.body.error).toMatchObject({ type: 'api_error', code: 'service_unavailable' });
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    await api.call('get', '/healthz').expect(200);
+    await api.call('get', '/readyz').expect(503);
+    proxy.restore();
+    await eventually(async () => (await api.call('get', '/v1/me', other.secret)).status === 200, 10_000);
+    await api.internal('post', '/internal/v1/events').send(event).expect(202);
+  });
+});

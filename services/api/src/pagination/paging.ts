@@ -1,0 +1,49 @@
+import type { Page } from '@enterprise-api/shared/contracts';
+import { invalid, type Problem } from '../core/problem.ts';
+import type { CursorScope, Cursors, Position } from './cursor.ts';
+
+/** What a list's query selects beside its columns. */
+export interface Positioned {
+  id: string;
+  /** `created_at` with its microseconds, as {@link Position} wants it. */
+  position: string;
+}
+
+/** A question for one page: one row more than asked for tells whether there is another. */
+export interface PageQuestion {
+  after: Position | null;
+  limit: number;
+}
+
+const badCursor = {
+  location: 'query',
+  path: 'cursor',
+  code: 'invalid_cursor',
+  message: 'is not one of this list with these filters',
+} as const;
+
+/**
+ * Answers a list: opens the cursor, asks for one row more than fits, seals the next cursor.
+ *
+ * @param ask returns rows newest first, after the given position, at most `limit`
+ */
+export async function paginate<Row extends Positioned, Item>(
+  cursors: Cursors,
+  request: { cursor?: string | undefined; limit: number },
+  scope: CursorScope,
+  ask: (question: PageQuestion) => Promise<Row[]>,
+  present: (row: Row) => Item,
+): Promise<Page<Item> | Problem> {
+  const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
+  if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
+  const rows = await ask({ after, limit: request.limit + 1 });
+  const shown = rows.slice(0, request.limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > shown.length && last !== undefined;
+  return {
+    object: 'list',
+    data: shown.map(present),
+    has_more: hasMore,
+    next_cursor: hasMore ? cursors.seal({ createdAt: last.position, id: last.id }, scope) : null,
+  };
+}

@@ -1,0 +1,45 @@
+import { deliverySchema, replayRequestSchema, replaySchema } from '@enterprise-api/shared/contracts';
+import type { Principal } from '../auth/guard.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
+import type { ManualSends } from './service.ts';
+
+export function manualSendRoutes(sends: ManualSends): Route<Principal>[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhooks/{id}/test',
+      summary: 'Send a test event to a webhook, also while it is disabled',
+      scope: 'webhooks:write',
+      ids: { id: 'whk' },
+      status: 202,
+      response: deliverySchema,
+      eventIds: ({ event_id }) => [event_id],
+      handle: ({ access, ids, requestId, transact }) =>
+        sends.test(transact, { organizationId: access.key.organization.id, id: ids.id }, requestId),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhooks/deliveries/{id}/retry',
+      summary: 'Send a delivery again, with a fresh retry schedule',
+      scope: 'webhooks:write',
+      ids: { id: 'dlv' },
+      status: 202,
+      response: deliverySchema,
+      handle: ({ access, ids, transact }) =>
+        sends.retry(transact, { organizationId: access.key.organization.id, id: ids.id }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhooks/{id}/replay',
+      summary: 'Send the deliveries of a time again; failed and canceled ones unless others are asked for',
+      scope: 'webhooks:write',
+      ids: { id: 'whk' },
+      body: replayRequestSchema,
+      inTurn: true,
+      status: 202,
+      response: replaySchema,
+      handle: ({ access, ids, body, transact, receivedAtMs }) =>
+        sends.replay(transact, { organizationId: access.key.organization.id, id: ids.id }, body, receivedAtMs),
+    }),
+  ];
+}

@@ -1,0 +1,241 @@
+import type { Database } from '@enterprise-api/shared/ledger';
+import { deriveDeliveryId } from '@enterprise-api/shared/runtime';
+import { insertEvents, insertOrganization, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { Rooms } from '../scheduler/capacity.ts';
+import { emitEvents } from '../testing/ledger.ts';
+import { type OutboxPage, takeEvents, takeOverdueEvents } from './queries.ts';
+
+const settings = { leaseMs: 45_000, maxAttempts: 10 };
+const overdue: OutboxPage = { cursor: null, limit: 100, olderThanMs: 2_000 };
+const plenty: Rooms = { webhookIds: [], free: [], busy: [], ofNewLane: 100, inAll: 1_000 };
+
+let db: Database;
+let close: () => Promise<void>;
+let organizationId: string;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+beforeEach(async () => {
+  organizationId = await insertOrganization(db);
+});
+
+const emit = (count = 1, values: Parameters<typeof emitEvents>[3] = {}) =>
+  emitEvents(db, organizationId, count, values);
+
+const deliveries = () =>
+  db.selectFrom('deliveries').selectAll().where('organization_id', '=', organizationId).execute();
+const outboxSize = async () =>
+  (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', organizationId).execute()).length;
+
+describe('take', () => {
+  it('writes one delivery per subscribed webhook, leases it, and empties the outbox', async () => {
+    const all = await insertWebhook(db, { organizationId, events: ['*'] });
+    const family = await insertWebhook(db, { organizationId, events: ['consultation.*'] });
+    const exact = await insertWebhook(db, { organizationId, events: ['consultation.completed'] });
+    await insertWebhook(db, { organizationId, events: ['batch.*', 'consultation.failed'] });
+    const [eventId = ''] = await emit();
+
+    const taken = await takeEvents(db, [eventId], plenty, settings);
+
+    expect(taken).toMatchObject({ events: 1, deliveries: 3, leftDue: [] });
+    expect(taken.leases.map((lease) => lease.webhook_id).sort()).toEqual([all, family, exact].sort());
+    expect(taken.leases.map((lease) => lease.id).sort()).toEqual(
+      [all, family, exact].map((webhook) => deriveDeliveryId(eventId, webhook)).sort(),
+    );
+    expect(await outboxSize()).toBe(0);
+    for (const row of await deliveries()) {
+      expect(row).toMatchObject({ status: 'pending', claims: 1, attempt_count: 0, max_attempts: 10, round: 0 });
+      expect(Number(row.next_attempt_at) - Date.now()).toBeGreaterThan(40_000);
+    }
+  });
+
+  it('leaves what has no room here due now, for anybody', async () => {
+    const webhook = await insertWebhook(db, { organizationId });
+    const ids = await emit(5);
+    const taken = await takeEvents(db, ids, { ...plenty, webhookIds: [webhook], free: [2], busy: [0] }, settings);
+    expect(taken.leases).toHaveLength(2);
+    expect(taken.leftDue).toEqual([webhook]);
+    const due = (await deliveries()).filter((row) => row.next_attempt_at !== null && row.next_attempt_at <= new Date());
+    expect(due).toHaveLength(3);
+    expect(due.every((row) => row.claims === 0)).toBe(true);
+  });
+
+  it('leases no more than the process has room for over all webhooks', async () => {
+    for (let index = 0; index < 3; index++) await insertWebhook(db, { organizationId });
+    const taken = await takeEvents(db, await emit(4), { ...plenty, inAll: 5 }, settings);
+    expect(taken.leases).toHaveLength(5);
+    expect(taken.deliveries).toBe(12);
+  });
+
+  it('makes new deliveries of a webhook with an open breaker due when it closes', async () => {
+    const webhook = await insertWebhook(db, { organizationId });
+    await sql`insert into webhook_health (webhook_id, open_until) values (${webhook}, now() + interval '1 hour')`.execute(
+      db,
+    );
+    const taken = await takeEvents(db, await emit(), plenty, settings);
+    expect(taken.leases).toEqual([]);
+    const [row] = await deliveries();
+    expect(row?.claims).toBe(0);
+    expect(Number(row?.next_attempt_at) - Date.now()).toBeGreaterThan(3_500_000);
+  });
+
+  it('matches a webhook that was enabled when the event came, and none that was made later, disabled or deleted', async () => {
+    await insertWebhook(db, { organizationId, state: 'disabled' });
+    await insertWebhook(db, { organizationId, state: 'deleted' });
+    await insertWebhook(db, { organizationId: await insertOrganization(db) });
+    const ids = await emit();
+    await insertWebhook(db, { organizationId });
+    const taken = await takeEvents(db, ids, plenty, settings);
+    expect(taken).toMatchObject({ events: 1, deliveries: 0, leases: [] });
+    expect(await outboxSize()).toBe(0);
+  });
+
+  it('goes by the subscription at the time of taking, when it has changed since the event', async () => {
+    const left = await insertWebhook(db, { organizationId, events: ['consultation.*'] });
+    const joined = await insertWebhook(db, { organizationId, events: ['batch.*'] });
+    const ids = await emit();
+    await db
+      .updateTable('webhooks')
+      .set({ event_patterns: ['batch.failed'] })
+      .where('id', '=', left)
+      .execute();
+    await db
+      .updateTable('webhooks')
+      .set({ event_patterns: ['*'] })
+      .where('id', '=', joined)
+      .execute();
+    const taken = await takeEvents(db, ids, plenty, settings);
+    expect(taken.leases.map((lease) => lease.webhook_id)).toEqual([joined]);
+  });
+
+  it('changes nothing when an event is taken twice', async () => {
+    await insertWebhook(db, { organizationId });
+    const [eventId = ''] = await emit();
+    await takeEvents(db, [eventId], plenty, settings);
+    const before = await deliveries();
+    // The row comes back, as after a restore of the outbox: the derived id keeps the delivery single.
+    await db.insertInto('outbox').values({ event_id: eventId, organization_id: organizationId }).execute();
+    const again = await takeEvents(db, [eventId], plenty, settings);
+    expect(again).toMatchObject({ events: 1, deliveries: 0, leases: [] });
+    expect(await deliveries()).toEqual(before);
+  });
+
+  it('gives each event to one of two that take at once', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit(20);
+    const results = await Promise.all([takeEvents(db, ids, plenty, settings), takeEvents(db, ids, plenty, settings)]);
+    expect(results.reduce((sum, taken) => sum + taken.leases.length, 0)).toBe(20);
+    expect(await deliveries()).toHaveLength(20);
+  });
+
+  it('is all or nothing: when its deliveries cannot be written, its events stay in the outbox', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit(3);
+    // No smallint: the insert fails, as it would for want of a partition.
+    const impossible = { ...settings, maxAttempts: 40_000 };
+    await expect(takeEvents(db, ids, plenty, impossible)).rejects.toThrow('out of range');
+    expect(await outboxSize()).toBe(3);
+    expect((await takeEvents(db, ids, plenty, settings)).deliveries).toBe(3);
+  });
+
+  it('passes over events that another process is just taking, and does not wait for them', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit(2);
+    await db.transaction().execute(async (other) => {
+      await sql`select from outbox where event_id = ${ids[0]} for update`.execute(other);
+      const answer = await db.transaction().execute(async (trx) => {
+        await sql`set local lock_timeout = '500ms'`.execute(trx);
+        return takeEvents(trx, ids, plenty, settings);
+      });
+      expect(answer.events).toBe(1);
+    });
+    expect((await takeEvents(db, ids, plenty, settings)).events).toBe(1);
+  });
+
+  it('relays an event whose transaction was long, after events that came later', async () => {
+    await insertWebhook(db, { organizationId });
+    await sql`update webhooks set created_at = clock_timestamp() - interval '1 hour'
+      where organization_id = ${organizationId}`.execute(db);
+    const makeOverdue = (trx: Database) =>
+      sql`update outbox set created_at = created_at - interval '3 seconds'
+        where organization_id = ${organizationId}`.execute(trx);
+    await db.transaction().execute(async (long) => {
+      await insertEvents(long, [testEvent(organizationId)]);
+      await makeOverdue(long);
+      await emit(2);
+      await makeOverdue(db);
+      expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2 });
+    });
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 1, deliveries: 1 });
+  });
+
+  it('relays only events whose job is late', async () => {
+    await insertWebhook(db, { organizationId });
+    await emit(2);
+    expect((await takeOverdueEvents(db, plenty, settings, overdue)).events).toBe(0);
+    // Both the events and the webhook grow older: a webhook made after an event does not get it.
+    await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'
+      where organization_id = ${organizationId}`.execute(db);
+    await sql`update webhooks set created_at = clock_timestamp() - interval '1 hour'
+      where organization_id = ${organizationId}`.execute(db);
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2, deliveries: 2 });
+    expect(await outboxSize()).toBe(0);
+  });
+
+  it('relays by turns: an organization with very much waiting holds up no other', async () => {
+    await sql`truncate outbox`.execute(db);
+    const crowded = organizationId;
+    await emit(300);
+    const others: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      organizationId = await insertOrganization(db);
+      others.push(organizationId);
+      await emit(2);
+    }
+    await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
+    const waiting = async (id: string) =>
+      (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', id).execute()).length;
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 31, cursor: null });
+    expect(await Promise.all([crowded, ...others].map(waiting))).toEqual([275, 0, 0, 0]);
+    // The others are done: their share is its own again.
+    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 100 });
+  });
+
+  it('relays from more organizations than it visits in one run by going on behind the last', async () => {
+    await sql`truncate outbox`.execute(db);
+    for (let count = 0; count < 105; count++) {
+      organizationId = await insertOrganization(db);
+      await emit();
+    }
+    await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
+    const first = await takeOverdueEvents(db, plenty, settings, overdue);
+    expect(first).toMatchObject({ events: 100, cursor: expect.any(String) });
+    const second = await takeOverdueEvents(db, plenty, settings, { ...overdue, cursor: first.cursor });
+    expect(second).toMatchObject({ events: 5, cursor: null });
+  });
+
+  it('relays no more than its limit, and goes on behind the last organization that got any', async () => {
+    await sql`truncate outbox`.execute(db);
+    const organizations = [organizationId, await insertOrganization(db), await insertOrganization(db)].sort();
+    for (const id of organizations) {
+      organizationId = id;
+      await emit(4);
+    }
+    const waiting = async () => {
+      const rows = await db.selectFrom('outbox').select('organization_id').execute();
+      return organizations.map((id) => rows.filter((row) => row.organization_id === id).length);
+    };
+    const page = { ...overdue, limit: 2, olderThanMs: 0 };
+    const first = await takeOverdueEvents(db, plenty, settings, page);
+    expect(first).toMatchObject({ events: 2, cursor: organizations[1] });
+    expect(await waiting()).toEqual([3, 3, 4]);
+    const second = await takeOverdueEvents(db, plenty, settings, { ...page, cursor: first.cursor });
+    // One each, as those before it had.
+    expect(second).toMatchObject({ events: 1, cursor: null });
+    expect(await waiting()).toEqual([3, 3, 3]);
+  });
+});

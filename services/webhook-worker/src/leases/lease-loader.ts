@@ -1,0 +1,80 @@
+import type { Database } from '@enterprise-api/shared/ledger';
+import type { Clock, Logger } from '@enterprise-api/shared/runtime';
+import type { Lanes } from '../scheduler/scheduler.ts';
+import { type Lease, toLease } from './lease.ts';
+import type { LeaseRow } from './lease-row.ts';
+import { findEvents, handBack } from './queries.ts';
+
+/** The way of leases into the lanes and back to the ledger. */
+export interface Intake {
+  /** Fetches the bodies, once per event, and puts the leases into their lanes. */
+  accept(rows: LeaseRow[], leasedAt: number): Promise<void>;
+  /** Gives leases back to the ledger: due now, for anybody. Never throws; a lease not given back runs out. */
+  handBack(leases: readonly Lease[]): Promise<void>;
+  /** Resolves when every hand-back begun so far is done. */
+  settled(): Promise<void>;
+}
+
+export interface IntakeOptions {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  lanes: Pick<Lanes, 'accept'>;
+  /** Where the deliveries of a webhook go; null when it is not there any more. */
+  hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
+  /** After this age a lease has run out: the row belongs to somebody else, or soon will. */
+  leaseMs: number;
+}
+
+export function createIntake({ db, clock, log, lanes, hostKey, leaseMs }: IntakeOptions): Intake {
+  const pending = new Set<Promise<void>>();
+  const giveBack = async (leases: readonly Lease[]): Promise<void> => {
+    const current = leases.filter((lease) => clock.monotonic() - lease.leasedAt < leaseMs);
+    if (current.length === 0) return;
+    try {
+      await handBack(
+        db,
+        current.map((lease) => lease.deliveryId),
+        current.map((lease) => lease.mark),
+      );
+    } catch (error) {
+      log.warn({ err: error, deliveries: current.length }, 'hand-back failed; the leases will run out');
+    }
+  };
+  return {
+    accept: async (rows, leasedAt) => {
+      if (rows.length === 0) return;
+      const [events, hostKeys] = await Promise.all([
+        findEvents(db, [...new Set(rows.map((row) => row.event_id))]),
+        findHostKeys(rows, hostKey),
+      ]);
+      const leases: Lease[] = [];
+      for (const row of rows) {
+        const event = events.get(row.event_id);
+        if (event === undefined) log.error({ delivery_id: row.id, event_id: row.event_id }, 'event has no body');
+        else leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
+      }
+      lanes.accept(leases);
+    },
+    handBack: (leases) => {
+      const work = giveBack(leases).finally(() => pending.delete(work));
+      pending.add(work);
+      return work;
+    },
+    settled: async () => {
+      await Promise.all(pending);
+    },
+  };
+}
+
+/** By webhook. Those at hand cost nothing; the others are looked up together, which their attempts then need not. */
+async function findHostKeys(
+  rows: readonly LeaseRow[],
+  find: IntakeOptions['hostKey'],
+): Promise<Map<string, string | null>> {
+  const found = new Map<string, string | null | Promise<string | null>>();
+  for (const row of rows) {
+    if (!found.has(row.webhook_id)) found.set(row.webhook_id, find(row.webhook_id, row.webhook_version));
+  }
+  return new Map(await Promise.all([...found].map(async ([id, key]) => [id, await key] as const)));
+}

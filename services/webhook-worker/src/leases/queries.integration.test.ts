@@ -1,0 +1,57 @@
+import type { Database } from '@enterprise-api/shared/ledger';
+import { nilUuid } from '@enterprise-api/shared/runtime';
+import { insertEvents, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { leaseDueDeliveries } from '../dispatch/queries.ts';
+import { takeEvents } from '../fan-out/queries.ts';
+import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
+import type { LeaseRow } from './lease-row.ts';
+import { findEvents, handBack } from './queries.ts';
+
+const leaseMs = 45_000;
+const page = { cursor: nilUuid, visit: 1_000 };
+
+let db: Database;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+
+const makeDue = (ids: string[]) =>
+  sql`update deliveries set next_attempt_at = now() - interval '1 s' where id = any(${ids}::uuid[])`.execute(db);
+
+describe('hand-back', () => {
+  it('makes the delivery due now and takes the claim back', async () => {
+    const { leases } = await takeDeliveries(db, 1);
+    const [lease] = leases as [LeaseRow];
+    expect(await handBack(db, [lease.id], [lease.lease])).toBe(1);
+    const row = await findDelivery(db, lease.id);
+    expect(row.claims).toBe(0);
+    expect(Number(row.next_attempt_at)).toBeLessThanOrEqual(Date.now() + 1_000);
+  });
+
+  it('does not touch a row that somebody else holds by now', async () => {
+    const { leases } = await takeDeliveries(db, 1);
+    const [lease] = leases as [LeaseRow];
+    await makeDue([lease.id]);
+    await leaseDueDeliveries(db, page, plenty, leaseMs);
+    const before = await findDelivery(db, lease.id);
+    expect(await handBack(db, [lease.id], [lease.lease])).toBe(0);
+    expect(await findDelivery(db, lease.id)).toEqual(before);
+  });
+});
+
+describe('bodies', () => {
+  it('are the very text that was written', async () => {
+    const { organizationId } = await takeDeliveries(db, 1);
+    await insertWebhook(db, { organizationId });
+    const data = { consultation_id: 'con_1', text: 'ünïcödé   "quoted" \\ 🎉' };
+    const [event] = await insertEvents(db, [testEvent(organizationId, { data })]);
+    await takeEvents(db, [event?.id ?? ''], plenty, { leaseMs, maxAttempts: 3 });
+    const body = (await findEvents(db, [event?.id ?? ''])).get(event?.id ?? '')?.body;
+    expect(JSON.parse(body ?? '').data).toEqual(data);
+  });
+});

@@ -1,0 +1,36 @@
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { sql } from 'kysely';
+
+/** What an attempt needs of its event. */
+export interface EventContent {
+  body: string;
+  /** Of the API request that emitted it, if one did. */
+  request_id: string | null;
+}
+
+/** By event id. */
+export async function findEvents(db: Database, eventIds: readonly string[]): Promise<Map<string, EventContent>> {
+  const { rows } = await sql<EventContent & { id: string }>`${prepared}
+    select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])`.execute(db);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * Gives leases back: due now, for anybody. Only rows that still carry the very lease: one that ran out and was given
+ * again is not ours to touch. (Only pending ones have a due time; saying so would offer the planner the wrong index.)
+ */
+export async function handBack(
+  db: Database,
+  deliveryIds: readonly string[],
+  marks: readonly string[],
+): Promise<number> {
+  const { rows } = await sql<{ id: string }>`${prepared}
+    with mine as materialized (
+      select d.id from unnest(${plainArray(deliveryIds)}::uuid[], ${marks}::timestamptz[]) as x(id, mark)
+      join deliveries d on d.id = x.id
+      where d.next_attempt_at = x.mark order by d.id for update of d
+    )
+    update deliveries d set next_attempt_at = now(), claims = greatest(d.claims - 1, 0)
+    where d.id = any (array(select id from mine)) returning d.id`.execute(db);
+  return rows.length;
+}

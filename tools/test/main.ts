@@ -1,0 +1,98 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureTemplateDatabase } from '@enterprise-api/testkit';
+import { startEmbeddedPostgres } from '../dev/embedded-postgres.ts';
+import { Interruption, onInterruption } from '../dev/interruption.ts';
+import { readStateFile } from '../dev/state-file.ts';
+import { type JestRun, listTests, runJest } from './jest.ts';
+import { findRedis, type RedisSource } from './redis.ts';
+import { byRedisUse, needPostgres } from './suites.ts';
+import { noTotals, totalsLine, totalsSchema } from './totals.ts';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+/** `make test`: brings up what the tests need, runs jest with the given arguments, says the totals last. */
+async function main(args: string[], signal: AbortSignal): Promise<number> {
+  await using resources = new AsyncDisposableStack();
+  const folder = temporaryFolder();
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { DATABASE_URL: _database, REDIS_URL: givenUrl, ...inherited } = process.env;
+  const run: JestRun = { project, signal, env: { ...inherited, NODE_ENV: 'test' } };
+  const files = await listTests(args, run);
+  const suites = byRedisUse(files);
+  const wantRedis = suites.also.length + suites.only.length > 0;
+  const redis = wantRedis
+    ? await findRedis({ givenUrl: givenUrl || undefined, env: process.env, say, signal })
+    : undefined;
+  if (redis?.kind === 'none') say(`${redis.problem}\nGoing on without a Redis.`);
+  const databaseUrl = needPostgres(files) ? await bringUpPostgres(folder, resources, signal) : undefined;
+  const totalsFile = join(folder, 'totals.json');
+  const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, TEST_TOTALS_FILE: totalsFile, ...redisSettings(redis) };
+  const selection = redis?.kind === 'none' ? ['--runTestsByPath', ...suites.none, ...suites.also] : [];
+  const nothingLeft = selection.length === 1;
+  const exit = nothingLeft ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
+  const missing = redis?.kind === 'none' ? reportMissing(suites, redis.advice) : 0;
+  const totals = nothingLeft ? noTotals : readStateFile(totalsFile, totalsSchema);
+  if (totals && totals.skipped > 0) say(`${totals.skipped} skipped.`);
+  if (totals) say(totalsLine(totals));
+  else if (exit.code !== 0) say('jest ended before it could report its totals.');
+  return (exit.code ?? 1) || (missing > 0 ? 1 : 0);
+}
+
+/** A folder that user `postgres` can reach as well; folders of runs that were killed go at the same time. */
+function temporaryFolder(): string {
+  const prefix = 'enterprise-api-test-';
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
+    if (pid > 0 && !isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+  const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+async function bringUpPostgres(folder: string, resources: AsyncDisposableStack, signal: AbortSignal): Promise<string> {
+  const given = process.env.TEST_DATABASE_URL;
+  const url = given || resources.use(await embeddedPostgres(folder, signal)).url;
+  await ensureTemplateDatabase(url);
+  return url;
+}
+
+async function embeddedPostgres(dataFolder: string, signal: AbortSignal) {
+  const quiet = () => undefined;
+  const options = { project, dataFolder, database: 'postgres', durable: false, signal };
+  const postgres = await startEmbeddedPostgres({ ...options, say: quiet });
+  say(`PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, for this run.`);
+  return postgres;
+}
+
+function redisSettings(redis: RedisSource | undefined): Record<string, string | undefined> {
+  return { TEST_REDIS_URL: redis?.kind === 'given' ? redis.url : undefined };
+}
+
+function reportMissing(suites: { also: string[]; only: string[] }, advice: string): number {
+  const relative = (file: string) => `  ${file.replace(project, '')}`;
+  if (suites.only.length > 0) say(`Not run, for want of a Redis:\n${suites.only.map(relative).join('\n')}`);
+  if (suites.also.length > 0)
+    say(`Run on PostgreSQL only, for want of a Redis:\n${suites.also.map(relative).join('\n')}`);
+  say(advice);
+  return suites.only.length + suites.also.length;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2), onInterruption());
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof Interruption ? error.exitCode : 1;
+}

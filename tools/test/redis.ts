@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { askRedis, findRedisProgram, spawnGuarded } from '@enterprise-api/testkit';
+
+/** Where the tests' Redis comes from. */
+export type RedisSource =
+  | { kind: 'given'; url: string }
+  | { kind: 'program'; path: string }
+  | { kind: 'none'; problem: string; advice: string };
+
+export interface RedisQuestion {
+  /** `REDIS_URL`, when somebody set it. */
+  givenUrl: string | undefined;
+  env: Readonly<Record<string, string | undefined>>;
+  say: (line: string) => void;
+  signal: AbortSignal;
+}
+
+const advice =
+  'Install redis-server or valkey-server (Debian, Ubuntu: sudo apt-get install redis-server; ' +
+  'macOS: brew install redis), or set REDIS_URL to a running one.';
+
+/** The given Redis, else a program on the PATH, else one that apt-get installs when we may, else what to do about it. */
+export async function findRedis(question: RedisQuestion): Promise<RedisSource> {
+  if (question.givenUrl !== undefined) return await checkGiven(question.givenUrl);
+  const present = findRedisProgram();
+  if (present !== undefined) return { kind: 'program', path: present };
+  const problem = await installRedis(question);
+  const installed = findRedisProgram();
+  if (installed !== undefined) return { kind: 'program', path: installed };
+  return { kind: 'none', problem, advice };
+}
+
+async function checkGiven(url: string): Promise<RedisSource> {
+  const problem = await askRedis(url);
+  if (problem === undefined) return { kind: 'given', url };
+  return { kind: 'none', problem: `REDIS_URL is set, but no Redis answers there: ${problem}.`, advice };
+}
+
+// A policy-rc.d that says 101 keeps the package from starting a server of its own.
+const installScript = `
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy"
+fi
+export DEBIAN_FRONTEND=noninteractive
+options='-o DPkg::Lock::Timeout=60 -o Acquire::Retries=2 -o Acquire::http::Timeout=30'
+apt-get $options update
+apt-get $options install --yes --no-install-recommends redis-server
+`;
+
+async function installRedis({ env, say, signal }: RedisQuestion): Promise<string> {
+  const sh = ['/bin/sh', '-c', installScript];
+  const command = canRun('apt-get', '--version') ? asRoot(sh) : undefined;
+  if (command === undefined) return 'No Redis here, and no right to install one with apt-get.';
+  say('No Redis on the PATH: installing redis-server with apt-get …');
+  const [program = '/bin/sh', ...args] = command;
+  const install = await spawnGuarded(program, args, { env, cwd: '/', signal });
+  await install.exited;
+  signal.throwIfAborted();
+  return `apt-get brought no Redis; its last lines:\n${install.lines.slice(-8).join('\n')}`;
+}
+
+/** The command as root: as it is when we are, through sudo when that asks for no password. */
+function asRoot(command: string[]): string[] | undefined {
+  if (process.getuid?.() === 0) return command;
+  return canRun('sudo', '-n', 'true') ? ['sudo', '-n', ...command] : undefined;
+}
+
+function canRun(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
