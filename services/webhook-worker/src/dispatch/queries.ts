@@ -21,7 +21,7 @@ export interface Dispatched {
   share: number;
 }
 
-/** Added to a lease that was given before without a recorded attempt: 30 s × (2^claims − 1), an hour at most. */
+/** Added to a lease that was given before without a recorded attempt: 30 s × (2^lease_count − 1), an hour at most. */
 const reclaimStepSeconds = 30;
 const reclaimLimitSeconds = 3_600;
 /** Leased in one run out of turn. */
@@ -93,9 +93,9 @@ export async function leaseDueDeliveries(
       select id, version, true as in_turn from picked
       union all select id, version, false from tests where id not in (select id from picked)
     ), leased as (
-      update deliveries d set claims = least(d.claims + 1, 32000),
+      update deliveries d set lease_count = least(d.lease_count + 1, 32000),
         next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} +
-          least(${reclaimStepSeconds} * (power(2, least(d.claims, 7)) - 1) * (1 + random()), ${reclaimLimitSeconds}))
+          least(${reclaimStepSeconds} * (power(2, least(d.lease_count, 7)) - 1) * (1 + random()), ${reclaimLimitSeconds}))
       where d.id = any (array(select id from chosen))
       returning d.*
     ), walk as (

@@ -48,7 +48,7 @@ describe('take', () => {
     );
     expect(await outboxSize()).toBe(0);
     for (const row of await deliveries()) {
-      expect(row).toMatchObject({ status: 'pending', claims: 1, attempt_count: 0, max_attempts: 10, round: 0 });
+      expect(row).toMatchObject({ status: 'pending', lease_count: 1, attempt_count: 0, max_attempts: 10, round: 0 });
       expect(Number(row.next_attempt_at) - Date.now()).toBeGreaterThan(40_000);
     }
   });
@@ -61,7 +61,7 @@ describe('take', () => {
     expect(taken.leftDue).toEqual([webhook]);
     const due = (await deliveries()).filter((row) => row.next_attempt_at !== null && row.next_attempt_at <= new Date());
     expect(due).toHaveLength(3);
-    expect(due.every((row) => row.claims === 0)).toBe(true);
+    expect(due.every((row) => row.lease_count === 0)).toBe(true);
   });
 
   it('leases no more than the process has room for over all webhooks', async () => {
@@ -79,7 +79,7 @@ describe('take', () => {
     const taken = await takeEvents(db, await emit(), plenty, settings);
     expect(taken.leases).toEqual([]);
     const [row] = await deliveries();
-    expect(row?.claims).toBe(0);
+    expect(row?.lease_count).toBe(0);
     expect(Number(row?.next_attempt_at) - Date.now()).toBeGreaterThan(3_500_000);
   });
 

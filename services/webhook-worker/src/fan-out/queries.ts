@@ -130,7 +130,7 @@ async function take(
     ), gone as (
       delete from outbox o using picked p where o.event_id = p.event_id
     ), written as (
-      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, claims, next_attempt_at)
+      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, lease_count, next_attempt_at)
       select id, organization_id, webhook_id, event_id, type, 'pending', ${maxAttempts}::smallint,
              case when mine then 1 else 0 end,
              case when open_until is not null then open_until
@@ -141,13 +141,13 @@ async function take(
       returning *
     ), totals as (
       select (select count(*) from picked) as events, (select count(*) from written) as deliveries,
-             (select count(*) from written where claims = 1 or next_attempt_at <= now()) as places,
+             (select count(*) from written where lease_count = 1 or next_attempt_at <= now()) as places,
              (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
              ${source.cursor} as cursor
     )
     select t.events, t.deliveries, t.places, t.cursor, ${leaseColumns('d')}, w.version as webhook_version,
            case when row_number() over () = 1 then t.left_due end as left_due
-    from totals t left join (written d join webhooks w on w.id = d.webhook_id) on d.claims = 1`.execute(db);
+    from totals t left join (written d join webhooks w on w.id = d.webhook_id) on d.lease_count = 1`.execute(db);
   const totals = rows[0];
   return {
     events: totals?.events ?? 0,

@@ -29,7 +29,7 @@ describe('hand-back', () => {
     const [lease] = leases as [LeaseRow];
     expect(await handBack(db, [lease.id], [lease.lease])).toBe(1);
     const row = await findDelivery(db, lease.id);
-    expect(row.claims).toBe(0);
+    expect(row.lease_count).toBe(0);
     expect(Number(row.next_attempt_at)).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 

@@ -30,7 +30,7 @@ export async function handBack(
       join deliveries d on d.id = x.id
       where d.next_attempt_at = x.mark order by d.id for update of d
     )
-    update deliveries d set next_attempt_at = now(), claims = greatest(d.claims - 1, 0)
+    update deliveries d set next_attempt_at = now(), lease_count = greatest(d.lease_count - 1, 0)
     where d.id = any (array(select id from mine)) returning d.id`.execute(db);
   return rows.length;
 }

@@ -28,7 +28,7 @@ beforeEach(async () => {
   // Rows lie in the order of their last update: now against that of their ids, and many others among them.
   await takeDeliveries(db, 500);
   for (const { id } of [...leases].sort((a, b) => (a.id < b.id ? 1 : -1))) {
-    await sql`update deliveries set claims = claims where id = ${id}`.execute(db);
+    await sql`update deliveries set lease_count = lease_count where id = ${id}`.execute(db);
   }
   await sql`analyze deliveries`.execute(db);
 });

@@ -59,7 +59,7 @@ export async function cancelPending(
       select d.id from candidates c join deliveries d on d.id = c.id
       where d.status = 'pending' and d.round = c.round order by d.id for update of d skip locked
     )
-    update deliveries set status = 'canceled', next_attempt_at = null, completed_at = now(), claims = 0
+    update deliveries set status = 'canceled', next_attempt_at = null, completed_at = now(), lease_count = 0
     where id in (select id from locked) returning id`.execute(db);
   return rows.length;
 }
@@ -76,6 +76,6 @@ export async function cancelLeased(
       join deliveries d on d.id = x.id
       where d.status = 'pending' and d.next_attempt_at = x.mark order by d.id for update of d
     )
-    update deliveries set status = 'canceled', next_attempt_at = null, completed_at = now(), claims = 0
+    update deliveries set status = 'canceled', next_attempt_at = null, completed_at = now(), lease_count = 0
     where id in (select id from mine)`.execute(db);
 }
