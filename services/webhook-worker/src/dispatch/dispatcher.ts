@@ -1,7 +1,6 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { type Clock, nilUuid } from '@enterprise-api/shared/runtime';
+import { type Clock, createLoop, type Loop, nilUuid } from '@enterprise-api/shared/runtime';
 import type { Intake } from '../leases/lease-loader.ts';
-import { createLoop, type Loop } from '../maintenance/loop.ts';
 import type { Rooms } from '../scheduler/capacity.ts';
 import type { Lanes } from '../scheduler/scheduler.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
