@@ -100,7 +100,7 @@ export interface DeliveriesTable {
   max_attempts: number;
   next_attempt_at: Date | null;
   /** Leases given since the last recorded attempt. */
-  claims: Generated<number>;
+  lease_count: Generated<number>;
   /** Raised by a manual retry and by replay; an outcome of an older round changes nothing. */
   round: Generated<number>;
   /** Whether a person asked (test, retry, replay) for the next attempt, or for the one that delivered. */
