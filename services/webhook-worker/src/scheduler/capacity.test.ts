@@ -63,7 +63,7 @@ describe('lanes', () => {
       permits: 10,
       concurrency: 3,
       waiting: 20,
-      perHost: 4,
+      recentPerHost: 4,
     });
     scheduler.accept(Array.from({ length: 13 }, () => lease('slow', 0, 'host')));
     expect([capacityOf('new', 'slow'), capacityOf('new', 'other'), scheduler.capacity('new').total]).toEqual([

@@ -118,7 +118,7 @@ describe('lanes', () => {
   it('give back what waits when the breaker opens, and have no room for new deliveries until it closes', async () => {
     const { scheduler, leases, released, running, capacityOf, pass } = bench({ concurrency: 1 });
     scheduler.accept(leases('a', 5));
-    scheduler.openCircuit('a', 10_000);
+    scheduler.releaseWaiting('a');
     expect(released).toHaveLength(4);
     expect(capacityOf('new', 'a')).toBe(0);
     await running[0]?.end();
@@ -152,7 +152,7 @@ describe('the limit per organization and host', () => {
     running.filter((entry) => entry.lease.hostKey === hostKey).length;
 
   it('holds over all webhooks, for each organization and host by itself', () => {
-    const made = bench({ permits: 1_000, waiting: 20, perHost: 20 });
+    const made = bench({ permits: 1_000, waiting: 20, recentPerHost: 20 });
     made.scheduler.accept([
       ...twoFor(made, 'a victim', 100),
       ...twoFor(made, 'b victim', 100),
@@ -162,7 +162,7 @@ describe('the limit per organization and host', () => {
   });
 
   it('gives a place that comes free to the next webhook in turn, when the attempt is over to the last byte', async () => {
-    const made = bench({ permits: 1_000, perHost: 2 });
+    const made = bench({ permits: 1_000, recentPerHost: 2 });
     const { scheduler, running } = made;
     scheduler.accept(twoFor(made, 'victim', 3));
     running[0]?.answer();
@@ -175,7 +175,7 @@ describe('the limit per organization and host', () => {
   });
 
   it('lets nothing wait for a host that is full and slow: that would be in the place of others', async () => {
-    const made = bench({ permits: 100, concurrency: 2, waiting: 20, perHost: 2 });
+    const made = bench({ permits: 100, concurrency: 2, waiting: 20, recentPerHost: 2 });
     const { scheduler, released, running, capacityOf, pass } = made;
     scheduler.accept(twoFor(made, 'victim', 3));
     expect(capacityOf('new', 'victim/2')).toBe(20);
