@@ -51,7 +51,7 @@ describe.each(queueBackends())('workers that come and go, queued on $name', (bac
     // What waits is due now, for anybody: another worker sends it while the first still finishes.
     await stage.untilDeliveries(
       organizationId,
-      (rows) => rows.filter((row) => row.claims === 0 && Number(row.next_attempt_at) <= Date.now()).length === 9,
+      (rows) => rows.filter((row) => row.lease_count === 0 && Number(row.next_attempt_at) <= Date.now()).length === 9,
     );
     gate.resolve();
     expect(await worker.exited).toMatchObject({ code: 0 });

@@ -24,7 +24,11 @@ describe.each(queueBackends().filter(({ name }) => name === 'redis'))('a stop, q
     await receiver.waitFor(1);
     redis.freeze();
     worker.kill('SIGTERM');
-    await stage.untilDeliveries(organizationId, (rows) => rows.filter((row) => row.claims === 0).length === 4, 3_000);
+    await stage.untilDeliveries(
+      organizationId,
+      (rows) => rows.filter((row) => row.lease_count === 0).length === 4,
+      3_000,
+    );
     gate.resolve();
     expect(await worker.exited).toMatchObject({ code: 0 });
     expect(receiver.requests).toHaveLength(1);

@@ -63,7 +63,7 @@ export async function poison(stores: Stores, size: Poison): Promise<Finding> {
   };
 }
 
-/** The lease of 3 s, and from the second on 30 s × (2^claims − 1) more, an hour at most. */
+/** The lease of 3 s, and from the second on 30 s × (2^lease_count − 1) more, an hour at most. */
 function expectedPause(index: number): number {
   return Math.min(30 * (2 ** index - 1), 3_600);
 }

@@ -10,7 +10,7 @@ export const auditObjectPrefixes = {
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
-/** THE catalogue of changes that the audit log holds. `webhook.disabled` is what a worker does; people update. */
+/** The catalogue of changes that the audit log holds. A worker disables a webhook (`webhook.disabled`); its owner updates it. */
 export const auditActions = [
   'organization.created',
   'organization.updated',

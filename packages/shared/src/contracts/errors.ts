@@ -8,7 +8,7 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'api_error';
 
-/** THE catalogue of error codes: status, type, and the public message used when a call site has nothing more precise. */
+/** The catalogue of error codes: status, type, and the public message used when a call site has nothing more precise. */
 export const errorCatalogue = {
   unauthorized: {
     status: 401,
@@ -68,6 +68,12 @@ export const errorCatalogue = {
     type: 'invalid_request_error',
     message: 'A request with this Idempotency-Key is still running.',
   },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    message: 'The request did not arrive in time. Send it again.',
+  },
+  malformed_request: { status: 400, type: 'invalid_request_error', message: 'The request is not valid HTTP.' },
   internal_error: { status: 500, type: 'api_error', message: 'Something went wrong on our side.' },
   service_unavailable: {
     status: 503,

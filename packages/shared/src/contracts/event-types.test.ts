@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   type EventType,
+  eventPatternPairs,
   eventPatternSchema,
   eventPatterns,
+  eventPatternsFor,
   eventTypeNames,
   eventTypes,
-  patternsMatching,
 } from './event-types.ts';
 
 describe('the catalogue of event types', () => {
@@ -14,7 +15,7 @@ describe('the catalogue of event types', () => {
     expect(eventTypes[name].data.safeParse({}).success).toBe(false);
   });
 
-  it('offers the types of the specification, their families and all for subscription', () => {
+  it('offers every subscribable type, their families and `*` for subscription', () => {
     expect(eventPatterns).toEqual([
       'consultation.completed',
       'consultation.failed',
@@ -29,10 +30,22 @@ describe('the catalogue of event types', () => {
     expect(eventPatternSchema.safeParse('webhook.*').success).toBe(false);
   });
 
-  it('matches a type by its name, its family, or all; the test event by nothing', () => {
-    const matching = (type: EventType) => eventPatterns.filter((pattern) => patternsMatching(type).includes(pattern));
+  it('matches a type by its name, its family, and `*`; the test event by nothing', () => {
+    const matching = (type: EventType) => eventPatterns.filter((pattern) => eventPatternsFor(type).includes(pattern));
     expect(matching('batch.failed')).toEqual(['batch.failed', 'batch.*', '*']);
     expect(matching('consultation.completed')).toEqual(['consultation.completed', 'consultation.*', '*']);
     expect(matching('webhook.test')).toEqual([]);
+  });
+
+  it('keeps `*` to consultations and batches, whatever families are added', () => {
+    const starred = eventPatternPairs.filter((pair) => pair.pattern === '*').map((pair) => pair.type.split('.')[0]);
+    expect(new Set(starred)).toEqual(new Set(['consultation', 'batch']));
+  });
+
+  it('pairs every type with its patterns', () => {
+    for (const type of eventTypeNames) {
+      const patterns = eventPatternPairs.filter((pair) => pair.type === type).map((pair) => pair.pattern);
+      expect(patterns).toEqual(eventPatternsFor(type));
+    }
   });
 });

@@ -17,8 +17,8 @@ export interface EventTypeDefinition {
 }
 
 /**
- * THE catalogue of event types (specification, section 6). Filters, validation, subscriptions, documentation and
- * tests derive from it: adding an event type is adding an entry here and the code that emits it.
+ * The catalogue of event types. Filters, validation, subscriptions, documentation and tests derive from it: adding an
+ * event type is adding an entry here and the code that emits it.
  */
 export const eventTypes = {
   'consultation.completed': {
@@ -52,7 +52,7 @@ export const eventTypes = {
     example: { batch_id: 'bat_c9f0f895', status: 'partial_failure', total: 40, completed: 37, failed: 3 },
   },
   'webhook.test': {
-    description: 'Sent by the test endpoint to one webhook alone; nobody subscribes to it.',
+    description: 'Sent by the test endpoint to one webhook alone; no webhook can subscribe to it.',
     subscribable: false,
     data: z.looseObject({ webhook_id: identifier }),
     example: { webhook_id: 'whk_01jd6kz5r8e2v9qxm3c7t4b0na', message: 'This is a test event.' },
@@ -75,18 +75,28 @@ export const emittableEventTypeSchema = z.enum(subscribableEventTypeNames as [Ev
 
 const familyWildcards = [...new Set(subscribableEventTypeNames.map((name) => `${familyOf(name)}.*`))];
 
-/** What a webhook's `events` may name: a subscribable type, a family (`batch.*`), or `*` for all of them. */
+/** What a webhook's `events` may name: a subscribable type, a family (`batch.*`), or `*`. */
 export const eventPatterns = [...subscribableEventTypeNames, ...familyWildcards, '*'];
 
 export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]]);
 
+/** The families that `*` stands for. A family that is added later is not: webhooks must ask for it. */
+const familiesOfStar = new Set(['consultation', 'batch']);
+
 /**
- * The patterns that match a type, as the take statement compares them with a webhook's `event_patterns`.
- * A type that nobody may subscribe to has none, so that not even `*` reaches it.
+ * The patterns that match a type: its name, its family, and `*`. A type that is not subscribable matches none, so that
+ * it reaches only the webhook that it was made for.
  */
-export function patternsMatching(type: EventType): string[] {
-  return eventTypes[type].subscribable ? [type, `${familyOf(type)}.*`, '*'] : [];
+export function eventPatternsFor(type: EventType): string[] {
+  if (!eventTypes[type].subscribable) return [];
+  const family = familyOf(type);
+  return [type, `${family}.*`, ...(familiesOfStar.has(family) ? ['*'] : [])];
 }
+
+/** {@link eventPatternsFor} every type, one pair each: statements that match events with webhooks join these. */
+export const eventPatternPairs: readonly { type: EventType; pattern: string }[] = eventTypeNames.flatMap((type) =>
+  eventPatternsFor(type).map((pattern) => ({ type, pattern })),
+);
 
 function familyOf(type: string): string {
   return type.slice(0, type.indexOf('.'));

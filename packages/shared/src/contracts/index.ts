@@ -2,6 +2,7 @@ export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './deliveries.ts';
 export * from './delivery-headers.ts';
+export * from './delivery-policy.ts';
 export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** THE catalogue of plans. `starter` has no API access; the rate limit of the others is a setting (`API_RATE_LIMITS`). */
+/** The catalogue of plans. `starter` has no API access; the rate limit of the others is a setting (`API_RATE_LIMITS`). */
 export const planNames = ['starter', 'pro', 'business', 'enterprise'] as const;
 
 export type Plan = (typeof planNames)[number];
@@ -10,7 +10,7 @@ export type ApiPlan = Exclude<Plan, 'starter'>;
 
 export const planSchema = z.enum(planNames);
 
-/** Whether keys of organizations on this plan may call the API (specification, section 5, rule 7). */
+/** Whether keys of organizations on this plan may call the API. */
 export function hasApiAccess(plan: Plan): plan is ApiPlan {
   return plan !== 'starter';
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** THE catalogue of scopes (specification, section 5) with what each grants. */
+/** The catalogue of scopes, with what each grants. */
 export const scopeDescriptions = {
   'me:read': 'Read /v1/me',
   'consultations:read': 'List and read consultations and responses',

@@ -139,7 +139,7 @@ function restart(organizationId: string, which: RawBuilder<unknown>, limit: numb
         last_status_code, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms
       from chosen where delivered_by is not null
     ), restarted as (
-      update deliveries d set status = 'pending', round = d.round + 1, next_attempt_at = now(), claims = 0, manual = true,
+      update deliveries d set status = 'pending', round = d.round + 1, next_attempt_at = now(), lease_count = 0, manual = true,
         completed_at = null, delivered_by = null, delivered_version = null, excerpt = null, dns_ms = null,
         connect_ms = null, tls_ms = null, first_byte_ms = null,
         max_attempts = d.attempt_count + d.max_attempts - case when d.round = 0 then 0 else (

@@ -44,7 +44,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
       created_at: expect.any(String),
       completed_at: null,
     });
-    expect(await rowOf(body.id)).toMatchObject({ manual: true, claims: 0, round: 0 });
+    expect(await rowOf(body.id)).toMatchObject({ manual: true, lease_count: 0, round: 0 });
     const event = fromPublicId('evt', body.event_id) as string;
     expect(await api.db.selectFrom('outbox').select('event_id').where('event_id', '=', event).execute()).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
       const { body } = await retry(id).expect(202);
       expect(body).toMatchObject({ id, status: 'pending', attempt_count: 10, max_attempts: 20, completed_at: null });
       expect(Math.abs(Date.parse(body.next_attempt_at) - Date.now())).toBeLessThan(30_000);
-      expect(await rowOf(id)).toMatchObject({ round: 1, manual: true, claims: 0 });
+      expect(await rowOf(id)).toMatchObject({ round: 1, manual: true, lease_count: 0 });
     },
   );
 

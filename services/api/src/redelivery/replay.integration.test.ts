@@ -31,7 +31,12 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     const { body } = await replay({ since: since() }).expect(202);
     expect(body).toEqual({ object: 'replay', matched: 2 });
     expect((await pending()).sort()).toEqual([uuidOf(failed.id), uuidOf(canceled.id)].sort());
-    expect(await rowOf(failed.id)).toMatchObject({ manual: true, claims: 0, max_attempts: 10, completed_at: null });
+    expect(await rowOf(failed.id)).toMatchObject({
+      manual: true,
+      lease_count: 0,
+      max_attempts: 10,
+      completed_at: null,
+    });
   });
 
   it('202 with those of the statuses and the time that it names, `until` not included', async () => {

@@ -3,13 +3,13 @@ import { deriveDeliveryId } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { Rooms } from '../scheduler/capacity.ts';
+import type { Capacity } from '../scheduler/capacity.ts';
 import { emitEvents } from '../testing/ledger.ts';
 import { type OutboxPage, takeEvents, takeOverdueEvents } from './queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
 const overdue: OutboxPage = { cursor: null, limit: 100, olderThanMs: 2_000 };
-const plenty: Rooms = { webhookIds: [], free: [], busy: [], ofNewLane: 100, inAll: 1_000 };
+const plenty: Capacity = { webhookIds: [], free: [], busy: [], ofNewQueue: 100, total: 1_000 };
 
 let db: Database;
 let close: () => Promise<void>;
@@ -48,7 +48,7 @@ describe('take', () => {
     );
     expect(await outboxSize()).toBe(0);
     for (const row of await deliveries()) {
-      expect(row).toMatchObject({ status: 'pending', claims: 1, attempt_count: 0, max_attempts: 10, round: 0 });
+      expect(row).toMatchObject({ status: 'pending', lease_count: 1, attempt_count: 0, max_attempts: 10, round: 0 });
       expect(Number(row.next_attempt_at) - Date.now()).toBeGreaterThan(40_000);
     }
   });
@@ -61,12 +61,12 @@ describe('take', () => {
     expect(taken.leftDue).toEqual([webhook]);
     const due = (await deliveries()).filter((row) => row.next_attempt_at !== null && row.next_attempt_at <= new Date());
     expect(due).toHaveLength(3);
-    expect(due.every((row) => row.claims === 0)).toBe(true);
+    expect(due.every((row) => row.lease_count === 0)).toBe(true);
   });
 
   it('leases no more than the process has room for over all webhooks', async () => {
     for (let index = 0; index < 3; index++) await insertWebhook(db, { organizationId });
-    const taken = await takeEvents(db, await emit(4), { ...plenty, inAll: 5 }, settings);
+    const taken = await takeEvents(db, await emit(4), { ...plenty, total: 5 }, settings);
     expect(taken.leases).toHaveLength(5);
     expect(taken.deliveries).toBe(12);
   });
@@ -79,7 +79,7 @@ describe('take', () => {
     const taken = await takeEvents(db, await emit(), plenty, settings);
     expect(taken.leases).toEqual([]);
     const [row] = await deliveries();
-    expect(row?.claims).toBe(0);
+    expect(row?.lease_count).toBe(0);
     expect(Number(row?.next_attempt_at) - Date.now()).toBeGreaterThan(3_500_000);
   });
 

@@ -36,11 +36,11 @@ describe('an outcome', () => {
     expect(await findAttempts(db, lease.id)).toMatchObject([{ number: 1, superseded: false, status_code: 200 }]);
   });
 
-  it('schedules the next attempt from the database clock and forgets the claims', async () => {
+  it('schedules the next attempt from the database clock and resets the lease count', async () => {
     const lease = await takeOne();
     await recordOutcomes(db, [outcomeOf(lease, { delayMs: 60_000 })]);
     const row = await findDelivery(db, lease.id);
-    expect(row).toMatchObject({ status: 'pending', attempt_count: 1, claims: 0, last_error: 'http_error' });
+    expect(row).toMatchObject({ status: 'pending', attempt_count: 1, lease_count: 0, last_error: 'http_error' });
     expect(Number(row.next_attempt_at) - Date.now()).toBeGreaterThan(58_000);
     expect(Number(row.next_attempt_at) - Date.now()).toBeLessThan(61_000);
   });

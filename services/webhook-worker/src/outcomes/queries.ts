@@ -50,7 +50,7 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
       from best b join deliveries d on d.id = b.delivery_id
       order by d.id for update of d
     ), written as (
-      update deliveries d set status = s.status, attempt_count = d.attempt_count + 1, claims = 0,
+      update deliveries d set status = s.status, attempt_count = d.attempt_count + 1, lease_count = 0,
         manual = l.manual and s.status = 'succeeded',
         next_attempt_at = case when s.status = 'pending' then now() + make_interval(secs => l.delay_s) end,
         last_status_code = l.status_code, last_error = l.error, last_duration_ms = l.duration_ms,

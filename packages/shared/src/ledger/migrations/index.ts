@@ -7,6 +7,7 @@ import * as outboxByOrganization from './0005-outbox-by-organization.ts';
 import * as testsDue from './0006-tests-due.ts';
 import * as deliveredAttempts from './0007-delivered-attempts.ts';
 import * as narrowHistoryIndexes from './0008-narrow-history-indexes.ts';
+import * as leaseCount from './0009-lease-count.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -18,4 +19,5 @@ export const migrations: Record<string, Migration> = {
   '0006-tests-due': testsDue,
   '0007-delivered-attempts': deliveredAttempts,
   '0008-narrow-history-indexes': narrowHistoryIndexes,
+  '0009-lease-count': leaseCount,
 };
