@@ -15,7 +15,7 @@ function program(name: string, text: string): void {
   chmodSync(join(folder, 'bin', name), 0o755);
 }
 
-async function install(onLine?: (line: string) => void) {
+async function install(onLine: (line: string) => void = () => undefined) {
   const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` };
   return await spawnGuarded('/bin/sh', [script, readyFile], { cwd: folder, env, onLine });
 }
