@@ -4,7 +4,10 @@ import {
   connectionSettings,
   createChangeFeed,
   createDatabase,
+  createDatabaseClock,
   type Database,
+  type DatabaseClock,
+  keepMeasuring,
 } from '@enterprise-api/shared/ledger';
 import { checkSurroundings } from '@enterprise-api/shared/preflight';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
@@ -50,9 +53,12 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   const databaseHealth = createDatabaseHealth({ ping: pinger.ping, clock });
   closers.add('database health', databaseHealth.close);
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
-  await checkSurroundings({ db, queue, clock, log });
+  const databaseClock = createDatabaseClock(clock);
+  await checkSurroundings({ db, queue, clock: databaseClock, log });
+  const onClockError = createLimitedWarning(log, "database's clock not measured");
+  closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
   await maintainPartitions(db, closers, createLimitedWarning(log, 'partitions not created'));
-  return { db, databaseHealth };
+  return { db, databaseClock, databaseHealth };
 }
 
 export async function openChangeFeed(
@@ -86,11 +92,11 @@ export async function openRateLimiter({ config, log, clock, closers }: Foundatio
 
 export function openEventProducer(
   { config, log, clock, closers }: Foundation,
-  db: Database,
+  { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
   onOutcome: AnnouncerOptions['onOutcome'],
 ) {
   const onError = createLimitedWarning(log, 'queue unavailable');
   const producer = createJobProducer(selectQueueBackend(config), 'takeEvents', onError);
   closers.add('event queue', () => producer.close());
-  return createEventProducer({ db, announcer: createAnnouncer({ producer, clock, onOutcome }), clock });
+  return createEventProducer({ db, announcer: createAnnouncer({ producer, clock, onOutcome }), clock: databaseClock });
 }

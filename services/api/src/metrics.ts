@@ -1,6 +1,19 @@
 import type { AnnouncementOutcome, WrittenEvent } from '@enterprise-api/shared/events';
-import { type Database, ledgerFigures, ledgerGauges } from '@enterprise-api/shared/ledger';
-import { Counter, createMetrics, Histogram, type Registry, registerFigures } from '@enterprise-api/shared/runtime';
+import {
+  clockOffsetGauge,
+  type Database,
+  type DatabaseClock,
+  ledgerFigures,
+  ledgerGauges,
+} from '@enterprise-api/shared/ledger';
+import {
+  Counter,
+  createMetrics,
+  Gauge,
+  Histogram,
+  type Registry,
+  registerFigures,
+} from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
 import type { FinishedRequest } from './http/server/access-log.ts';
 import type { RequestContext } from './http/server/request-context.ts';
@@ -8,10 +21,17 @@ import type { RequestContext } from './http/server/request-context.ts';
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** The metrics of the API. Labels have few values: routes and never paths, no organization, no key. */
-export function createApiMetrics(db: Database) {
+export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
   const registry = createMetrics('api');
   const counters = createCounters(registry);
   registerFigures(registry, ledgerGauges, () => ledgerFigures(db));
+  new Gauge({
+    ...clockOffsetGauge,
+    registers: [registry],
+    collect() {
+      this.set(databaseClock.offsetMs() / 1_000);
+    },
+  });
   return {
     registry,
     request: (

@@ -1,5 +1,5 @@
 import type { EventProducer } from '@enterprise-api/shared/events';
-import type { Database } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import {
   type Clock,
   createClosers,
@@ -61,6 +61,7 @@ export async function startApi(config: ApiConfig, options: StartOptions): Promis
 /** What both listeners are made of. */
 interface Parts extends Foundation {
   db: Database;
+  databaseClock: DatabaseClock;
   metrics: ApiMetrics;
   transactAs: TransactAs;
   keyCache: KeyCache;
@@ -72,8 +73,9 @@ interface Parts extends Foundation {
 
 async function build(foundation: Foundation, checkResponses: boolean): Promise<RunningApi> {
   const { config, log, clock, closers } = foundation;
-  const { db, databaseHealth } = await openDatabase(foundation);
-  const metrics = createApiMetrics(db);
+  const opened = await openDatabase(foundation);
+  const { db } = opened;
+  const metrics = createApiMetrics(db, opened.databaseClock);
   const find = (hash: Buffer) => {
     metrics.keyLookup();
     return findKeyByHash(db, hash);
@@ -83,10 +85,10 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const life = { stopping: false };
   const transactAs = createTransact({ db, log, notify });
   const rateLimiter = await openRateLimiter(foundation);
-  const parts = { ...foundation, db, metrics, transactAs, keyCache, rateLimiter, databaseHealth, life, checkResponses };
+  const parts = { ...foundation, ...opened, metrics, transactAs, keyCache, rateLimiter, life, checkResponses };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
-  const internalApp = buildInternalApp(parts, openEventProducer(foundation, db, metrics.eventsNotified));
+  const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.eventsNotified));
   const publicApp = buildPublicApp(parts);
   const place = { trustedProxies: config.trustedProxies, onUnparsable: createUnparsableLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };

@@ -68,13 +68,13 @@ export async function cancelPending(
 export async function cancelLeased(
   db: Database,
   deliveryIds: readonly string[],
-  marks: readonly string[],
+  leaseTokens: readonly string[],
 ): Promise<void> {
   await sql`
     with mine as materialized (
-      select d.id from unnest(${deliveryIds}::uuid[], ${marks}::timestamptz[]) as x(id, mark)
+      select d.id from unnest(${deliveryIds}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
       join deliveries d on d.id = x.id
-      where d.status = 'pending' and d.next_attempt_at = x.mark order by d.id for update of d
+      where d.status = 'pending' and d.next_attempt_at = x.lease_token order by d.id for update of d
     )
     update deliveries set status = 'canceled', next_attempt_at = null, completed_at = now(), lease_count = 0
     where id in (select id from mine)`.execute(db);
