@@ -176,24 +176,3 @@ export async function resetHealth(trx: DatabaseTransaction, webhookId: string): 
     .where('webhook_id', '=', webhookId)
     .execute();
 }
-
-/**
- * Cancels its pending deliveries, locked in the order of their ids like everywhere. A disabled webhook may still be
- * tested, so `webhook.test` deliveries are spared unless it is deleted.
- *
- * @param limit the first so many; workers cancel the rest
- */
-export async function cancelPending(
-  trx: DatabaseTransaction,
-  webhookId: string,
-  which: { includeTests: boolean; limit: number | null },
-): Promise<void> {
-  const spared = which.includeTests ? sql`` : sql`and event_type <> 'webhook.test'`;
-  await sql`
-    with pending as materialized (
-      select id from deliveries where webhook_id = ${webhookId} and status = 'pending' ${spared}
-      order by id limit ${which.limit} for update
-    )
-    update deliveries set status = 'canceled', next_attempt_at = null, completed_at = clock_timestamp()
-    where id = any (array(select id from pending))`.execute(trx);
-}

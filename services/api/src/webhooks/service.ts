@@ -6,7 +6,7 @@ import {
   type Webhook,
   type WebhookWithSecret,
 } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { cancelBatchSize, cancelPending, type Database, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl, type SecretBox } from '@enterprise-api/shared/security';
 import { changedFields } from '../core/changed-fields.ts';
@@ -17,7 +17,6 @@ import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import { presentWebhook } from './present.ts';
 import {
-  cancelPending,
   countWebhooks,
   findWebhook,
   insertWebhook,
@@ -41,8 +40,8 @@ export interface WebhookServiceOptions {
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
 
-/** What a request cancels itself; the workers cancel the rest. */
-const canceledAtOnce = 1_000;
+/** What a request cancels itself of a webhook that it disables or deletes; the workers cancel the rest. */
+const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
 const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
 
 export function createWebhookService({ db, secretBox, addressPolicy, cursors }: WebhookServiceOptions) {
@@ -113,7 +112,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
         const before = await lockSeen(trx, { organizationId, id, ifMatch });
         if (isProblem(before)) return before;
         await updateWebhook(trx, organizationId, id, { state: 'deleted' });
-        await cancelPending(trx, id, { includeTests: true, limit: canceledAtOnce });
+        await cancelPending(trx, [id], firstBatch);
         await changed({ action: 'webhook.deleted', objectId: id, organizationId, changedFields: [] });
         return undefined;
       }),
@@ -161,10 +160,10 @@ async function applyUpdate(
     ...(enables && { state: 'enabled', disabled_reason: null }),
     ...(disables && { state: 'disabled', disabled_reason: 'manual' }),
   };
+  if (enables) await cancelPending(trx, [before.id], { limit: null, locked: 'wait' });
   await updateWebhook(trx, organizationId, before.id, changes);
   if (moves) await recordUrl(trx, before.id);
-  if (enables) await cancelPending(trx, before.id, { includeTests: false, limit: null });
-  if (disables) await cancelPending(trx, before.id, { includeTests: false, limit: canceledAtOnce });
+  if (disables) await cancelPending(trx, [before.id], firstBatch);
   if (enables || disables || moves) await resetHealth(trx, before.id);
 }
 
