@@ -34,9 +34,9 @@ export function createWorkerMetrics() {
       help: 'Deliveries leased from the ledger because they were due.',
       registers,
     }),
-    leasesHandedBack: new Counter({
-      name: 'webhook_leases_handed_back_total',
-      help: 'Leases given back without an attempt.',
+    leasesReleased: new Counter({
+      name: 'webhook_leases_released_total',
+      help: 'Leases released without an attempt.',
       registers,
     }),
     outcomesLost: new Counter({

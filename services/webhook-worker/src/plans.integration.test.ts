@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
 import { takeEvents, takeOverdueEvents } from './fan-out/queries.ts';
 import type { LeaseRow } from './leases/lease-row.ts';
-import { findEvents, handBack } from './leases/queries.ts';
+import { findEvents, releaseLeases } from './leases/queries.ts';
 import { recordOutcomes } from './outcomes/queries.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';
 
@@ -55,10 +55,10 @@ async function everyStatement(
   const { leases } = await run('take', () => takeEvents(worker, ids, plenty, settings));
   const [lease] = leases as [LeaseRow];
   await run('events', () => findEvents(worker, ids));
-  await run('hand-back', () => handBack(worker, [lease.id], [lease.lease]));
+  await run('hand-back', () => releaseLeases(worker, [lease.id], [lease.lease_token]));
   const page = { cursor: nilUuid, visit: 1_000 };
-  const rooms = { ...plenty, inAll: 2 };
-  const again = (await run('dispatch', () => leaseDueDeliveries(worker, page, rooms, settings.leaseMs))).leases;
+  const capacity = { ...plenty, total: 2 };
+  const again = (await run('dispatch', () => leaseDueDeliveries(worker, page, capacity, settings.leaseMs))).leases;
   const own = again.find((row) => row.organization_id === organizationId) as LeaseRow;
   await run('outcomes', () => recordOutcomes(worker, [outcomeOf(own, { result: 'delivered' })]));
   await emit(at);

@@ -1,7 +1,7 @@
 import type { JobProducer } from '../queue/enqueue.ts';
 import { maxEventsPerJob } from '../queue/jobs.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { settledWithin } from '../runtime/settled-within.ts';
+import { settledWithin } from '../runtime/timeout.ts';
 
 /** Tells workers which events have been committed. A promise of nothing: the relay finds what was not announced. */
 export interface Announcer {

@@ -1,6 +1,6 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import type { z } from 'zod';
-import { settledWithin } from '../runtime/settled-within.ts';
+import { settledWithin } from '../runtime/timeout.ts';
 import { producerBinding, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs } from './jobs.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts';
-import { settledWithin } from './settled-within.ts';
+import { settledWithin } from './timeout.ts';
 
 /** Exit codes of sysexits(3) that supervisors understand. */
 export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as const;

@@ -18,7 +18,7 @@ const lease: Lease = {
   maxAttempts: 3,
   round: 0,
   manual: false,
-  mark: '',
+  leaseToken: '',
   webhookVersion: 1,
   leasedAt: systemClock.monotonic(),
   body: '{}',
@@ -38,7 +38,7 @@ function bench(
   webhookOf: () => WebhookConfig | Promise<WebhookConfig | null>,
   given: Partial<Parameters<typeof createAttempt>[0]> = {},
 ) {
-  const handedBack: Lease[] = [];
+  const released: Lease[] = [];
   const attempt = createAttempt({
     clock: systemClock,
     log: createLogger('test', 'silent'),
@@ -49,7 +49,7 @@ function bench(
     webhook: webhookOf,
     send: () => Promise.reject(new Error('a bug')),
     record: () => undefined,
-    handBack: (leases) => handedBack.push(...leases),
+    release: (leases) => released.push(...leases),
     cancel: () => undefined,
     onAttempt: () => undefined,
     knownState: () => null,
@@ -58,25 +58,25 @@ function bench(
   });
   return {
     run: () => attempt(lease, { canWait: false, connects: () => undefined, answered: () => undefined }),
-    handedBack,
+    released,
   };
 }
 
 it('an attempt that a bug of ours prevents keeps its lease, which makes it rarer, and never rejects', async () => {
-  const { run, handedBack } = bench(() => webhook);
+  const { run, released } = bench(() => webhook);
   expect(await run()).toEqual({ timedOut: false });
-  expect(handedBack).toEqual([]);
+  expect(released).toEqual([]);
 });
 
 it('an attempt whose webhook cannot be looked up is handed back', async () => {
-  const { run, handedBack } = bench(() => Promise.reject(new Error('no database')));
+  const { run, released } = bench(() => Promise.reject(new Error('no database')));
   expect(await run()).toEqual({ timedOut: false });
-  expect(handedBack).toEqual([lease]);
+  expect(released).toEqual([lease]);
 });
 
 it('an attempt whose webhook is disabled while it connects does not write its first byte', async () => {
   let state: WebhookConfig['state'] = 'enabled';
-  const { run, handedBack } = bench(() => webhook, {
+  const { run, released } = bench(() => webhook, {
     knownState: () => state,
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
@@ -86,12 +86,12 @@ it('an attempt whose webhook is disabled while it connects does not write its fi
     },
   });
   await run();
-  expect(handedBack).toEqual([lease]);
+  expect(released).toEqual([lease]);
 });
 
 it('an attempt of a process that stops while it connects does not write its first byte', async () => {
   let isStopping = false;
-  const { run, handedBack } = bench(() => webhook, {
+  const { run, released } = bench(() => webhook, {
     isStopping: () => isStopping,
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
@@ -101,12 +101,12 @@ it('an attempt of a process that stops while it connects does not write its firs
     },
   });
   await run();
-  expect(handedBack).toEqual([lease]);
+  expect(released).toEqual([lease]);
 });
 
 it('an attempt whose lease grows too old to start while it connects does not write its first byte', async () => {
   let now = lease.leasedAt;
-  const { run, handedBack } = bench(() => webhook, {
+  const { run, released } = bench(() => webhook, {
     clock: { ...systemClock, monotonic: () => now },
     send: async (_request, { mayStart }) => {
       now = lease.leasedAt + 10_000;
@@ -117,7 +117,7 @@ it('an attempt whose lease grows too old to start while it connects does not wri
     },
   });
   await run();
-  expect(handedBack).toEqual([lease]);
+  expect(released).toEqual([lease]);
 });
 
 it('an attempt that was counted at another host sends nothing and comes again, counted at the right one', async () => {
@@ -126,9 +126,9 @@ it('an attempt that was counted at another host sends nothing and comes again, c
     sent += 1;
     return { kind: 'not_started' as const };
   };
-  const { run, handedBack } = bench(() => ({ ...webhook, hostKey: 'moved' }), { send });
+  const { run, released } = bench(() => ({ ...webhook, hostKey: 'moved' }), { send });
   await run();
-  expect([sent, handedBack]).toEqual([0, [lease]]);
+  expect([sent, released]).toEqual([0, [lease]]);
 });
 
 it('the id of an attempt carries its start, by the clock of the process', async () => {

@@ -28,7 +28,7 @@ export interface AttemptOptions {
   knownState: (webhookId: string) => WebhookConfig['state'] | null;
   send: Sender['send'];
   record: (outcome: Outcome) => void;
-  handBack: (leases: Lease[]) => void;
+  release: (leases: Lease[]) => void;
   /** The delivery's webhook is not enabled any more. */
   cancel: (lease: Lease) => void;
   onAttempt: (outcome: Outcome) => void;
@@ -41,7 +41,7 @@ const notAttempted: AttemptEnd = { timedOut: false };
  * keeps it from sending leaves the lease to run out, and the delivery comes again.
  */
 export function createAttempt(options: AttemptOptions): (lease: Lease, start: Start) => Promise<AttemptEnd> {
-  const { clock, log, handBack, cancel } = options;
+  const { clock, log, release, cancel } = options;
   const mayStart = (lease: Lease) =>
     !options.isStopping() &&
     clock.monotonic() - lease.leasedAt <= options.startWithinMs &&
@@ -53,7 +53,7 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, start: St
     }
     // It was counted at another host: the webhook has moved since. It comes again at once, counted at the right one.
     if (webhook.hostKey !== lease.hostKey) {
-      handBack([lease]);
+      release([lease]);
       return notAttempted;
     }
     const startedAt = new Date(clock.now());
@@ -69,7 +69,7 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, start: St
     const hooks = { mayStart: () => mayStart(lease), onConnect: connects, onAnswer: answered };
     const result = await options.send(request, hooks);
     if (result.kind === 'not_started') {
-      handBack([lease]);
+      release([lease]);
       return notAttempted;
     }
     finish(options, lease, webhook, startedAt, classify(result, clock.now()), result);
@@ -86,7 +86,7 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, start: St
       webhook = found instanceof Promise ? await found : found;
     } catch (error) {
       // Another process may reach the ledger.
-      handBack([lease]);
+      release([lease]);
       return fail(lease, error);
     }
     try {

@@ -3,7 +3,7 @@ import { systemClock } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { Rooms } from '../scheduler/capacity.ts';
+import type { Capacity } from '../scheduler/capacity.ts';
 import { takeDeliveries } from '../testing/ledger.ts';
 import { createDispatcher } from './dispatcher.ts';
 
@@ -21,19 +21,19 @@ it('a walk that its limit cut short says nothing of the webhooks that it did not
   const sets = [await takeDeliveries(db, 4), await takeDeliveries(db, 4), await takeDeliveries(db, 4)];
   await sql`update deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
   const webhookIds = sets.map((set) => set.webhookId).sort();
-  const rooms: Rooms = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewLane: 3, inAll: 3 };
+  const capacity: Capacity = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
   const notes: Note[] = [];
   const walked = Promise.withResolvers<void>();
   let runs = 0;
   const dispatcher = createDispatcher({
     db,
     clock: systemClock,
-    lanes: {
+    scheduler: {
       // The first run ends behind the first webhook; the second begins there and sees the two others.
-      rooms: () => ({ ...rooms, inAll: runs === 0 ? 3 : 100 }),
+      capacity: () => ({ ...capacity, total: runs === 0 ? 3 : 100 }),
       noteDueRows: (ids, due) => notes.push({ ids: [...ids], due }),
     },
-    intake: {
+    leaseLoader: {
       accept: async () => {
         runs += 1;
         if (runs === 2) walked.resolve();

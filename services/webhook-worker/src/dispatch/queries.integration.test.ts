@@ -56,8 +56,8 @@ describe('dispatch', () => {
     const sets = [await takeDeliveries(db, 4), await takeDeliveries(db, 4)];
     await makeDue(sets.flatMap((set) => idsOf(set.leases)));
     const webhooks = sets.map((set) => set.webhookId).sort();
-    const rooms = { ...plenty, webhookIds: webhooks, free: [1, 3], busy: [0, 0] };
-    const { leases } = await leaseDueDeliveries(db, page, rooms, leaseMs);
+    const capacity = { ...plenty, webhookIds: webhooks, free: [1, 3], busy: [0, 0] };
+    const { leases } = await leaseDueDeliveries(db, page, capacity, leaseMs);
     expect(leases.map((lease) => lease.webhook_id).sort()).toEqual([0, 1, 1, 1].map((index) => webhooks[index]));
   });
 
@@ -67,13 +67,13 @@ describe('dispatch', () => {
     await takeDeliveries(db, 4);
     await makeDue(sets.flatMap((set) => idsOf(set.leases)));
     const webhooks = sets.map((set) => set.webhookId).sort();
-    const six = await leaseDueDeliveries(db, page, { ...plenty, inAll: 6 }, leaseMs);
+    const six = await leaseDueDeliveries(db, page, { ...plenty, total: 6 }, leaseMs);
     expect(six.leases.map((lease) => lease.webhook_id).sort()).toEqual(webhooks.flatMap((id) => [id, id]));
     expect(six.share).toBe(2);
-    const two = await leaseDueDeliveries(db, page, { ...plenty, inAll: 2 }, leaseMs);
+    const two = await leaseDueDeliveries(db, page, { ...plenty, total: 2 }, leaseMs);
     expect(two.leases.map((lease) => lease.webhook_id).sort()).toEqual([webhooks[0], webhooks[1]]);
     expect(two.cursor).toBe(webhooks[1]);
-    const rest = await leaseDueDeliveries(db, { ...page, cursor: webhooks[1] ?? '' }, { ...plenty, inAll: 2 }, leaseMs);
+    const rest = await leaseDueDeliveries(db, { ...page, cursor: webhooks[1] ?? '' }, { ...plenty, total: 2 }, leaseMs);
     expect(rest.leases.map((lease) => lease.webhook_id)).toEqual([webhooks[2], webhooks[2]]);
   });
 
@@ -85,7 +85,7 @@ describe('dispatch', () => {
     await db.transaction().execute(async (trx) => {
       await sql`set local enable_nestloop = off`.execute(trx);
       await sql`set local enable_mergejoin = off`.execute(trx);
-      const { leases } = await leaseDueDeliveries(trx, page, { ...plenty, inAll: 6 }, leaseMs);
+      const { leases } = await leaseDueDeliveries(trx, page, { ...plenty, total: 6 }, leaseMs);
       expect(leases.map((lease) => lease.webhook_id).sort()).toEqual(webhooks.slice(0, 6));
     });
   });
@@ -129,7 +129,7 @@ describe('dispatch', () => {
     await makeDue(idsOf(leases));
     const [, , test] = leases as [LeaseRow, LeaseRow, LeaseRow];
     await makeTest(test.id);
-    const one = { ...plenty, webhookIds: [webhookId], free: [1], busy: [0], inAll: 1 };
+    const one = { ...plenty, webhookIds: [webhookId], free: [1], busy: [0], total: 1 };
     const dispatched = await leaseDueDeliveries(db, page, one, leaseMs);
     expect(dispatched.leases.map(({ id }) => id)).toContain(test.id);
     const full = { ...plenty, webhookIds: [webhookId], free: [0], busy: [20] };
@@ -155,7 +155,7 @@ describe('dispatch', () => {
     const webhooks = sets.map((set) => set.webhookId).sort();
     const last = sets.find((set) => set.webhookId === webhooks[2])?.leases[0] as LeaseRow;
     await makeTest(last.id);
-    const { leases, cursor } = await leaseDueDeliveries(db, page, { ...plenty, inAll: 1 }, leaseMs);
+    const { leases, cursor } = await leaseDueDeliveries(db, page, { ...plenty, total: 1 }, leaseMs);
     expect(leases.map((lease) => lease.webhook_id).sort()).toEqual([webhooks[0], webhooks[2]]);
     expect(cursor).toBe(webhooks[0]);
   });

@@ -2,7 +2,7 @@ import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledg
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
-import type { Rooms } from '../scheduler/capacity.ts';
+import type { Capacity } from '../scheduler/capacity.ts';
 
 export interface DispatchPage {
   /** Webhooks are visited in the order of their ids, from behind this one. */
@@ -44,7 +44,7 @@ const testsPerWebhook = 5;
 export async function leaseDueDeliveries(
   db: Database,
   page: DispatchPage,
-  rooms: Rooms,
+  capacity: Capacity,
   leaseMs: number,
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
@@ -57,18 +57,18 @@ export async function leaseDueDeliveries(
         where d.status = 'pending' and d.webhook_id > s.webhook_id order by d.webhook_id limit 1) x
       where s.n < ${page.visit}
     ), rooms as materialized (
-      select w.id as webhook_id, w.version, w.state, coalesce(l.room, ${rooms.ofNewLane}) as room_for_tests,
+      select w.id as webhook_id, w.version, w.state, coalesce(l.room, ${capacity.ofNewQueue}) as room_for_tests,
              case when h.open_until > now() and coalesce(l.busy, 0) > 0 then 0
-                  when h.open_until > now() then least(1, coalesce(l.room, ${rooms.ofNewLane}))
-                  else coalesce(l.room, ${rooms.ofNewLane}) end as room
+                  when h.open_until > now() then least(1, coalesce(l.room, ${capacity.ofNewQueue}))
+                  else coalesce(l.room, ${capacity.ofNewQueue}) end as room
       from seen s join webhooks w on w.id = s.webhook_id
       left join webhook_health h on h.webhook_id = w.id
-      left join unnest(${plainArray(rooms.webhookIds)}::uuid[], ${plainArray(rooms.free)}::int[],
-        ${plainArray(rooms.busy)}::int[]) as l(id, room, busy)
+      left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[],
+        ${plainArray(capacity.busy)}::int[]) as l(id, room, busy)
         on l.id = w.id
       order by w.id
     ), due as materialized (
-      select r.*, greatest(1, ceil(${rooms.inAll}::float8 / count(*) over ()))::int as share
+      select r.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
       from rooms r cross join lateral (
         select from deliveries d
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() limit 1) any_due
@@ -79,7 +79,7 @@ export async function leaseDueDeliveries(
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now()
           and r.state = 'enabled'
         order by d.next_attempt_at limit least(r.room, r.share) for update skip locked) d
-      limit ${rooms.inAll}
+      limit ${capacity.total}
     ), tests as materialized (
       select d.id, r.version
       from (select distinct webhook_id from deliveries where status = 'pending' and event_type = 'webhook.test') t
@@ -88,7 +88,7 @@ export async function leaseDueDeliveries(
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.event_type = 'webhook.test'
           and d.next_attempt_at <= now() and r.state <> 'deleted'
         order by d.next_attempt_at limit least(r.room_for_tests, ${testsPerWebhook}) for update skip locked) d
-      limit ${rooms.inAll}
+      limit ${capacity.total}
     ), chosen as materialized (
       select id, version, true as in_turn from picked
       union all select id, version, false from tests where id not in (select id from picked)
@@ -109,8 +109,8 @@ export async function leaseDueDeliveries(
   const walk = rows[0];
   const leases = rows.filter((row) => row.id !== null);
   const inTurn = leases.filter((lease) => lease.in_turn);
-  const cursor = nextCursor(page, walk, inTurn, rooms.inAll);
-  return { leases, cursor, stopped: walk?.stopped ?? [], share: walk?.share ?? rooms.inAll };
+  const cursor = nextCursor(page, walk, inTurn, capacity.total);
+  return { leases, cursor, stopped: walk?.stopped ?? [], share: walk?.share ?? capacity.total };
 }
 
 /** What a run says of its walk, in each of its rows. */
@@ -122,8 +122,8 @@ interface Walk {
 }
 
 /** Where the walk stopped: behind the last webhook served when the limit ended it, else behind the last visited. */
-function nextCursor(page: DispatchPage, walk: Walk | undefined, leases: LeaseRow[], inAll: number): string | null {
-  if (leases.length >= inAll) {
+function nextCursor(page: DispatchPage, walk: Walk | undefined, leases: LeaseRow[], total: number): string | null {
+  if (leases.length >= total) {
     return (
       leases
         .map((lease) => lease.webhook_id)

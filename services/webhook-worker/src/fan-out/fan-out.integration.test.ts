@@ -36,12 +36,12 @@ function bench(process: { room: number; mayTake?: boolean }) {
   const taker = createTaker({
     db,
     clock: { now: () => startedAt + now, monotonic: () => now },
-    lanes: {
-      rooms: () => ({ ...plenty, inAll: process.room }),
-      room: () => process.room,
+    scheduler: {
+      capacity: () => ({ ...plenty, total: process.room }),
+      freeCapacity: () => process.room,
       noteDueRows: () => undefined,
     },
-    intake: { accept: async (rows) => void accepted.push(rows.length) },
+    leaseLoader: { accept: async (rows) => void accepted.push(rows.length) },
     settings: { leaseMs: 45_000, maxAttempts: 10 },
     mayTake: () => process.mayTake ?? true,
     onTaken: () => undefined,

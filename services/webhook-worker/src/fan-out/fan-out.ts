@@ -1,8 +1,8 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, uuidTimeMs } from '@enterprise-api/shared/runtime';
-import type { Intake } from '../leases/lease-loader.ts';
-import type { Rooms } from '../scheduler/capacity.ts';
-import type { Lanes } from '../scheduler/scheduler.ts';
+import type { LeaseLoader } from '../leases/lease-loader.ts';
+import type { Capacity } from '../scheduler/capacity.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
 import { Appetite } from './admission-estimate.ts';
 import { type Taken, type TakeSettings, takeEvents, takeOverdueEvents } from './queries.ts';
 
@@ -27,8 +27,8 @@ export type OverdueTake = 'go_on' | 'saw_all' | 'saw_some' | 'no_room';
 export interface TakerOptions {
   db: Database;
   clock: Clock;
-  lanes: Pick<Lanes, 'rooms' | 'room' | 'noteDueRows'>;
-  intake: Pick<Intake, 'accept'>;
+  scheduler: Pick<Scheduler, 'capacity' | 'freeCapacity' | 'noteDueRows'>;
+  leaseLoader: Pick<LeaseLoader, 'accept'>;
   settings: TakeSettings;
   /** False while this process should not take on more. */
   mayTake: () => boolean;
@@ -46,15 +46,15 @@ const overdueAtOnce = 100;
 const patienceMs = 1_000;
 
 export function createTaker(options: TakerOptions): Taker {
-  const { db, clock, lanes, intake, settings } = options;
-  const appetite = new Appetite(() => lanes.room());
-  const run = async (by: 'job' | 'relay', take: (rooms: Rooms) => Promise<Taken>): Promise<Taken> => {
+  const { db, clock, scheduler, leaseLoader, settings } = options;
+  const appetite = new Appetite(() => scheduler.freeCapacity());
+  const run = async (by: 'job' | 'relay', take: (capacity: Capacity) => Promise<Taken>): Promise<Taken> => {
     const leasedAt = clock.monotonic();
-    const taken = await take(lanes.rooms('new'));
+    const taken = await take(scheduler.capacity('new'));
     appetite.learn(taken.events, taken.places);
     options.onTaken(by, taken);
-    lanes.noteDueRows(taken.leftDue, true);
-    await intake.accept(taken.leases, leasedAt);
+    scheduler.noteDueRows(taken.leftDue, true);
+    await leaseLoader.accept(taken.leases, leasedAt);
     return taken;
   };
   let cursor: string | null = null;
@@ -80,7 +80,7 @@ export function createTaker(options: TakerOptions): Taker {
       const wanted = eventIds.slice(0, options.mayTake() ? appetite.events() : 0);
       if (wanted.length < eventIds.length) leaveToRelay();
       if (wanted.length === 0) return 'no_room';
-      const { events } = await run('job', (rooms) => takeEvents(db, wanted, rooms, settings));
+      const { events } = await run('job', (capacity) => takeEvents(db, wanted, capacity, settings));
       // Old, and taken already: jobs are behind the relay, and those of young events wait behind them.
       if (events === 0 && wanted.every((id) => uuidTimeMs(id) < clock.now() - staleAfterMs)) leaveToRelay();
       return events;
@@ -91,7 +91,7 @@ export function createTaker(options: TakerOptions): Taker {
       // What was left here is older than its leaving. Two seconds later it is overdue like any other.
       const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - leftAt);
       const page = { cursor, limit, olderThanMs };
-      const taken = await run('relay', (rooms) => takeOverdueEvents(db, rooms, settings, page));
+      const taken = await run('relay', (capacity) => takeOverdueEvents(db, capacity, settings, page));
       cursor = taken.cursor;
       if (taken.events > 0) return 'go_on';
       if (cursor !== null) return 'saw_some';

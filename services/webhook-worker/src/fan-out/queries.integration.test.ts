@@ -3,13 +3,13 @@ import { deriveDeliveryId } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { Rooms } from '../scheduler/capacity.ts';
+import type { Capacity } from '../scheduler/capacity.ts';
 import { emitEvents } from '../testing/ledger.ts';
 import { type OutboxPage, takeEvents, takeOverdueEvents } from './queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
 const overdue: OutboxPage = { cursor: null, limit: 100, olderThanMs: 2_000 };
-const plenty: Rooms = { webhookIds: [], free: [], busy: [], ofNewLane: 100, inAll: 1_000 };
+const plenty: Capacity = { webhookIds: [], free: [], busy: [], ofNewQueue: 100, total: 1_000 };
 
 let db: Database;
 let close: () => Promise<void>;
@@ -66,7 +66,7 @@ describe('take', () => {
 
   it('leases no more than the process has room for over all webhooks', async () => {
     for (let index = 0; index < 3; index++) await insertWebhook(db, { organizationId });
-    const taken = await takeEvents(db, await emit(4), { ...plenty, inAll: 5 }, settings);
+    const taken = await takeEvents(db, await emit(4), { ...plenty, total: 5 }, settings);
     expect(taken.leases).toHaveLength(5);
     expect(taken.deliveries).toBe(12);
   });

@@ -2,7 +2,7 @@ import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledg
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
-import type { Rooms } from '../scheduler/capacity.ts';
+import type { Capacity } from '../scheduler/capacity.ts';
 
 export interface TakeSettings {
   leaseMs: number;
@@ -39,7 +39,7 @@ export interface OutboxPage {
 export function takeEvents(
   db: Database,
   eventIds: readonly string[],
-  rooms: Rooms,
+  capacity: Capacity,
   settings: TakeSettings,
 ): Promise<Taken> {
   const source: Source = {
@@ -48,7 +48,7 @@ export function takeEvents(
       where event_id = any(${plainArray(eventIds)}::uuid[]) for update skip locked)`,
     cursor: sql`null::uuid`,
   };
-  return take(db, source, rooms, settings);
+  return take(db, source, capacity, settings);
 }
 
 /**
@@ -58,7 +58,7 @@ export function takeEvents(
  */
 export function takeOverdueEvents(
   db: Database,
-  rooms: Rooms,
+  capacity: Capacity,
   settings: TakeSettings,
   { cursor, limit, olderThanMs }: OutboxPage,
 ): Promise<Taken> {
@@ -88,7 +88,7 @@ export function takeOverdueEvents(
     cursor: sql`(select case when events >= ${limit} and served < visited then served
                              when visits >= ${organizationsPerRun} then visited end from ends)::uuid`,
   };
-  return take(db, source, rooms, settings);
+  return take(db, source, capacity, settings);
 }
 
 /** Where a take has its events from. */
@@ -106,7 +106,7 @@ interface Source {
 async function take(
   db: Database,
   source: Source,
-  rooms: Rooms,
+  capacity: Capacity,
   { leaseMs, maxAttempts }: TakeSettings,
 ): Promise<Taken> {
   const { rows } = await sql<
@@ -114,17 +114,17 @@ async function take(
   >`${prepared}
     with recursive ${source.picked}, matches as materialized (
       select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, e.type, w.id as webhook_id, h.open_until,
-             coalesce(l.room, ${rooms.ofNewLane}) as room,
+             coalesce(l.room, ${capacity.ofNewQueue}) as room,
              row_number() over (partition by w.id order by p.event_id) as nth
       from picked p join events e on e.id = p.event_id
       join webhooks w on w.organization_id = p.organization_id and w.state = 'enabled' and w.created_at <= p.created_at
        and w.event_patterns && case when e.type like 'webhook.%' then array[e.type]
             else array[e.type, split_part(e.type, '.', 1) || '.*', '*'] end
       left join webhook_health h on h.webhook_id = w.id and h.open_until > now()
-      left join unnest(${plainArray(rooms.webhookIds)}::uuid[], ${plainArray(rooms.free)}::int[]) as l(id, room) on l.id = w.id
+      left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[]) as l(id, room) on l.id = w.id
     ), pairs as materialized (
       select *, open_until is null and nth <= room
-        and row_number() over (partition by open_until is null and nth <= room order by event_id, webhook_id) <= ${rooms.inAll}
+        and row_number() over (partition by open_until is null and nth <= room order by event_id, webhook_id) <= ${capacity.total}
         as mine
       from matches
     ), gone as (

@@ -1,4 +1,4 @@
-import { createLoop, type Loop } from '../maintenance/loop.ts';
+import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
 import type { OverdueTake, Taker } from './fan-out.ts';
 
 const everyMs = 1_000;

@@ -1,41 +1,41 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import type { Clock, Logger } from '@enterprise-api/shared/runtime';
-import type { Lanes } from '../scheduler/scheduler.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
 import { type Lease, toLease } from './lease.ts';
 import type { LeaseRow } from './lease-row.ts';
-import { findEvents, handBack } from './queries.ts';
+import { findEvents, releaseLeases } from './queries.ts';
 
 /** The way of leases into the lanes and back to the ledger. */
-export interface Intake {
+export interface LeaseLoader {
   /** Fetches the bodies, once per event, and puts the leases into their lanes. */
   accept(rows: LeaseRow[], leasedAt: number): Promise<void>;
   /** Gives leases back to the ledger: due now, for anybody. Never throws; a lease not given back runs out. */
-  handBack(leases: readonly Lease[]): Promise<void>;
+  release(leases: readonly Lease[]): Promise<void>;
   /** Resolves when every hand-back begun so far is done. */
   settled(): Promise<void>;
 }
 
-export interface IntakeOptions {
+export interface LeaseLoaderOptions {
   db: Database;
   clock: Clock;
   log: Logger;
-  lanes: Pick<Lanes, 'accept'>;
+  scheduler: Pick<Scheduler, 'accept'>;
   /** Where the deliveries of a webhook go; null when it is not there any more. */
   hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
   /** After this age a lease has run out: the row belongs to somebody else, or soon will. */
   leaseMs: number;
 }
 
-export function createIntake({ db, clock, log, lanes, hostKey, leaseMs }: IntakeOptions): Intake {
+export function createLeaseLoader({ db, clock, log, scheduler, hostKey, leaseMs }: LeaseLoaderOptions): LeaseLoader {
   const pending = new Set<Promise<void>>();
-  const giveBack = async (leases: readonly Lease[]): Promise<void> => {
+  const releaseCurrent = async (leases: readonly Lease[]): Promise<void> => {
     const current = leases.filter((lease) => clock.monotonic() - lease.leasedAt < leaseMs);
     if (current.length === 0) return;
     try {
-      await handBack(
+      await releaseLeases(
         db,
         current.map((lease) => lease.deliveryId),
-        current.map((lease) => lease.mark),
+        current.map((lease) => lease.leaseToken),
       );
     } catch (error) {
       log.warn({ err: error, deliveries: current.length }, 'hand-back failed; the leases will run out');
@@ -54,10 +54,10 @@ export function createIntake({ db, clock, log, lanes, hostKey, leaseMs }: Intake
         if (event === undefined) log.error({ delivery_id: row.id, event_id: row.event_id }, 'event has no body');
         else leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
       }
-      lanes.accept(leases);
+      scheduler.accept(leases);
     },
-    handBack: (leases) => {
-      const work = giveBack(leases).finally(() => pending.delete(work));
+    release: (leases) => {
+      const work = releaseCurrent(leases).finally(() => pending.delete(work));
       pending.add(work);
       return work;
     },
@@ -70,7 +70,7 @@ export function createIntake({ db, clock, log, lanes, hostKey, leaseMs }: Intake
 /** By webhook. Those at hand cost nothing; the others are looked up together, which their attempts then need not. */
 async function findHostKeys(
   rows: readonly LeaseRow[],
-  find: IntakeOptions['hostKey'],
+  find: LeaseLoaderOptions['hostKey'],
 ): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null | Promise<string | null>>();
   for (const row of rows) {

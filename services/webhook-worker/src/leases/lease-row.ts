@@ -13,7 +13,7 @@ export interface LeaseRow {
   round: number;
   manual: boolean;
   /** `next_attempt_at` as this lease set it, to the microsecond: the lease's own mark in the row. */
-  lease: string;
+  lease_token: string;
   webhook_version: number;
 }
 
@@ -22,5 +22,5 @@ export function leaseColumns(alias: string): RawBuilder<unknown> {
   const column = (name: string) => sql.ref(`${alias}.${name}`);
   return sql`${column('id')}, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
     ${column('event_type')}, ${column('attempt_count')}, ${column('max_attempts')}, ${column('round')},
-    ${column('manual')}, ${column('next_attempt_at')}::text as lease`;
+    ${column('manual')}, ${column('next_attempt_at')}::text as lease_token`;
 }

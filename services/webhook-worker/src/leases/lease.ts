@@ -16,7 +16,7 @@ export interface Lease {
   maxAttempts: number;
   round: number;
   manual: boolean;
-  mark: string;
+  leaseToken: string;
   webhookVersion: number;
   /** Monotonic, from before the statement that gave it was sent: a lease is never younger than it looks. */
   leasedAt: number;
@@ -37,7 +37,7 @@ export function toLease(row: LeaseRow, leasedAt: number, event: EventContent, ho
     maxAttempts: row.max_attempts,
     round: row.round,
     manual: row.manual,
-    mark: row.lease,
+    leaseToken: row.lease_token,
     webhookVersion: row.webhook_version,
     leasedAt,
     body: event.body,

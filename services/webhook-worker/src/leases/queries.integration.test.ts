@@ -7,7 +7,7 @@ import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { takeEvents } from '../fan-out/queries.ts';
 import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
 import type { LeaseRow } from './lease-row.ts';
-import { findEvents, handBack } from './queries.ts';
+import { findEvents, releaseLeases } from './queries.ts';
 
 const leaseMs = 45_000;
 const page = { cursor: nilUuid, visit: 1_000 };
@@ -27,7 +27,7 @@ describe('hand-back', () => {
   it('makes the delivery due now and takes the claim back', async () => {
     const { leases } = await takeDeliveries(db, 1);
     const [lease] = leases as [LeaseRow];
-    expect(await handBack(db, [lease.id], [lease.lease])).toBe(1);
+    expect(await releaseLeases(db, [lease.id], [lease.lease_token])).toBe(1);
     const row = await findDelivery(db, lease.id);
     expect(row.lease_count).toBe(0);
     expect(Number(row.next_attempt_at)).toBeLessThanOrEqual(Date.now() + 1_000);
@@ -39,7 +39,7 @@ describe('hand-back', () => {
     await makeDue([lease.id]);
     await leaseDueDeliveries(db, page, plenty, leaseMs);
     const before = await findDelivery(db, lease.id);
-    expect(await handBack(db, [lease.id], [lease.lease])).toBe(0);
+    expect(await releaseLeases(db, [lease.id], [lease.lease_token])).toBe(0);
     expect(await findDelivery(db, lease.id)).toEqual(before);
   });
 });

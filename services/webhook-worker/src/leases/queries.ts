@@ -19,16 +19,16 @@ export async function findEvents(db: Database, eventIds: readonly string[]): Pro
  * Gives leases back: due now, for anybody. Only rows that still carry the very lease: one that ran out and was given
  * again is not ours to touch. (Only pending ones have a due time; saying so would offer the planner the wrong index.)
  */
-export async function handBack(
+export async function releaseLeases(
   db: Database,
   deliveryIds: readonly string[],
-  marks: readonly string[],
+  leaseTokens: readonly string[],
 ): Promise<number> {
   const { rows } = await sql<{ id: string }>`${prepared}
     with mine as materialized (
-      select d.id from unnest(${plainArray(deliveryIds)}::uuid[], ${marks}::timestamptz[]) as x(id, mark)
+      select d.id from unnest(${plainArray(deliveryIds)}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
       join deliveries d on d.id = x.id
-      where d.next_attempt_at = x.mark order by d.id for update of d
+      where d.next_attempt_at = x.lease_token order by d.id for update of d
     )
     update deliveries d set next_attempt_at = now(), lease_count = greatest(d.lease_count - 1, 0)
     where d.id = any (array(select id from mine)) returning d.id`.execute(db);

@@ -1,5 +1,5 @@
 import { type Database, databaseTime, ensurePartitions } from '@enterprise-api/shared/ledger';
-import { createLoop, type Loop } from './loop.ts';
+import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
 
 const everyMs = 24 * 60 * 60 * 1_000;
 const againAfterErrorMs = 60_000;

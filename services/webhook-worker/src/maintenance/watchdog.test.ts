@@ -1,6 +1,6 @@
+import type { Loop } from '@enterprise-api/shared/runtime';
 import { createLogger } from '@enterprise-api/shared/runtime';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Loop } from './loop.ts';
 import { createWatchdog, type WatchedQueue } from './watchdog.ts';
 
 let watchdog: Loop | undefined;

@@ -1,5 +1,4 @@
-import type { Clock, Logger } from '@enterprise-api/shared/runtime';
-import { createLoop, type Loop } from './loop.ts';
+import { type Clock, createLoop, type Logger, type Loop } from '@enterprise-api/shared/runtime';
 
 export interface WatchedQueue {
   /** Jobs that wait in it. Rejects while the queue does not answer. */

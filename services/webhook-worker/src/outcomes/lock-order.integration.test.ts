@@ -3,7 +3,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { LeaseRow } from '../leases/lease-row.ts';
-import { handBack } from '../leases/queries.ts';
+import { releaseLeases } from '../leases/queries.ts';
 import { outcomeOf, takeDeliveries } from '../testing/ledger.ts';
 import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';
 import { cancelLeased } from '../webhooks/queries.ts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 const ofDeliveries = () => ({ table: 'deliveries' as const, column: 'id' as const, ids: leases.map(({ id }) => id) });
-const marks = () => leases.map(({ lease }) => lease);
+const leaseTokens = () => leases.map(({ lease_token }) => lease_token);
 
 /** Whatever the plan, whatever the order in which they were handed in. */
 describe('locks are taken in the order of the ids', () => {
@@ -45,12 +45,12 @@ describe('locks are taken in the order of the ids', () => {
   });
 
   it('by hand-backs', async () => {
-    const back = () => handBack(unsorted, ofDeliveries().ids, marks());
+    const back = () => releaseLeases(unsorted, ofDeliveries().ids, leaseTokens());
     expect(await countLockedBeyondFirst(db, ofDeliveries(), back)).toBe(0);
   });
 
   it('by the cancelling of leased deliveries', async () => {
-    const cancel = () => cancelLeased(unsorted, ofDeliveries().ids, marks());
+    const cancel = () => cancelLeased(unsorted, ofDeliveries().ids, leaseTokens());
     expect(await countLockedBeyondFirst(db, ofDeliveries(), cancel)).toBe(0);
   });
 

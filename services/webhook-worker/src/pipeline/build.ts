@@ -14,13 +14,13 @@ import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { createTaker, type Taker } from '../fan-out/fan-out.ts';
 import { createRelay } from '../fan-out/relay.ts';
 import type { Lease } from '../leases/lease.ts';
-import { createIntake } from '../leases/lease-loader.ts';
+import { createLeaseLoader } from '../leases/lease-loader.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createBatcher } from '../outcomes/batcher.ts';
 import type { Outcome, Recorded } from '../outcomes/outcome.ts';
 import { recordOutcomes } from '../outcomes/queries.ts';
 import { attemptsPerHost } from '../scheduler/host-limit.ts';
-import { Lanes } from '../scheduler/scheduler.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
 import { createSender } from '../sender/send.ts';
 import { createDisabler } from '../webhooks/disabler.ts';
 import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
@@ -88,19 +88,19 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
     startWithinMs,
     webhook: webhooks.get,
     knownState: webhooks.knownState,
-    isStopping: () => lanes.isStopped,
+    isStopping: () => scheduler.isStopped,
     send: sender.send,
     record: batcher.add,
-    handBack: (leases) => handBack(leases),
+    release: (leases) => release(leases),
     cancel: (lease) => cancel(lease),
     onAttempt: (outcome) => {
       metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
       metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
     },
   });
-  const lanes = new Lanes({
+  const scheduler = new Scheduler({
     clock,
-    slots: config.WORKER_CONCURRENCY,
+    permits: config.WORKER_CONCURRENCY,
     limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: config.WORKER_CONCURRENCY },
     perHost: attemptsPerHost,
     startWithinMs,
@@ -110,16 +110,16 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
         running.add(work);
         return work;
       },
-      handBack: (leases) => handBack(leases),
+      release: (leases) => release(leases),
       needsRefill: () => dispatcher.wake(),
-      hasRoom: () => relay.hasRoom(),
+      hasCapacity: () => relay.hasRoom(),
     },
   });
-  const intake = createIntake({
+  const leaseLoader = createLeaseLoader({
     db,
     clock,
     log,
-    lanes,
+    scheduler,
     hostKey: (webhookId, atLeastVersion) => {
       const found = webhooks.get(webhookId, atLeastVersion);
       return found instanceof Promise ? found.then((webhook) => webhook?.hostKey ?? null) : found.hostKey;
@@ -131,8 +131,8 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
   const taker = createTaker({
     db,
     clock,
-    lanes,
-    intake,
+    scheduler,
+    leaseLoader,
     mayTake,
     settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
     onLeft: () => relay.wake(),
@@ -145,25 +145,27 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
   const dispatcher = createDispatcher({
     db,
     clock,
-    lanes,
-    intake,
+    scheduler,
+    leaseLoader,
     leaseMs: leaseMs(config),
     mayTake,
     onStopped: disabler.cancelPending,
     onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
     onError: createLimitedWarning(log, 'dispatch failed'),
   });
-  registerGauges(metrics, lanes, batcher);
+  registerGauges(metrics, scheduler, batcher);
 
-  function handBack(leases: Lease[]): void {
-    metrics.leasesHandedBack.inc(leases.length);
-    void intake.handBack(leases);
+  function release(leases: Lease[]): void {
+    metrics.leasesReleased.inc(leases.length);
+    void leaseLoader.release(leases);
   }
   function cancel(lease: Lease): void {
-    cancelLeased(db, [lease.deliveryId], [lease.mark]).catch(createLimitedWarning(log, 'delivery not canceled yet'));
+    cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(
+      createLimitedWarning(log, 'delivery not canceled yet'),
+    );
   }
   function afterRecording(recorded: Recorded, outcomes: Outcome[]): void {
-    for (const { webhookId, forMs } of recorded.held) lanes.hold(webhookId, forMs);
+    for (const { webhookId, forMs } of recorded.held) scheduler.openCircuit(webhookId, forMs);
     const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
     for (const [webhookId, version] of gone) void disabler.disable(webhookId, 'gone', version);
     const versions = newestVersions(outcomes);
@@ -185,17 +187,17 @@ export function createPipeline({ config, db, log, metrics, publish }: PipelineOp
       relay.start();
     },
     stopStarting: () => {
-      lanes.stop();
+      scheduler.stop();
       // It would go on taking events, for anybody: what no job brings here is for those that stay.
       void relay.stop();
     },
     stop: async () => {
-      lanes.stop();
+      scheduler.stop();
       // What hangs is a store that is away: each step has its time, or the stop would have none.
       await settledWithin(Promise.all([dispatcher.stop(), relay.stop()]), storeWithinMs);
       await settledWithin(attemptsEnded(), config.WEBHOOK_TIMEOUT_MS);
       await settledWithin(batcher.flush(flushWithinMs), flushWithinMs);
-      await settledWithin(Promise.all([disabler.stop(), intake.settled()]), storeWithinMs);
+      await settledWithin(Promise.all([disabler.stop(), leaseLoader.settled()]), storeWithinMs);
       await settledWithin(sender.close(), storeWithinMs);
     },
   };
@@ -210,10 +212,22 @@ function newestVersions(outcomes: readonly Outcome[]): Map<string, number> {
   return versions;
 }
 
-function registerGauges(metrics: WorkerMetrics, lanes: Lanes, batcher: { readonly waiting: number }): void {
-  metrics.gauge('webhook_attempts_in_flight', 'Attempts under way.', () => lanes.figures.running);
-  metrics.gauge('webhook_attempts_in_flight_old', 'Attempts under way for more than 1 s.', () => lanes.figures.old);
-  metrics.gauge('webhook_deliveries_waiting', 'Leased deliveries that wait in lanes.', () => lanes.figures.waiting);
-  metrics.gauge('webhook_lanes', 'Webhooks with a lane in this process.', () => lanes.figures.lanes);
+function registerGauges(metrics: WorkerMetrics, scheduler: Scheduler, batcher: { readonly waiting: number }): void {
+  metrics.gauge('webhook_attempts_in_flight', 'Attempts under way.', () => scheduler.figures.running);
+  metrics.gauge(
+    'webhook_attempts_in_flight_slow',
+    'Attempts under way for more than 1 s.',
+    () => scheduler.figures.slow,
+  );
+  metrics.gauge(
+    'webhook_deliveries_waiting',
+    'Leased deliveries that wait in endpoint queues.',
+    () => scheduler.figures.waiting,
+  );
+  metrics.gauge(
+    'webhook_endpoint_queues',
+    'Webhooks with an endpoint queue in this process.',
+    () => scheduler.figures.queues,
+  );
   metrics.gauge('webhook_outcomes_waiting', 'Outcomes not written yet.', () => batcher.waiting);
 }

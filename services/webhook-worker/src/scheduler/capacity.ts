@@ -1,5 +1,5 @@
 /** How many deliveries of each webhook this process may be given now; one place in each list per lane. */
-export interface Rooms {
+export interface Capacity {
   /** Webhooks that have a lane here. */
   webhookIds: string[];
   /** The free room of each. */
@@ -7,7 +7,7 @@ export interface Rooms {
   /** What each has running and waiting here already. */
   busy: number[];
   /** Room of a webhook that has no lane here yet. */
-  ofNewLane: number;
+  ofNewQueue: number;
   /** Over all webhooks. */
-  inAll: number;
+  total: number;
 }

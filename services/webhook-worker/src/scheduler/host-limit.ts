@@ -7,7 +7,7 @@ export const attemptsPerHost = 20;
 interface Host {
   running: number;
   /** Those of them that have waited more than 1 s for their answer. */
-  old: number;
+  slow: number;
 }
 
 /**
@@ -28,35 +28,35 @@ export class HostLimit {
   }
 
   isFull(hostKey: string): boolean {
-    return this.freePlaces(hostKey) <= 0;
+    return this.freePermits(hostKey) <= 0;
   }
 
   /** How many more attempts to it may start. */
-  freePlaces(hostKey: string): number {
+  freePermits(hostKey: string): number {
     return this.places - (this.hosts.get(hostKey)?.running ?? 0);
   }
 
   /** Full, and slow: what waits for a place there would wait in the place of others. */
-  isStuck(hostKey: string): boolean {
+  isSaturated(hostKey: string): boolean {
     const host = this.hosts.get(hostKey);
-    return host !== undefined && host.running >= this.places && host.old > 0;
+    return host !== undefined && host.running >= this.places && host.slow > 0;
   }
 
   enter(hostKey: string): void {
     const host = this.hosts.get(hostKey);
     if (host) host.running += 1;
-    else this.hosts.set(hostKey, { running: 1, old: 0 });
+    else this.hosts.set(hostKey, { running: 1, slow: 0 });
   }
 
-  noteOld(hostKey: string): void {
+  noteSlow(hostKey: string): void {
     const host = this.hosts.get(hostKey);
-    if (host) host.old += 1;
+    if (host) host.slow += 1;
   }
 
   /** An attempt that had grown old was answered, or is over. */
   noteAnswered(hostKey: string): void {
     const host = this.hosts.get(hostKey);
-    if (host) host.old -= 1;
+    if (host) host.slow -= 1;
   }
 
   /** @returns whether somebody may have been waiting for the place */

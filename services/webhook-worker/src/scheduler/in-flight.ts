@@ -6,7 +6,7 @@ export interface Running {
 }
 
 /** An attempt that has waited this long for its answer no longer counts against the process's slots. */
-export const oldAfterMs = 1_000;
+export const slowAfterMs = 1_000;
 /** When no slot is free, this is long enough. */
 const unfreshAfterMs = 100;
 
@@ -17,12 +17,12 @@ const unfreshAfterMs = 100;
 export class InFlight {
   private readonly fresh = new Set<Running>();
   private readonly young = new Set<Running>();
-  private readonly old = new Set<Running>();
-  private readonly onOld: (running: Running) => void;
+  private readonly slow = new Set<Running>();
+  private readonly onSlow: (running: Running) => void;
 
-  /** @param onOld told of each attempt once, when it has become old */
-  constructor(onOld: (running: Running) => void) {
-    this.onOld = onOld;
+  /** @param onSlow told of each attempt once, when it has become old */
+  constructor(onSlow: (running: Running) => void) {
+    this.onSlow = onSlow;
   }
 
   start(running: Running): void {
@@ -33,12 +33,12 @@ export class InFlight {
   end(running: Running): boolean {
     this.fresh.delete(running);
     this.young.delete(running);
-    return this.old.delete(running);
+    return this.slow.delete(running);
   }
 
   /** How many more may start, as of the last ageing: so many that no more than `slots` are younger than 100 ms. */
-  freeSlots(slots: number): number {
-    return Math.max(0, slots - this.fresh.size);
+  freePermits(permits: number): number {
+    return Math.max(0, permits - this.fresh.size);
   }
 
   /** Moves attempts that have aged to where they belong. */
@@ -49,18 +49,18 @@ export class InFlight {
       this.young.add(running);
     }
     for (const running of this.young) {
-      if (now - running.startedAt < oldAfterMs) break;
+      if (now - running.startedAt < slowAfterMs) break;
       this.young.delete(running);
-      this.old.add(running);
-      this.onOld(running);
+      this.slow.add(running);
+      this.onSlow(running);
     }
   }
 
-  get oldCount(): number {
-    return this.old.size;
+  get slowCount(): number {
+    return this.slow.size;
   }
 
   get size(): number {
-    return this.fresh.size + this.young.size + this.old.size;
+    return this.fresh.size + this.young.size + this.slow.size;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
-import type { Lane } from './endpoint-queue.ts';
+import type { EndpointQueue } from './endpoint-queue.ts';
 import type { HostLimit } from './host-limit.ts';
-import { type InFlight, oldAfterMs, type Running } from './in-flight.ts';
+import { type InFlight, type Running, slowAfterMs } from './in-flight.ts';
 
 /** What an attempt is told when it starts, and tells. */
 export interface Start {
@@ -21,21 +21,21 @@ interface Counts {
 }
 
 /** What one attempt takes up: a place of its lane and of the process until it is answered, and of its host until it ends. */
-export class Slot {
-  private readonly lane: Lane;
+export class Permit {
+  private readonly queue: EndpointQueue;
   private readonly counts: Counts;
   private readonly running: Running;
   private connectsAt: number;
   private freed = false;
 
-  constructor(lane: Lane, hostKey: string, now: number, counts: Counts) {
-    this.lane = lane;
+  constructor(queue: EndpointQueue, hostKey: string, now: number, counts: Counts) {
+    this.queue = queue;
     this.counts = counts;
-    this.running = { webhookId: lane.webhookId, hostKey, startedAt: now };
+    this.running = { webhookId: queue.webhookId, hostKey, startedAt: now };
     this.connectsAt = now;
     counts.inFlight.start(this.running);
     counts.hosts.enter(hostKey);
-    lane.running += 1;
+    queue.running += 1;
   }
 
   get isFree(): boolean {
@@ -47,15 +47,15 @@ export class Slot {
   }
 
   free(byAnswer: boolean): void {
-    const { lane, running } = this;
+    const { queue, running } = this;
     const { clock, inFlight, hosts } = this.counts;
     this.freed = true;
-    lane.running -= 1;
+    queue.running -= 1;
     if (inFlight.end(running)) {
-      lane.old -= 1;
+      queue.slow -= 1;
       hosts.noteAnswered(running.hostKey);
     }
-    if (byAnswer && clock.monotonic() - this.connectsAt < oldAfterMs) lane.suspectSince = Number.NEGATIVE_INFINITY;
+    if (byAnswer && clock.monotonic() - this.connectsAt < slowAfterMs) queue.degradedSince = Number.NEGATIVE_INFINITY;
   }
 
   /**
@@ -65,7 +65,7 @@ export class Slot {
    * @returns whether its host was full
    */
   leave(timedOut: boolean): boolean {
-    if (timedOut) this.lane.lastTimeoutAt = this.counts.clock.monotonic();
+    if (timedOut) this.queue.lastTimeoutAt = this.counts.clock.monotonic();
     return this.counts.hosts.leave(this.running.hostKey);
   }
 }

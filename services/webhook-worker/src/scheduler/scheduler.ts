@@ -1,121 +1,129 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
-import type { Rooms } from './capacity.ts';
-import { capacity, createLane, freeRoom, isSuspect, type Lane, type LaneLimits, roomForNew } from './endpoint-queue.ts';
+import type { Capacity } from './capacity.ts';
+import {
+  capacityForNew,
+  concurrencyOf,
+  createEndpointQueue,
+  type EndpointQueue,
+  freeCapacity,
+  isDegraded,
+  type QueueLimits,
+} from './endpoint-queue.ts';
 import { HostLimit } from './host-limit.ts';
 import { InFlight } from './in-flight.ts';
-import { Slot, type Start } from './permit.ts';
-import { Lines } from './ready-queue.ts';
+import { Permit, type Start } from './permit.ts';
+import { ReadyQueue } from './ready-queue.ts';
 
 /** What happened to a lease that a lane let go. */
-interface LaneEvents {
+interface SchedulerEvents {
   /** Starts the attempt; the promise settles when all is done. */
   run(lease: Lease, start: Start): Promise<{ timedOut: boolean }>;
   /** Leases that were not started and are to be given back. */
-  handBack(leases: Lease[]): void;
+  release(leases: Lease[]): void;
   /** A lane with due rows in the ledger has room again. */
   needsRefill(): void;
   /** An attempt has ended, and few wait: there is room for new deliveries. */
-  hasRoom(): void;
+  hasCapacity(): void;
 }
 
-export interface LanesOptions {
+export interface SchedulerOptions {
   clock: Clock;
   /** Attempts younger than 1 s in the whole process. */
-  slots: number;
-  limits: LaneLimits;
+  permits: number;
+  limits: QueueLimits;
   /** Attempts under way to one host, over all webhooks of one organization. */
   perHost: number;
   /** A lease older than this is given back instead of started. */
   startWithinMs: number;
-  events: LaneEvents;
+  events: SchedulerEvents;
 }
 
 /** With so many old attempts, only webhooks with a clean record start. */
-const maxOldAttempts = 1_000;
+const maxSlowAttempts = 1_000;
 const cleanAfterMs = 5 * 60_000;
 const tickMs = 50;
-/** What a process is given beyond two lines per slot is handed back from here on, in lines per slot. */
+/** What a process is given beyond two lines per slot is handed back from here on, in lines per permit. */
 const mostWaiting = 4;
 
 /** Decides which leased delivery starts when, so that no endpoint can take the process away from the others. */
-export class Lanes {
-  private readonly lanes = new Map<string, Lane>();
-  private readonly lines = new Lines();
+export class Scheduler {
+  private readonly queues = new Map<string, EndpointQueue>();
+  private readonly ready = new ReadyQueue();
   private readonly inFlight: InFlight;
   private readonly hosts: HostLimit;
-  private readonly options: LanesOptions;
+  private readonly options: SchedulerOptions;
   /** The limits of a process whose lines are full: what can start at once. */
-  private readonly withoutLines: LaneLimits;
+  private readonly withoutWaiting: QueueLimits;
   private ticker: NodeJS.Timeout | undefined;
   private stopped = false;
 
-  constructor(options: LanesOptions) {
+  constructor(options: SchedulerOptions) {
     this.options = options;
-    this.withoutLines = { ...options.limits, waiting: 0 };
+    this.withoutWaiting = { ...options.limits, waiting: 0 };
     this.hosts = new HostLimit(options.perHost);
     this.inFlight = new InFlight((running) => {
-      this.hosts.noteOld(running.hostKey);
-      const lane = this.lanes.get(running.webhookId);
-      if (lane) this.noteOld(lane);
+      this.hosts.noteSlow(running.hostKey);
+      const queue = this.queues.get(running.webhookId);
+      if (queue) this.noteSlow(queue);
     });
   }
 
   /** Puts leases into their lanes and starts what may start. */
   accept(leases: readonly Lease[]): void {
-    if (this.stopped) return this.options.events.handBack([...leases]);
+    if (this.stopped) return this.options.events.release([...leases]);
     for (const lease of leases) {
-      const lane = this.laneOf(lease.webhookId);
-      lane.hostKey = lease.hostKey;
-      this.lines.add(lane, lease);
+      const queue = this.queueOf(lease.webhookId);
+      queue.hostKey = lease.hostKey;
+      this.ready.add(queue, lease);
     }
-    this.startWhatMay();
-    this.handBackSurplus(leases);
+    this.startEligible();
+    this.releaseExcess(leases);
   }
 
   /** Rows of these webhooks are due in the ledger (or, with `due` false, no more than were leased). */
   noteDueRows(webhookIds: Iterable<string>, due: boolean): void {
     for (const id of webhookIds) {
-      const lane = due ? this.laneOf(id) : this.lanes.get(id);
-      if (lane) lane.hasDueRows = due;
-      if (lane && !due) this.dropIfIdle(lane);
+      const queue = due ? this.queueOf(id) : this.queues.get(id);
+      if (queue) queue.hasDueRows = due;
+      if (queue && !due) this.forgetIfIdle(queue);
     }
   }
 
   /** The breaker of a webhook is open: what waits here goes back to the ledger. */
-  hold(webhookId: string, forMs: number): void {
-    const lane = this.laneOf(webhookId);
-    lane.heldUntil = this.options.clock.monotonic() + forMs;
-    if (lane.waiting.length > 0) this.options.events.handBack(this.lines.empty(lane));
+  openCircuit(webhookId: string, forMs: number): void {
+    const queue = this.queueOf(webhookId);
+    queue.heldUntil = this.options.clock.monotonic() + forMs;
+    if (queue.waiting.length > 0) this.options.events.release(this.ready.empty(queue));
   }
 
   /**
    * Room per lane, for take (`new` deliveries) or for dispatch (`due` ones). When fewer places are free in the lines than
    * slots, what waits there does so for its own endpoints: others are then given what can start at once.
    */
-  rooms(kind: 'new' | 'due'): Rooms {
-    const { limits, clock, slots } = this.options;
+  capacity(kind: 'new' | 'due'): Capacity {
+    const { limits, clock, permits } = this.options;
     const now = clock.monotonic();
     // Slots that have come free by ageing are first of all for what waits.
-    this.startWhatMay();
-    const inLines = this.roomInAll();
-    const freeSlots = this.inFlight.freeSlots(slots);
-    const isAtOnce = inLines < freeSlots;
-    const lines = isAtOnce ? this.withoutLines : limits;
+    this.startEligible();
+    const total = this.totalCapacity();
+    const freePermits = this.inFlight.freePermits(permits);
+    const isAtOnce = total < freePermits;
+    const offered = isAtOnce ? this.withoutWaiting : limits;
     const webhookIds: string[] = [];
     const free: number[] = [];
     const busy: number[] = [];
-    for (const lane of this.lanes.values()) {
-      this.dropIfIdle(lane);
-      webhookIds.push(lane.webhookId);
-      const room = kind === 'new' ? roomForNew(lane, lines, now) : freeRoom(lane, lines);
-      const isOpen = this.mayStart(lane, now) && !this.hosts.isStuck(lane.hostKey);
-      const places = isAtOnce ? this.hosts.freePlaces(lane.hostKey) : Number.POSITIVE_INFINITY;
+    for (const queue of this.queues.values()) {
+      this.forgetIfIdle(queue);
+      webhookIds.push(queue.webhookId);
+      const room = kind === 'new' ? capacityForNew(queue, offered, now) : freeCapacity(queue, offered);
+      const isOpen = this.mayStart(queue, now) && !this.hosts.isSaturated(queue.hostKey);
+      const places = isAtOnce ? this.hosts.freePermits(queue.hostKey) : Number.POSITIVE_INFINITY;
       free.push(isOpen ? Math.min(room, places) : 0);
-      busy.push(lane.running + lane.waiting.length);
+      busy.push(queue.running + queue.waiting.length);
     }
-    const ofNewLane = lines.concurrency + lines.waiting;
-    return { webhookIds, free, busy, ofNewLane, inAll: this.stopped ? 0 : Math.max(inLines, freeSlots) };
+    const ofNewQueue = offered.concurrency + offered.waiting;
+    return { webhookIds, free, busy, ofNewQueue, total: this.stopped ? 0 : Math.max(total, freePermits) };
   }
 
   /**
@@ -123,12 +131,12 @@ export class Lanes {
    * Where slots are free, what waits does so for its own endpoints: it is no reason to keep those of others waiting.
    * A process that stops leaves nothing for later: what it takes is due for anybody.
    */
-  room(): number {
-    const { slots } = this.options;
+  freeCapacity(): number {
+    const { permits } = this.options;
     if (this.stopped) return Number.POSITIVE_INFINITY;
-    this.startWhatMay();
-    if (this.lines.waiting <= slots) return this.roomInAll();
-    return this.inFlight.freeSlots(slots) > 0 ? Number.POSITIVE_INFINITY : 0;
+    this.startEligible();
+    if (this.ready.waiting <= permits) return this.totalCapacity();
+    return this.inFlight.freePermits(permits) > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Starts nothing more; what waits is handed back. Attempts under way go on. */
@@ -136,8 +144,8 @@ export class Lanes {
     this.stopped = true;
     clearInterval(this.ticker);
     this.ticker = undefined;
-    const left = [...this.lines.inTurn()].flatMap((lane) => this.lines.empty(lane));
-    if (left.length > 0) this.options.events.handBack(left);
+    const left = [...this.ready.inTurn()].flatMap((queue) => this.ready.empty(queue));
+    if (left.length > 0) this.options.events.release(left);
   }
 
   get isStopped(): boolean {
@@ -145,123 +153,123 @@ export class Lanes {
   }
 
   /** Figures for the metrics. */
-  get figures(): { lanes: number; running: number; old: number; waiting: number } {
+  get figures(): { queues: number; running: number; slow: number; waiting: number } {
     return {
-      lanes: this.lanes.size,
+      queues: this.queues.size,
       running: this.inFlight.size,
-      old: this.inFlight.oldCount,
-      waiting: this.lines.waiting,
+      slow: this.inFlight.slowCount,
+      waiting: this.ready.waiting,
     };
   }
 
-  private roomInAll(): number {
-    return Math.max(0, 2 * this.options.slots - this.lines.waiting);
+  private totalCapacity(): number {
+    return Math.max(0, 2 * this.options.permits - this.ready.waiting);
   }
 
-  private startWhatMay(): void {
+  private startEligible(): void {
     const now = this.options.clock.monotonic();
     this.inFlight.age(now);
-    for (const lane of this.lines.inTurn()) {
-      if (this.inFlight.freeSlots(this.options.slots) === 0) break;
-      this.handBackStale(lane, now);
-      const [lease] = lane.waiting;
-      if (!lease || !this.hasPlace(lane, lease, now)) continue;
-      this.lines.serve(lane);
-      this.start(lane, lease, now);
+    for (const queue of this.ready.inTurn()) {
+      if (this.inFlight.freePermits(this.options.permits) === 0) break;
+      this.releaseStale(queue, now);
+      const [lease] = queue.waiting;
+      if (!lease || !this.isEligible(queue, lease, now)) continue;
+      this.ready.serve(queue);
+      this.start(queue, lease, now);
     }
     this.tickWhileWaiting();
   }
 
-  private start(lane: Lane, lease: Lease, now: number): void {
+  private start(queue: EndpointQueue, lease: Lease, now: number): void {
     const { inFlight, hosts } = this;
     const { clock, events } = this.options;
-    const slot = new Slot(lane, lease.hostKey, now, { clock, inFlight, hosts });
+    const permit = new Permit(queue, lease.hostKey, now, { clock, inFlight, hosts });
     const free = (byAnswer: boolean) => {
-      if (slot.isFree) return;
-      slot.free(byAnswer);
-      this.afterFree(lane);
+      if (permit.isFree) return;
+      permit.free(byAnswer);
+      this.afterFree(queue);
     };
     // A test is what somebody waits for.
-    const canWait = isSuspect(lane) && lease.eventType !== 'webhook.test';
-    const start = { canWait, connects: () => slot.connects(), answered: () => free(true) };
+    const canWait = isDegraded(queue) && lease.eventType !== 'webhook.test';
+    const start = { canWait, connects: () => permit.connects(), answered: () => free(true) };
     void events.run(lease, start).then(({ timedOut }) => {
-      const wasFull = slot.leave(timedOut);
-      if (!slot.isFree) free(false);
-      else if (wasFull && !this.stopped && !this.lines.isEmpty) this.startWhatMay();
+      const wasFull = permit.leave(timedOut);
+      if (!permit.isFree) free(false);
+      else if (wasFull && !this.stopped && !this.ready.isEmpty) this.startEligible();
     });
   }
 
-  private afterFree(lane: Lane): void {
-    if (!this.stopped && !this.lines.isEmpty) this.startWhatMay();
-    const hasRoom = this.lines.waiting < this.options.slots;
-    if (hasRoom && !this.stopped) this.options.events.hasRoom();
-    if (lane.hasDueRows && this.isHalfEmpty(lane, hasRoom)) this.options.events.needsRefill();
-    this.dropIfIdle(lane);
+  private afterFree(queue: EndpointQueue): void {
+    if (!this.stopped && !this.ready.isEmpty) this.startEligible();
+    const hasCapacity = this.ready.waiting < this.options.permits;
+    if (hasCapacity && !this.stopped) this.options.events.hasCapacity();
+    if (queue.hasDueRows && this.isHalfEmpty(queue, hasCapacity)) this.options.events.needsRefill();
+    this.forgetIfIdle(queue);
   }
 
   /**
    * Whether a lane could use many more. With many backlogs each line is short: asking for a few rows at every answer would
    * keep the ledger walking. A process whose lines are full asks for what can start at once.
    */
-  private isHalfEmpty(lane: Lane, hasRoom: boolean): boolean {
-    const { limits, slots } = this.options;
-    if (hasRoom) return freeRoom(lane, limits) * 2 >= limits.waiting;
-    return freeRoom(lane, this.withoutLines) * 2 >= limits.concurrency && this.inFlight.freeSlots(slots) > 0;
+  private isHalfEmpty(queue: EndpointQueue, hasCapacity: boolean): boolean {
+    const { limits, permits } = this.options;
+    if (hasCapacity) return freeCapacity(queue, limits) * 2 >= limits.waiting;
+    return freeCapacity(queue, this.withoutWaiting) * 2 >= limits.concurrency && this.inFlight.freePermits(permits) > 0;
   }
 
-  private hasPlace(lane: Lane, lease: Lease, now: number): boolean {
-    const hasSlot = lane.running < capacity(lane, this.options.limits) && this.mayStart(lane, now);
-    return hasSlot && !this.hosts.isFull(lease.hostKey);
+  private isEligible(queue: EndpointQueue, lease: Lease, now: number): boolean {
+    const hasPermit = queue.running < concurrencyOf(queue, this.options.limits) && this.mayStart(queue, now);
+    return hasPermit && !this.hosts.isFull(lease.hostKey);
   }
 
-  private mayStart(lane: Lane, now: number): boolean {
-    if (this.inFlight.oldCount < maxOldAttempts) return true;
-    return lane.old === 0 && now - lane.lastTimeoutAt > cleanAfterMs;
+  private mayStart(queue: EndpointQueue, now: number): boolean {
+    if (this.inFlight.slowCount < maxSlowAttempts) return true;
+    return queue.slow === 0 && now - queue.lastTimeoutAt > cleanAfterMs;
   }
 
   /** A lane that becomes slow has no line: what waited in it would take up the process's room for others. */
-  private noteOld(lane: Lane): void {
-    lane.old += 1;
-    lane.suspectSince = this.options.clock.monotonic();
-    if (lane.old === 1) this.handBackDue(lane, this.lines.empty(lane));
+  private noteSlow(queue: EndpointQueue): void {
+    queue.slow += 1;
+    queue.degradedSince = this.options.clock.monotonic();
+    if (queue.slow === 1) this.releaseDue(queue, this.ready.empty(queue));
   }
 
   /** Several takes at a time are given the same room. What then neither starts nor has any place is for others. */
-  private handBackSurplus(leases: readonly Lease[]): void {
-    const most = mostWaiting * this.options.slots;
-    const lanes = new Set(this.lines.waiting > most ? leases.map(({ webhookId }) => this.laneOf(webhookId)) : []);
-    for (const lane of lanes) {
-      const kept = lane.waiting.length - (this.lines.waiting - most);
-      this.handBackDue(
-        lane,
-        this.lines.remove(lane, (_lease, place) => place >= kept),
+  private releaseExcess(leases: readonly Lease[]): void {
+    const most = mostWaiting * this.options.permits;
+    const queues = new Set(this.ready.waiting > most ? leases.map(({ webhookId }) => this.queueOf(webhookId)) : []);
+    for (const queue of queues) {
+      const kept = queue.waiting.length - (this.ready.waiting - most);
+      this.releaseDue(
+        queue,
+        this.ready.remove(queue, (_lease, place) => place >= kept),
       );
     }
   }
 
-  private handBackDue(lane: Lane, leases: Lease[]): void {
+  private releaseDue(queue: EndpointQueue, leases: Lease[]): void {
     if (leases.length === 0) return;
-    lane.hasDueRows = true;
-    this.options.events.handBack(leases);
+    queue.hasDueRows = true;
+    this.options.events.release(leases);
   }
 
-  private handBackStale(lane: Lane, now: number): void {
+  private releaseStale(queue: EndpointQueue, now: number): void {
     const { startWithinMs } = this.options;
     // Leases come in the order of time, so the first tells whether there is anything to do.
-    const first = lane.waiting[0];
+    const first = queue.waiting[0];
     if (first === undefined) return;
-    if (this.hosts.isStuck(first.hostKey)) this.handBackDue(lane, this.lines.empty(lane));
+    if (this.hosts.isSaturated(first.hostKey)) this.releaseDue(queue, this.ready.empty(queue));
     else if (now - first.leasedAt > startWithinMs) {
-      this.handBackDue(
-        lane,
-        this.lines.remove(lane, (lease) => now - lease.leasedAt > startWithinMs),
+      this.releaseDue(
+        queue,
+        this.ready.remove(queue, (lease) => now - lease.leasedAt > startWithinMs),
       );
     }
   }
 
   /** Ageing frees slots and leases grow stale without any other event: look again while anything waits. */
   private tickWhileWaiting(): void {
-    if (!this.lines.isEmpty && !this.stopped) {
+    if (!this.ready.isEmpty && !this.stopped) {
       this.ticker ??= setInterval(() => this.tick(), tickMs);
     } else {
       clearInterval(this.ticker);
@@ -271,24 +279,24 @@ export class Lanes {
 
   private tick(): void {
     const now = this.options.clock.monotonic();
-    for (const lane of this.lines.inTurn()) this.handBackStale(lane, now);
-    this.startWhatMay();
+    for (const queue of this.ready.inTurn()) this.releaseStale(queue, now);
+    this.startEligible();
   }
 
-  private laneOf(webhookId: string): Lane {
-    let lane = this.lanes.get(webhookId);
-    if (!lane) {
-      lane = createLane(webhookId);
-      this.lanes.set(webhookId, lane);
+  private queueOf(webhookId: string): EndpointQueue {
+    let queue = this.queues.get(webhookId);
+    if (!queue) {
+      queue = createEndpointQueue(webhookId);
+      this.queues.set(webhookId, queue);
     }
-    return lane;
+    return queue;
   }
 
   /** A lane that remembers nothing of interest is forgotten. */
-  private dropIfIdle(lane: Lane): void {
+  private forgetIfIdle(queue: EndpointQueue): void {
     const now = this.options.clock.monotonic();
-    const troubledAt = Math.max(lane.lastTimeoutAt, lane.suspectSince);
-    const remembers = lane.hasDueRows || lane.heldUntil > now || now - troubledAt < cleanAfterMs;
-    if (lane.running === 0 && lane.waiting.length === 0 && !remembers) this.lanes.delete(lane.webhookId);
+    const troubledAt = Math.max(queue.lastTimeoutAt, queue.degradedSince);
+    const remembers = queue.hasDueRows || queue.heldUntil > now || now - troubledAt < cleanAfterMs;
+    if (queue.running === 0 && queue.waiting.length === 0 && !remembers) this.queues.delete(queue.webhookId);
   }
 }

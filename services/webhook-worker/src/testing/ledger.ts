@@ -4,15 +4,15 @@ import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@ent
 import { takeEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease-row.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { Rooms } from '../scheduler/capacity.ts';
+import type { Capacity } from '../scheduler/capacity.ts';
 
 /** Room for everything. */
-export const plenty: Rooms = {
+export const plenty: Capacity = {
   webhookIds: [],
   free: [],
   busy: [],
-  ofNewLane: 1_000,
-  inAll: 10_000,
+  ofNewQueue: 1_000,
+  total: 10_000,
 };
 
 export interface TakenDeliveries {

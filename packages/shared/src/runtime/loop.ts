@@ -1,32 +1,32 @@
-/** Something done again and again by this process, never twice at once. */
+/** A task that this process repeats, never twice at the same time. */
 export interface Loop {
   start(): void;
-  /** Runs as soon as the current run, if any, is done. */
+  /** Starts the next run now, or as soon as the current one is done. */
   wake(): void;
-  /** Resolves when the current run is done; no other follows. */
+  /** Prevents further runs; resolves when the current one is done. */
   stop(): Promise<void>;
 }
 
 export interface LoopOptions {
-  /** One run. @returns milliseconds until the next one */
+  /** @returns milliseconds until the next run */
   run: () => Promise<number>;
   onError: (error: unknown) => void;
   delayAfterErrorMs: number;
-  /** Spreads the runs of many processes; the default is the jitter of chance, ± 10 %. */
+  /** From 0 to 1: every wait varies by ± 10 %, so that the runs of many processes spread. */
   random?: () => number;
 }
 
 export function createLoop({ run, onError, delayAfterErrorMs, random = Math.random }: LoopOptions): Loop {
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> | undefined;
-  let wanted = false;
-  let stopped = true;
+  let isWoken = false;
+  let isStopped = true;
 
   const schedule = (delayMs: number) => {
-    if (!stopped) timer = setTimeout(begin, delayMs * (0.9 + random() * 0.2));
+    if (!isStopped) timer = setTimeout(begin, delayMs * (0.9 + random() * 0.2));
   };
   const begin = () => {
-    wanted = false;
+    isWoken = false;
     current = run()
       .catch((error: unknown) => {
         onError(error);
@@ -34,24 +34,24 @@ export function createLoop({ run, onError, delayAfterErrorMs, random = Math.rand
       })
       .then((delayMs) => {
         current = undefined;
-        schedule(wanted ? 0 : delayMs);
+        schedule(isWoken ? 0 : delayMs);
       });
   };
   return {
     start: () => {
-      stopped = false;
+      isStopped = false;
       schedule(0);
     },
     wake: () => {
-      // Woken already: moving the timer again at every call would put the run off for as long as calls keep coming.
-      if (wanted) return;
-      wanted = true;
-      if (current !== undefined || stopped) return;
+      // Setting the timer anew at every call would delay the run for as long as calls keep coming.
+      if (isWoken) return;
+      isWoken = true;
+      if (current !== undefined || isStopped) return;
       clearTimeout(timer);
       schedule(0);
     },
     stop: async () => {
-      stopped = true;
+      isStopped = true;
       clearTimeout(timer);
       await current;
     },

@@ -1,16 +1,16 @@
 import { afterEach } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
-import { Lanes } from '../scheduler/scheduler.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
 
-const benches: Lanes[] = [];
+const benches: Scheduler[] = [];
 
 afterEach(() => {
-  for (const lanes of benches.splice(0)) lanes.stop();
+  for (const scheduler of benches.splice(0)) scheduler.stop();
 });
 
 /** A bench for lanes: time stands still until a test moves it, and attempts end when a test says so. */
-export function lanesBench(
-  settings: { slots?: number; concurrency?: number; waiting?: number; perHost?: number } = {},
+export function schedulerBench(
+  settings: { permits?: number; concurrency?: number; waiting?: number; perHost?: number } = {},
 ) {
   let now = 0;
   const running: {
@@ -20,12 +20,12 @@ export function lanesBench(
     answer: () => void;
     end: (timedOut?: boolean) => Promise<void>;
   }[] = [];
-  const handedBack: Lease[] = [];
+  const released: Lease[] = [];
   let refills = 0;
-  let roomy = 0;
-  const lanes = new Lanes({
+  let offers = 0;
+  const scheduler = new Scheduler({
     clock: { now: () => now, monotonic: () => now },
-    slots: settings.slots ?? 10,
+    permits: settings.permits ?? 10,
     limits: { concurrency: settings.concurrency ?? 3, waiting: settings.waiting ?? 20 },
     perHost: settings.perHost ?? 10_000,
     startWithinMs: 10_000,
@@ -45,16 +45,16 @@ export function lanesBench(
         });
         return done.promise;
       },
-      handBack: (leases) => handedBack.push(...leases),
+      release: (leases) => released.push(...leases),
       needsRefill: () => {
         refills += 1;
       },
-      hasRoom: () => {
-        roomy += 1;
+      hasCapacity: () => {
+        offers += 1;
       },
     },
   });
-  benches.push(lanes);
+  benches.push(scheduler);
   const lease = (webhookId: string, leasedAt = now, hostKey = ''): Lease => ({
     deliveryId: `${webhookId}-${Math.random()}`,
     organizationId: 'org',
@@ -66,7 +66,7 @@ export function lanesBench(
     maxAttempts: 3,
     round: 0,
     manual: false,
-    mark: '',
+    leaseToken: '',
     webhookVersion: 1,
     leasedAt,
     body: '{}',
@@ -74,23 +74,23 @@ export function lanesBench(
   });
   const leases = (webhookId: string, count: number) => Array.from({ length: count }, () => lease(webhookId));
   const started = (webhookId: string) => running.filter((entry) => entry.lease.webhookId === webhookId).length;
-  const roomOf = (kind: 'new' | 'due', webhookId: string) => {
-    const rooms = lanes.rooms(kind);
-    const index = rooms.webhookIds.indexOf(webhookId);
-    return index === -1 ? rooms.ofNewLane : rooms.free[index];
+  const capacityOf = (kind: 'new' | 'due', webhookId: string) => {
+    const capacity = scheduler.capacity(kind);
+    const index = capacity.webhookIds.indexOf(webhookId);
+    return index === -1 ? capacity.ofNewQueue : capacity.free[index];
   };
   return {
-    lanes,
+    scheduler,
     running,
-    handedBack,
+    released,
     lease,
     leases,
     started,
-    roomOf,
+    capacityOf,
     pass: (ms: number) => {
       now += ms;
     },
     refills: () => refills,
-    roomy: () => roomy,
+    offers: () => offers,
   };
 }
