@@ -52,7 +52,9 @@ describe('POST /v1/webhooks', () => {
     const box = createSecretBox(testConfig({ DATABASE_URL: 'postgres://x' }).keyRing);
     const organization = fromPublicId('org', organizationId) as string;
     expect(box.open(secret_sealed ?? '', webhookSecretContext(organization, uuidOf(id)))).toBe(secret);
-    expect(() => box.open(secret_sealed ?? '', webhookSecretContext(organization, organization))).toThrow('does not open');
+    expect(() => box.open(secret_sealed ?? '', webhookSecretContext(organization, organization))).toThrow(
+      'does not open',
+    );
   });
 
   it('201 disabled when asked for', async () => {
