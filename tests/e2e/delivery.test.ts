@@ -7,10 +7,11 @@ import {
   type ReceivedRequest,
   testEvent,
   testWebhookSecret,
+  until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { openStage, type Stage, until } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 
 describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
   let stage: Stage;
@@ -165,7 +166,7 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     // In a transaction of its own, after the outcome: that delivery is failed, not canceled.
     const state = () =>
       stage.db.selectFrom('webhooks').select(['state', 'disabled_reason']).where('id', '=', webhookId).execute();
-    const [webhook] = await until(state, ([row]) => row?.state === 'disabled');
+    const [webhook] = await until('the webhook is disabled', state, { holds: ([row]) => row?.state === 'disabled' });
     expect(webhook?.disabled_reason).toBe('gone');
   });
 

@@ -5,14 +5,15 @@ import {
   type ServiceName,
   startService,
   type TestDatabase,
+  testInternalSecret,
   testKeyRing,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';
-import { internalSecret, openStage } from './stage.ts';
+import { openStage } from './stage.ts';
 
-const settings = { SECRETS_ENCRYPTION_KEYS: testKeyRing, INTERNAL_API_SECRET: internalSecret };
+const settings = { SECRETS_ENCRYPTION_KEYS: testKeyRing, INTERNAL_API_SECRET: testInternalSecret };
 
 describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name) => {
   let database: TestDatabase;

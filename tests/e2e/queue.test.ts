@@ -1,11 +1,11 @@
 import { createQueueOnlyProducer, QueueFullError } from '@enterprise-api/shared/events';
 import { createJobProducer, producerBinding } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { insertEvents, queueBackends, type ServiceProcess, testEvent } from '@enterprise-api/testkit';
+import { insertEvents, queueBackends, type ServiceProcess, testEvent, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import got from 'got';
-import { openStage, type Stage, until } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 
 describe.each(queueBackends())('jobs on $name', (backend) => {
   let stage: Stage;
@@ -58,10 +58,7 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     await queue.add('take', { version: 2, event_ids: [event?.id] });
     await queue.add('take', { version: 1, event_ids: 'none' });
     await queue.add('something else', null);
-    const failed = await until(
-      () => queue.getFailed(),
-      (jobs) => jobs.length === 3,
-    );
+    const failed = await until('3 failed jobs', () => queue.getFailed(), { holds: (jobs) => jobs.length === 3 });
     expect(failed.map((job) => job.failedReason).join()).toContain('version 2');
     expect(await metric('webhook_jobs_failed_total')).toBe(failedBefore + 3);
     // The event of the job from the future goes out by the relay.
@@ -77,10 +74,7 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
       type: 'batch.failed',
       data: { batch_id: 'b' },
     });
-    const [job] = await until(
-      () => queue.getFailed(),
-      (found) => found.length === 1,
-    );
+    const [job] = await until('a failed job', () => queue.getFailed(), { holds: (found) => found.length === 1 });
     expect(job?.failedReason).toBe('unknown organization');
     await Promise.all([jobs.close(), queue.close()]);
   });

@@ -1,18 +1,23 @@
 import { createHmac } from 'node:crypto';
 import type { Delivery } from '@enterprise-api/shared/contracts';
-import { queueBackends, type ReceivedRequest, type ServiceProcess } from '@enterprise-api/testkit';
+import {
+  type ApiCustomer,
+  createApiCustomer,
+  queueBackends,
+  type ReceivedRequest,
+  type Receiver,
+  type ServiceProcess,
+  testEvent,
+  until,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createCustomer } from './api-client.ts';
-import { openStage, type Stage, until } from './stage.ts';
-
-type Customer = Awaited<ReturnType<typeof createCustomer>>;
-type Receiver = Awaited<ReturnType<Stage['startReceiver']>>;
+import { openStage, type Stage } from './stage.ts';
 
 describe.each(queueBackends())('what a person asks for, queued on $name', (backend) => {
   let stage: Stage;
   let api: ServiceProcess;
-  let customer: Customer;
+  let customer: ApiCustomer;
 
   beforeAll(async () => {
     stage = await openStage(backend);
@@ -23,25 +28,16 @@ describe.each(queueBackends())('what a person asks for, queued on $name', (backe
 
   /** A webhook whose receiver answers with this status, until it is told otherwise. */
   const register = async (status: number): Promise<{ id: string; secret: string; receiver: Receiver }> => {
-    customer = await createCustomer(api);
+    customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver({ respond: () => ({ status }) });
-    const { body } = await customer.call('POST', '/v1/webhooks', { url: receiver.url(), events: ['*'] });
-    return { id: body.id, secret: body.secret, receiver };
+    const { id, secret } = await customer.createWebhook(receiver.url());
+    return { id, secret, receiver };
   };
   const emit = (count = 1) =>
-    customer.internal('POST', '/internal/v1/events', {
-      events: Array.from({ length: count }, () => ({
-        organization_id: customer.organizationId,
-        type: 'batch.failed',
-        data: { batch_id: 'bat_1' },
-      })),
-    });
+    customer.emit(Array.from({ length: count }, () => testEvent(customer.organizationId, { type: 'batch.failed' })));
   const read = async (id: string) => (await customer.call('GET', `/v1/webhooks/deliveries/${id}`)).body;
   const untilOver = (id: string) =>
-    until(
-      () => read(id),
-      (delivery: Delivery) => delivery.status !== 'pending',
-    );
+    until(`${id} is over`, () => read(id), { holds: (delivery: Delivery) => delivery.status !== 'pending' });
   const countOf = async (status: string) => {
     const rows = stage.db
       .selectFrom('deliveries')
@@ -95,23 +91,14 @@ describe.each(queueBackends())('what a person asks for, queued on $name', (backe
     const since = new Date(Date.now() - 60_000).toISOString();
     const before = await countOf('failed');
     await emit(1_000);
-    await until(
-      () => countOf('failed'),
-      (count) => count === before + 1_000,
-    );
+    await until('1,000 failed', () => countOf('failed'), { holds: (count) => count === before + 1_000 });
     receiver.respond(() => ({}));
     const failed = new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery-id']));
     const calls = [1, 2].map(() => customer.call('POST', `/v1/webhooks/${id}/replay`, { since }));
     const matched = (await Promise.all(calls)).map(({ body }) => body.matched as number);
     expect(matched.reduce((sum, count) => sum + count, 0)).toBe(1_000);
-    await until(
-      () => countOf('failed'),
-      (count) => count === before,
-    );
-    await until(
-      () => countOf('pending'),
-      (count) => count === 0,
-    );
+    await until('none of them failed', () => countOf('failed'), { holds: (count) => count === before });
+    await until('none pending', () => countOf('pending'), { holds: (count) => count === 0 });
     const replayed = receiver.requests.slice(2_000).map(({ headers }) => headers['x-service-delivery-id']);
     expect(replayed).toHaveLength(1_000);
     expect(new Set(replayed)).toEqual(failed);

@@ -1,7 +1,6 @@
-import { queueBackends, testEvent } from '@enterprise-api/testkit';
+import { createApiCustomer, queueBackends, testEvent, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createCustomer } from './api-client.ts';
-import { openStage, type Stage, until, uuidOf } from './stage.ts';
+import { openStage, type Stage, uuidOf } from './stage.ts';
 
 describe.each(queueBackends())('a request id, queued on $name', (backend) => {
   let stage: Stage;
@@ -14,7 +13,7 @@ describe.each(queueBackends())('a request id, queued on $name', (backend) => {
   it('goes with the event to every attempt', async () => {
     const api = await stage.startApi({ LOG_LEVEL: 'info' });
     const worker = await stage.startWorker({ LOG_LEVEL: 'info' });
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const organizationId = uuidOf('org', customer.organizationId);
     stage.receiver.respond((request) => ({ status: request.order === 0 ? 503 : 200 }));
     await stage.subscribe({ organizationId });
@@ -29,18 +28,11 @@ describe.each(queueBackends())('a request id, queued on $name', (backend) => {
     const row = await stage.db.selectFrom('events').select('request_id').where('id', '=', uuidOf('evt', id)).execute();
     expect(row).toEqual([{ request_id: 'upload-17' }]);
     const requests = () => api.logs().filter((line) => line.request_id === 'upload-17' && line.msg === 'request');
-    expect(
-      await until(
-        async () => requests(),
-        (lines) => lines.length > 0,
-      ),
-    ).toMatchObject([{ event_ids: [id] }]);
+    const logged = await until('the log line of the request', requests, { holds: (lines) => lines.length > 0 });
+    expect(logged).toMatchObject([{ event_ids: [id] }]);
     const attempts = () => worker.logs().filter((line) => line.msg === 'attempt' && line.event_id === id);
     expect(
-      await until(
-        async () => attempts(),
-        (lines) => lines.length === 2,
-      ),
+      await until('the log lines of two attempts', attempts, { holds: (lines) => lines.length === 2 }),
     ).toMatchObject([
       { attempt: 1, request_id: 'upload-17' },
       { attempt: 2, request_id: 'upload-17' },
@@ -49,7 +41,7 @@ describe.each(queueBackends())('a request id, queued on $name', (backend) => {
 
   it('is made up for a request that brings none, and is not there for a producer’s event', async () => {
     const api = await stage.startApi();
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const organizationId = uuidOf('org', customer.organizationId);
     const { type, data } = testEvent(organizationId);
     const answer = await customer.internal('POST', '/internal/v1/events', {

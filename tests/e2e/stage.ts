@@ -17,11 +17,11 @@ import {
   type ServiceProcess,
   startReceiver,
   startService,
+  testInternalSecret,
   testKeyRing,
+  until,
   type WebhookValues,
 } from '@enterprise-api/testkit';
-
-export const internalSecret = 'an-internal-secret-for-tests-only-0123456789';
 
 /** The stores, a receiver and whatever processes a test starts: everything real, and nothing shared with other files. */
 export interface Stage {
@@ -54,7 +54,7 @@ type DeliveryRow = Awaited<ReturnType<typeof findDeliveries>>[number];
 /** Quick retries, so that a test sees a whole schedule. */
 const settingsOfTests = {
   SECRETS_ENCRYPTION_KEYS: testKeyRing,
-  INTERNAL_API_SECRET: internalSecret,
+  INTERNAL_API_SECRET: testInternalSecret,
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128',
   WEBHOOK_RETRY_SCHEDULE: '200ms,400ms,800ms',
   WEBHOOK_RETRY_JITTER: '0',
@@ -111,7 +111,7 @@ export async function openStage(backend: QueueBackendUnderTest): Promise<Stage> 
     },
     deliveries: (organizationId) => findDeliveries(db, organizationId),
     untilDeliveries: (organizationId, condition, withinMs = 15_000) =>
-      until(() => findDeliveries(db, organizationId), condition, withinMs),
+      until('the deliveries', () => findDeliveries(db, organizationId), { holds: condition, withinMs }),
     stopServices,
     close: async () => {
       await stopServices();
@@ -132,23 +132,6 @@ export function uuidOf(prefix: string, id: string): string {
   const uuid = fromPublicId(prefix, id);
   if (uuid === null) throw new Error(`${id} is no ${prefix} id`);
   return uuid;
-}
-
-/** Asks again and again until the answer satisfies the condition. */
-export async function until<Answer>(
-  ask: () => Promise<Answer>,
-  condition: (answer: Answer) => boolean,
-  withinMs = 15_000,
-): Promise<Answer> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    const answer = await ask();
-    if (condition(answer)) return answer;
-    if (performance.now() > deadline) {
-      throw new Error(`Not so within ${withinMs} ms: ${JSON.stringify(answer).slice(0, 2_000)}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 function findDeliveries(db: Database, organizationId: string) {

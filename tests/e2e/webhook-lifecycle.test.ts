@@ -1,11 +1,16 @@
 import { createHmac } from 'node:crypto';
-import type { Delivery } from '@enterprise-api/shared/contracts';
-import { queueBackends, type ReceivedRequest, type ServiceProcess } from '@enterprise-api/testkit';
+import type { EventType } from '@enterprise-api/shared/contracts';
+import {
+  type ApiCustomer,
+  createApiCustomer,
+  queueBackends,
+  type ReceivedRequest,
+  type ServiceProcess,
+  testEvent,
+  until,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createCustomer } from './api-client.ts';
-import { openStage, type Stage, until, uuidOf } from './stage.ts';
-
-type Customer = Awaited<ReturnType<typeof createCustomer>>;
+import { openStage, type Stage, uuidOf } from './stage.ts';
 
 describe.each(queueBackends())('a webhook from registration to its end, queued on $name', (backend) => {
   let stage: Stage;
@@ -18,38 +23,27 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
   });
   afterAll(() => stage.close());
 
-  const register = (customer: Customer, url: string, events = ['*']) =>
-    customer.call('POST', '/v1/webhooks', { url, events });
-  const emit = (customer: Customer, type: string, count = 1) =>
-    customer.internal('POST', '/internal/v1/events', {
-      events: Array.from({ length: count }, () => ({
-        organization_id: customer.organizationId,
-        type,
-        data: type.startsWith('batch') ? { batch_id: 'bat_1' } : { consultation_id: 'con_1' },
-      })),
-    });
-  const history = async (customer: Customer, query = ''): Promise<Delivery[]> =>
-    (await customer.call('GET', `/v1/webhooks/deliveries?limit=100${query}`)).body.data;
+  const emit = (customer: ApiCustomer, type: EventType, count = 1) =>
+    customer.emit(Array.from({ length: count }, () => testEvent(customer.organizationId, { type })));
   const isStatus = (status: string, count: number) => (rows: { status: string }[]) =>
     rows.length === count && rows.every((row) => row.status === status);
 
   it('receives an event that an internal producer posts, signed with the secret it was given', async () => {
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver();
-    const webhook = await register(customer, receiver.url('/in'));
-    expect(webhook.status).toBe(201);
+    const webhook = await customer.createWebhook(receiver.url('/in'));
     const answer = await emit(customer, 'batch.completed');
     expect(answer.status).toBe(202);
     const [request] = (await receiver.waitFor(1)) as [ReceivedRequest];
-    const hmac = createHmac('sha256', webhook.body.secret).update(request.body).digest('hex');
+    const hmac = createHmac('sha256', webhook.secret).update(request.body).digest('hex');
     expect(request.headers['x-service-signature']).toBe(hmac);
     expect(JSON.parse(request.body.toString()).id).toBe(answer.body.data[0].id);
 
-    const [delivery] = await until(() => history(customer), isStatus('succeeded', 1));
+    const [delivery] = await until('1 succeeded', () => customer.deliveries(), { holds: isStatus('succeeded', 1) });
     const detail = await customer.call('GET', `/v1/webhooks/deliveries/${delivery?.id}`);
     expect(detail.body).toMatchObject({
       id: request.headers['x-service-delivery-id'],
-      webhook_id: webhook.body.id,
+      webhook_id: webhook.id,
       attempt_count: 1,
       attempts: [{ number: 1, superseded: false, trigger: 'scheduled', status_code: 200, url: receiver.url('/in') }],
       request: { body: request.body.toString() },
@@ -58,25 +52,25 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
   });
 
   it('follows a subscription that changes between two events', async () => {
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver();
-    const { body: webhook } = await register(customer, receiver.url(), ['batch.failed']);
+    const webhook = await customer.createWebhook(receiver.url(), { events: ['batch.failed'] });
     await customer.call('PUT', `/v1/webhooks/${webhook.id}`, { events: ['consultation.*'] });
     await emit(customer, 'batch.failed');
     await emit(customer, 'consultation.failed');
-    const rows = await until(() => history(customer), isStatus('succeeded', 1));
+    const rows = await until('1 succeeded', () => customer.deliveries(), { holds: isStatus('succeeded', 1) });
     expect(rows[0]?.event_type).toBe('consultation.failed');
   });
 
   it('is sent to its new URL, also in the middle of a retry, and the attempts remember where they went', async () => {
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const before = await stage.startReceiver({ respond: () => ({ status: 500 }) });
     const after = await stage.startReceiver();
-    const { body: webhook } = await register(customer, before.url('/old'));
+    const webhook = await customer.createWebhook(before.url('/old'));
     await emit(customer, 'batch.failed');
     await before.waitFor(1);
     await customer.call('PATCH', `/v1/webhooks/${webhook.id}`, { url: after.url('/new') });
-    const [delivery] = await until(() => history(customer), isStatus('succeeded', 1));
+    const [delivery] = await until('1 succeeded', () => customer.deliveries(), { holds: isStatus('succeeded', 1) });
     const { body } = await customer.call('GET', `/v1/webhooks/deliveries/${delivery?.id}`);
     expect(body.attempts.map((attempt: { url: string }) => attempt.url)).toEqual([
       after.url('/new'),
@@ -85,37 +79,32 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
   });
 
   it('has its pending deliveries canceled when it is disabled, and gets nothing while it is', async () => {
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver({ respond: () => ({ status: 500 }) });
-    const { body: webhook } = await register(customer, receiver.url());
+    const webhook = await customer.createWebhook(receiver.url());
     await emit(customer, 'batch.failed', 3);
     // The first retry has been made, the next is an hour away.
-    await until(
-      () => history(customer),
-      (rows) => rows.length === 3 && rows.every((row) => row.attempt_count === 2),
-    );
+    await until('two attempts of each', () => customer.deliveries(), {
+      holds: (rows) => rows.length === 3 && rows.every((row) => row.attempt_count === 2),
+    });
     const disabled = await customer.call('PUT', `/v1/webhooks/${webhook.id}`, { enabled: false });
     expect(disabled.body).toMatchObject({ enabled: false, disabled_reason: 'manual' });
-    await until(() => history(customer), isStatus('canceled', 3));
+    await until('3 canceled', () => customer.deliveries(), { holds: isStatus('canceled', 3) });
     await emit(customer, 'batch.failed');
     // Events are matched when they are taken: this one is, while the webhook is disabled.
-    await until(
-      () => stage.db.selectFrom('outbox').select('event_id').execute(),
-      (rows) => rows.length === 0,
-    );
+    await until('an empty outbox', () => stage.db.selectFrom('outbox').select('event_id').execute(), {
+      holds: (rows) => rows.length === 0,
+    });
     const enabled = await customer.call('PUT', `/v1/webhooks/${webhook.id}`, { enabled: true });
     expect(enabled.body).toMatchObject({ enabled: true, disabled_reason: null, failing_since: null });
     receiver.respond(() => ({}));
     await emit(customer, 'batch.completed');
-    await until(
-      () => history(customer, '&status=succeeded'),
-      (rows) => rows.length >= 1,
-    );
+    await until('a success', () => customer.deliveries('&status=succeeded'), { holds: (rows) => rows.length >= 1 });
     expect(receiver.requests.at(-1)?.headers['x-service-event']).toBe('batch.completed');
   });
 
   it('may be deleted with deliveries pending and under way: no request starts later, the history stays', async () => {
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const gate = Promise.withResolvers<void>();
     const receiver = await stage.startReceiver({
       respond: async (request) => {
@@ -123,15 +112,15 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
         return { status: request.order === 0 ? 200 : 500 };
       },
     });
-    const { body: webhook } = await register(customer, receiver.url());
+    const webhook = await customer.createWebhook(receiver.url());
     await emit(customer, 'batch.failed', 2);
     await receiver.waitFor(2);
     expect((await customer.call('DELETE', `/v1/webhooks/${webhook.id}`)).status).toBe(204);
     expect((await customer.call('DELETE', `/v1/webhooks/${webhook.id}`)).status).toBe(404);
     gate.resolve();
     // What was delivered is delivered; what was not is canceled, and not tried again.
-    const rows = await until(
-      () => stage.deliveries(uuidOf('org', customer.organizationId)),
+    const rows = await stage.untilDeliveries(
+      uuidOf('org', customer.organizationId),
       (found) =>
         found
           .map((row) => row.status)
@@ -140,14 +129,14 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     );
     expect(rows).toHaveLength(2);
     await emit(customer, 'batch.failed');
-    expect((await history(customer)).map((row) => row.status).sort()).toEqual(['canceled', 'succeeded']);
+    expect((await customer.deliveries()).map((row) => row.status).sort()).toEqual(['canceled', 'succeeded']);
     expect(receiver.requests).toHaveLength(2);
   });
 
   it('gets one delivery for an event that is posted a hundred times with the same id', async () => {
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver();
-    await register(customer, receiver.url());
+    await customer.createWebhook(receiver.url());
     const event = {
       organization_id: customer.organizationId,
       type: 'batch.failed',
@@ -160,7 +149,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     const ids = new Set(answers.map((answer) => answer.body.data[0].id));
     expect(ids.size).toBe(1);
     expect(answers.filter((answer) => !answer.body.data[0].duplicate)).toHaveLength(1);
-    await until(() => history(customer), isStatus('succeeded', 1));
+    await until('1 succeeded', () => customer.deliveries(), { holds: isStatus('succeeded', 1) });
     expect(receiver.requests).toHaveLength(1);
   });
 });

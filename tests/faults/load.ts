@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { toPublicId } from '@enterprise-api/shared/runtime';
-import { internalSecret } from '../e2e/stage.ts';
+import { testInternalSecret } from '@enterprise-api/testkit';
 
 /** What became of one POST of events. */
 export interface Posted {
@@ -30,7 +30,7 @@ export async function post(internalUrl: string, events: Record<string, unknown>[
   try {
     const answer = await fetch(`${internalUrl}/internal/v1/events`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${internalSecret}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${testInternalSecret}`, 'content-type': 'application/json' },
       body: JSON.stringify({ events }),
       signal: AbortSignal.timeout(15_000),
     });

@@ -13,10 +13,10 @@ import {
   type ServiceProcess,
   startReceiver,
   startService,
+  testInternalSecret,
   testKeyRing,
   type WebhookValues,
 } from '@enterprise-api/testkit';
-import { internalSecret } from '../e2e/stage.ts';
 import type { OwnPostgres } from './own-postgres.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 
@@ -71,7 +71,7 @@ export async function openFaultStage(stores: Stores, settings: Record<string, st
       DATABASE_URL: databaseUrl,
       REDIS_URL: stores.redisUrl,
       SECRETS_ENCRYPTION_KEYS: testKeyRing,
-      INTERNAL_API_SECRET: internalSecret,
+      INTERNAL_API_SECRET: testInternalSecret,
       WEBHOOK_CA_FILE: caFile,
       WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128',
       LOG_LEVEL: 'warn',

@@ -3,17 +3,20 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type ApiCustomer,
+  createApiCustomer,
+  testInternalSecret as internalSecret,
   type QueueBackendUnderTest,
   queueBackends,
   type ServiceProcess,
+  sendRequest,
   startService,
   testKeyRing,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';
-import { createCustomer } from '../e2e/api-client.ts';
-import { internalSecret, openStage, type Stage, uuidOf } from '../e2e/stage.ts';
+import { openStage, type Stage, uuidOf } from '../e2e/stage.ts';
 import { databaseRows, findSecrets, type Hideouts, type RedisWatch, watchRedis } from './hideouts.ts';
 
 /** Loaded into a process before its own code: at SIGUSR2 it meets an error that nobody catches, with a file in it. */
@@ -47,7 +50,7 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
   it('are in no log, metric, command, key, row or answer that is not meant to hold them', async () => {
     const api = await stage.startApi(settings);
     const worker = await stage.startWorker(settings);
-    const customer = await createCustomer(api);
+    const customer = await createApiCustomer(api);
     const webhooks = await subscribe(stage, customer);
     const answers = await provoke(api, customer.key, customer.organizationId);
     await emitAndFail(stage, api, customer);
@@ -79,10 +82,9 @@ interface MadeWebhook {
   id: string;
   secret: string;
 }
-type Customer = Awaited<ReturnType<typeof createCustomer>>;
 
 /** Four webhooks: one that works, one that gives back all it gets, one that nobody answers, one made idempotently. */
-async function subscribe(stage: Stage, { call, key }: Customer): Promise<MadeWebhook[]> {
+async function subscribe(stage: Stage, { call, key }: ApiCustomer): Promise<MadeWebhook[]> {
   const echo = await stage.startReceiver({
     respond: ({ headers, body }) => ({ status: 500, body: `${JSON.stringify(headers)} ${String(body)}` }),
   });
@@ -135,17 +137,20 @@ async function provoke(api: ServiceProcess, key: string, organizationId: string)
       { headers: { authorization: `Bearer ${internalSecret}` } },
     ],
   ];
-  const options = { throwHttpErrors: false, retry: { limit: 0 }, followRedirect: false };
   return Promise.all(
     requests.map(async ([url, request]) => {
-      const answer = await got(url, { ...options, ...(request as object) });
-      return `${answer.statusCode} ${JSON.stringify(answer.headers)} ${answer.body}`;
+      const { status, headers, text } = await sendRequest({ method: 'GET', url, ...request });
+      return `${status} ${JSON.stringify(headers)} ${text}`;
     }),
   );
 }
 
 /** Deliveries that succeed, are retried and given up; and the database gone for a moment, so that errors are logged. */
-async function emitAndFail(stage: Stage, api: ServiceProcess, { internal, organizationId }: Customer): Promise<void> {
+async function emitAndFail(
+  stage: Stage,
+  api: ServiceProcess,
+  { internal, organizationId }: ApiCustomer,
+): Promise<void> {
   const uuid = uuidOf('org', organizationId);
   for (const type of ['batch.completed', 'batch.failed']) {
     await internal('POST', '/internal/v1/events', {
@@ -166,7 +171,7 @@ async function emitAndFail(stage: Stage, api: ServiceProcess, { internal, organi
 }
 
 /** What the public API says of webhooks and deliveries afterwards: the echoed requests are in there. */
-async function readBack({ call }: Customer, webhookId: string): Promise<string[]> {
+async function readBack({ call }: ApiCustomer, webhookId: string): Promise<string[]> {
   const list = await call('GET', '/v1/webhooks/deliveries?limit=100');
   const paths = ['/v1/me', '/v1/webhooks', `/v1/webhooks/${webhookId}`].concat(
     list.body.data.map(({ id }: { id: string }) => `/v1/webhooks/deliveries/${id}`),

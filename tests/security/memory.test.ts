@@ -7,6 +7,7 @@ import {
   insertOrganization,
   interimStorm,
   testEvent,
+  until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStage, type Stage } from '../e2e/stage.ts';
@@ -51,7 +52,9 @@ describe('a hundred receivers whose answers have no end', () => {
         (rows) => rows.length === round && rows.every((row) => row.status === 'succeeded'),
         10_000,
       );
-      await untilAttempts(stage, round * (receivers + 1));
+      const attempts = round * (receivers + 1);
+      const holds = (count: number) => count >= attempts;
+      await until(`${attempts} attempts`, () => countAttempts(stage), { holds, withinMs: 20_000, everyMs: 50 });
     };
     // Its heap grows with any load until it has found its size: that is not what is measured.
     for (let round = 1; round <= rounds; round++) await runRound(round);
@@ -72,17 +75,9 @@ describe('a hundred receivers whose answers have no end', () => {
   }, 120_000);
 });
 
-async function untilAttempts(from: Stage, attempts: number): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  for (;;) {
-    const { count } = await from.db
-      .selectFrom('all_attempts')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow();
-    if (count >= attempts) return;
-    if (performance.now() > deadline) throw new Error(`${count} of ${attempts} attempts after 20 s.`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+async function countAttempts({ db }: Stage): Promise<number> {
+  const counted = db.selectFrom('all_attempts').select((eb) => eb.fn.countAll<number>().as('count'));
+  return (await counted.executeTakeFirstOrThrow()).count;
 }
 
 async function residentMiB(pid: number): Promise<number> {

@@ -64,11 +64,16 @@ export async function insertWebhook(db: Database, values: WebhookValues): Promis
   return id;
 }
 
-/** An event as an internal producer would hand it in. */
+/**
+ * An event as an internal producer emits it.
+ *
+ * @param organizationId its UUID or its public id
+ */
 export function testEvent(organizationId: string, values: Partial<Omit<EmitEvent, 'organization_id'>> = {}): EmitEvent {
   const type = values.type ?? 'consultation.completed';
   const data = type.startsWith('batch.') ? { batch_id: 'bat_1' } : { consultation_id: 'con_1' };
-  return { organization_id: toPublicId('org', organizationId), data, ...values, type };
+  const organization_id = organizationId.startsWith('org_') ? organizationId : toPublicId('org', organizationId);
+  return { organization_id, data, ...values, type };
 }
 
 /** Writes events with their outbox rows; nobody is told. */

@@ -1,4 +1,5 @@
 export * from './answers.ts';
+export * from './api-client.ts';
 export * from './builders.ts';
 export * from './certificates.ts';
 export * from './dns-server.ts';
@@ -6,6 +7,7 @@ export * from './fault-proxy.ts';
 export * from './faults.ts';
 export * from './free-ports.ts';
 export * from './guarded-process.ts';
+export * from './http-request.ts';
 export * from './ledger-audit.ts';
 export * from './lock-wait.ts';
 export * from './npm-script.ts';
@@ -14,3 +16,4 @@ export * from './processes.ts';
 export * from './queue-backends.ts';
 export * from './receiver.ts';
 export * from './redis.ts';
+export * from './until.ts';

@@ -9,8 +9,15 @@ const scopesSchema = z
   .min(1)
   .max(50)
   .refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice');
-/** Addresses and CIDRs as text; the API canonicalises them on save. `null` and `[]` both mean "from anywhere". */
-const allowlistSchema = z.array(z.string().min(1).max(100)).max(50).nullable();
+/**
+ * Addresses and CIDRs as text; the API stores them in canonical form. Only `null` means "from anywhere": a client that
+ * computes an empty list must not open the key to the world.
+ */
+const allowlistSchema = z
+  .array(z.string().min(1).max(100))
+  .min(1, 'must not be empty; null lifts the restriction')
+  .max(50)
+  .nullable();
 
 export const createApiKeySchema = z.strictObject({
   name: nameSchema,

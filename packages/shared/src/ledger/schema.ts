@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
 import type { AuditAction, AuditObjectType } from '../contracts/index.ts';
 
 /** A column that the database fills at insert and that is never written by us afterwards. */
@@ -189,3 +189,9 @@ export interface Schema {
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
 }
+
+/** A row of a table as queries read it. Services derive the types of their rows from it. */
+export type Row<Name extends keyof Schema> = Selectable<Schema[Name]>;
+
+/** A row as it is inserted. */
+export type NewRow<Name extends keyof Schema> = Insertable<Schema[Name]>;

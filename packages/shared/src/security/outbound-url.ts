@@ -17,26 +17,42 @@ const blockedPorts = new Set([
 const invisible = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\\]/u;
 
 /**
- * Whether deliveries may go to this URL, by its text alone; nothing is looked up. The one check of create, update, test,
- * replay. An accepted URL is kept exactly as it was sent.
+ * Checks the URL of a webhook that is created or changed. Fragments are refused because they are never sent.
  *
- * @returns a reason fit for the answer to a client
+ * @returns the URL to store, its scheme and host in lower case and the rest as sent, or a reason fit for the client
+ */
+export function checkNewUrl(raw: string, policy: AddressPolicy): OutboundUrlCheck {
+  const check = checkOutboundUrl(raw, policy);
+  if (check.ok && raw.includes('#')) return { ok: false, reason: 'The URL must not have a fragment (#…).' };
+  return check;
+}
+
+/**
+ * Checks by its text alone whether deliveries may go to a URL; nothing is looked up. Stored URLs are checked again
+ * before they are used, because they may be older than a rule. A fragment is no obstacle here: webhooks registered
+ * before fragments were refused go on working.
  */
 export function checkOutboundUrl(raw: string, policy: AddressPolicy): OutboundUrlCheck {
+  // Lower case comes last: it would turn letters that only look like ASCII, such as the Kelvin sign, into ASCII.
   const reason = textProblem(raw) ?? urlProblem(raw, policy);
-  return reason === null ? { ok: true, url: raw } : { ok: false, reason };
+  return reason === null ? { ok: true, url: withLowerCaseOrigin(raw) } : { ok: false, reason };
+}
+
+/** The same URL with its scheme and host in lower case, as webhooks store it. */
+export function withLowerCaseOrigin(url: string): string {
+  return url.replace(/^https:\/\/[^/?#]*/i, (origin) => origin.toLowerCase());
 }
 
 function textProblem(raw: string): string | null {
   if (raw.length === 0) return 'The URL must not be empty.';
   if (raw.length > maxOutboundUrlLength) return `The URL must be at most ${maxOutboundUrlLength} characters long.`;
   if (invisible.test(raw)) return 'The URL must not contain spaces, backslashes, control or invisible characters.';
-  if (!raw.startsWith('https://')) return 'The URL must begin with https://.';
+  if (!/^https:\/\//i.test(raw)) return 'The URL must begin with https://.';
   return null;
 }
 
 function urlProblem(raw: string, policy: AddressPolicy): string | null {
-  const authority = /^https:\/\/([^/?#]*)/.exec(raw)?.[1] ?? '';
+  const authority = /^https:\/\/([^/?#]*)/i.exec(raw)?.[1] ?? '';
   if (authority.includes('@')) return 'The URL must not contain credentials.';
   if (authority.includes('%')) return 'The host must not be percent-encoded.';
   // An empty port, a leading zero or a host that the parser would have found elsewhere do not match.

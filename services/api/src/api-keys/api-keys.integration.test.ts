@@ -51,6 +51,7 @@ describe('POST /internal/v1/organizations/{id}/keys', () => {
     [{ name: 'k', scopes: ['*', '*'] }, 'scopes'],
     [{ name: 'k', scopes: ['*'], ip_allowlist: ['1.2.3.4', '10/8'] }, 'ip_allowlist[1]'],
     [{ name: 'k', scopes: ['*'], ip_allowlist: Array(51).fill('1.2.3.4') }, 'ip_allowlist'],
+    [{ name: 'k', scopes: ['*'], ip_allowlist: [] }, 'ip_allowlist'],
     [{ name: 'k', scopes: ['*'], expires_at: 'soon' }, 'expires_at'],
     [{ name: 'k', scopes: ['*'], secret: 'mine' }, 'secret'],
   ])('400 for %j', async (body, param) => {
@@ -106,6 +107,17 @@ describe('PATCH /internal/v1/keys/{id}', () => {
     await api.call('get', '/v1/webhooks', secret).expect(200);
     await api.internal('patch', `/internal/v1/keys/${id}`).send({ expires_at: '2020-01-01T00:00:00Z' }).expect(200);
     await api.call('get', '/v1/webhooks', secret).expect(401);
+  });
+
+  it('400 for an empty allowlist: the key stays restricted', async () => {
+    const { id } = await api.createKey({ ip_allowlist: ['203.0.113.9'] });
+    await api.internal('patch', `/internal/v1/keys/${id}`).send({ ip_allowlist: [] }).expect(400);
+    const row = await api.db
+      .selectFrom('api_keys')
+      .select('ip_allowlist')
+      .where('id', '=', fromPublicId('key', id) as string)
+      .executeTakeFirstOrThrow();
+    expect(row.ip_allowlist).toEqual(['203.0.113.9']);
   });
 
   it.each([[{}], [{ name: '' }], [{ ip_allowlist: ['x'] }], [{ organization_id: 'x' }]])('400 for %j', async (body) => {

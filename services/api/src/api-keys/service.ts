@@ -108,9 +108,9 @@ function toChanges(input: UpdateApiKey): KeyChanges | Problem {
   return changes;
 }
 
-/** One spelling per range, each once; an empty list is no restriction, like none. */
+/** Each range once, in its canonical spelling. Null is no restriction. */
 function canonicalAllowlist(entries: readonly string[] | null): string[] | null | Problem {
-  if (entries === null || entries.length === 0) return null;
+  if (entries === null) return null;
   const details: ErrorDetail[] = [];
   const ranges = entries.map((entry, index) => {
     const range = canonicalCidr(entry);

@@ -1,11 +1,10 @@
-import type { Webhook } from '@enterprise-api/shared/contracts';
+import { failingPolicy, type Webhook } from '@enterprise-api/shared/contracts';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { WebhookRow } from './queries.ts';
 
-/** A webhook without one success for so long is disabled (contract, section 5). */
-const disabledAfterMs = 5 * 24 * 3_600_000;
+const disabledAfterMs = failingPolicy.afterDays * 24 * 3_600_000;
 
-/** A webhook as its owner sees it. Only one that is enabled can be on its way to being disabled. */
+/** A webhook as its owner sees it. A webhook that is disabled already is not shown as failing. */
 export function presentWebhook(row: WebhookRow): Webhook {
   const enabled = row.state === 'enabled';
   const failingSince = enabled ? row.failing_since : null;
@@ -18,8 +17,14 @@ export function presentWebhook(row: WebhookRow): Webhook {
     enabled,
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
     failing_since: failingSince?.toISOString() ?? null,
-    disable_at: failingSince === null ? null : new Date(failingSince.getTime() + disabledAfterMs).toISOString(),
+    disable_at: disableAt(failingSince, row.failed_attempts)?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
+}
+
+/** When the webhook will be disabled unless an attempt succeeds; null while too few attempts have failed for that. */
+function disableAt(failingSince: Date | null, failedAttempts: number | null): Date | null {
+  if (failingSince === null || (failedAttempts ?? 0) < failingPolicy.failedAttempts) return null;
+  return new Date(failingSince.getTime() + disabledAfterMs);
 }

@@ -21,14 +21,14 @@ async function versionOf(webhookId: string): Promise<number> {
   return (await rows.executeTakeFirstOrThrow()).version;
 }
 
-async function setFailing(webhookId: string): Promise<Date> {
+async function setFailing(webhookId: string, failedAttempts = 20): Promise<Date> {
   const since = new Date(Date.now() - 3_600_000);
   await api.db
     .insertInto('webhook_health')
     .values({
       webhook_id: uuidOf(webhookId),
       consecutive_failures: 9,
-      failed_attempts: 9,
+      failed_attempts: failedAttempts,
       first_failure_at: since,
       open_until: since,
       openings: 2,
@@ -112,11 +112,36 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     expect(moved.body.failing_since).toBeNull();
   });
 
+  it('200 with `disable_at` null until 20 attempts have failed', async () => {
+    const { id } = await api.createWebhook(key);
+    const since = await setFailing(id, 19);
+    const { body } = await api.call(method, `/v1/webhooks/${id}`, key).send({ description: 'x' }).expect(200);
+    expect(body).toMatchObject({ failing_since: since.toISOString(), disable_at: null });
+  });
+
+  it('200 with its URL spelt in upper case: the URL is the same, and its failures are kept', async () => {
+    const { id, url } = await api.createWebhook(key);
+    const since = await setFailing(id);
+    const spelt = url.replace('https://hooks.example.com', 'HTTPS://HOOKS.example.COM');
+    const { body } = await api.call(method, `/v1/webhooks/${id}`, key).send({ url: spelt }).expect(200);
+    expect(body).toMatchObject({ url, failing_since: since.toISOString() });
+  });
+
+  it('200 with its URL of before scheme and host were stored in lower case: failures are kept', async () => {
+    const { id, url } = await api.createWebhook(key);
+    const since = await setFailing(id);
+    const stored = url.replace('hooks.', 'HOOKS.');
+    await api.db.updateTable('webhooks').set({ url: stored }).where('id', '=', uuidOf(id)).execute();
+    const { body } = await api.call(method, `/v1/webhooks/${id}`, key).send({ url: stored }).expect(200);
+    expect(body).toMatchObject({ url, failing_since: since.toISOString() });
+  });
+
   it.each([
     [{}, 'validation_failed', 'body'],
     [{ id: 'x' }, 'validation_failed', 'id'],
     [{ enabled: null }, 'validation_failed', 'enabled'],
     [{ url: 'https://10.0.0.1' }, 'url_not_allowed', 'url'],
+    [{ url: 'https://example.com/in#part' }, 'url_not_allowed', 'url'],
   ])('400 for %j, before 404', async (body, code, param) => {
     const answer = await api.call(method, `/v1/webhooks/${unknownId}`, key).send(body).expect(400);
     expect(answer.body.error).toMatchObject({ code, param });
@@ -149,5 +174,17 @@ describe('DELETE /v1/webhooks/{id}', () => {
     const { id } = await api.createWebhook(key);
     await api.call('delete', `/v1/webhooks/${id}`, key).expect(204);
     await api.call('delete', `/v1/webhooks/${id}`, key).expect(404);
+  });
+
+  it('204 and keeps no secret, neither the current nor the previous one', async () => {
+    const { id } = await api.createWebhook(key);
+    await api.call('post', `/v1/webhooks/${id}/rotate-secret`, key).expect(200);
+    await api.call('delete', `/v1/webhooks/${id}`, key).expect(204);
+    const secrets = await api.db
+      .selectFrom('webhooks')
+      .select(['secret_sealed', 'previous_secret_sealed', 'previous_secret_expires_at'])
+      .where('id', '=', uuidOf(id))
+      .executeTakeFirstOrThrow();
+    expect(Object.values(secrets)).toEqual([null, null, null]);
   });
 });

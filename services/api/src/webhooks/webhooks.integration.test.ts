@@ -57,6 +57,12 @@ describe('POST /v1/webhooks', () => {
     );
   });
 
+  it('201 with scheme and host in lower case, and the rest of the URL as sent', async () => {
+    const { id, url } = await api.createWebhook(key, { url: 'HTTPS://Hooks.Example.com/In?Q=A' });
+    expect(url).toBe('https://hooks.example.com/In?Q=A');
+    expect((await rowOf(id)).url).toBe(url);
+  });
+
   it('201 disabled when asked for', async () => {
     const webhook = await api.createWebhook(key, { enabled: false });
     expect(webhook).toMatchObject({ enabled: false, disabled_reason: 'manual' });
@@ -80,6 +86,7 @@ describe('POST /v1/webhooks', () => {
     [{ ...good, url: 'https://example.com:22' }, 'url', 'url_not_allowed'],
     [{ ...good, url: `https://example.com/${'x'.repeat(2_048)}` }, 'url', 'url_not_allowed'],
     [{ ...good, url: '' }, 'url', 'url_not_allowed'],
+    [{ ...good, url: 'https://example.com/in#part' }, 'url', 'url_not_allowed'],
   ])('400 for %j', async (body, param, code) => {
     const answer = await api.call('post', '/v1/webhooks', key).send(body).expect(400);
     expect(answer.body.error).toMatchObject({ type: 'invalid_request_error', code, param });

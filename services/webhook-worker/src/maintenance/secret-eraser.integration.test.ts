@@ -36,7 +36,7 @@ it('erases previous secrets after their overlap, and those of deleted webhooks, 
 
   const eraser = createSecretEraser(db, (error) => expect(error).toBeUndefined());
   eraser.start();
-  await until(async () => (await rowOf(deleted)).secret_sealed === null);
+  await until('the secret of the deleted webhook is erased', async () => (await rowOf(deleted)).secret_sealed === null);
   await eraser.stop();
 
   const nothing = { previous_secret_sealed: null, previous_secret_expires_at: null };

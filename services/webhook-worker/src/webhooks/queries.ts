@@ -1,10 +1,10 @@
-import type { Database, DatabaseTransaction, WebhooksTable } from '@enterprise-api/shared/ledger';
-import { type Selectable, sql } from 'kysely';
+import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
+import { sql } from 'kysely';
 
 /** What a worker needs to know of a webhook to send to it. */
 export interface WebhookRow
   extends Pick<
-    Selectable<WebhooksTable>,
+    Row<'webhooks'>,
     'id' | 'organization_id' | 'url' | 'state' | 'version' | 'secret_sealed' | 'previous_secret_sealed'
   > {
   /** How much longer the previous secret is in use, by the database's clock; 0 or less: no longer. */

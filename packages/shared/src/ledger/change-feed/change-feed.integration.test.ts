@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   createTestDatabase,
   type FaultProxy,
@@ -8,6 +7,7 @@ import {
   startRedis,
   type TestDatabase,
   throughProxy,
+  until,
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -82,13 +82,13 @@ describe('the change feed over Redis', () => {
 
     proxy.deafen('subscribe', { lasting: true });
     proxy.reset();
-    await untilTrue(async () => {
+    await until('another subscriber', async () => {
       const [now] = await subscribers();
       return now !== undefined && now !== before[0];
     });
     // A promise that nobody catches ends a process, and fails this test.
     await feed.close();
-    await untilTrue(async () => (await subscribers()).length === 0);
+    await until('no subscriber', async () => (await subscribers()).length === 0);
     expect(errors.map(({ message }) => message)).not.toContain('Connection is closed.');
   });
 });
@@ -119,7 +119,7 @@ describe('the change feed over PostgreSQL', () => {
   };
   const end = async (pid: number | undefined) => {
     await operator.query('select pg_terminate_backend($1)', [pid]);
-    await untilTrue(async () => !(await connections()).includes(pid ?? 0));
+    await until(`the end of ${pid}`, async () => !(await connections()).includes(pid ?? 0));
   };
 
   it('listens over one connection and publishes over one, however often it loses them', async () => {
@@ -132,7 +132,7 @@ describe('the change feed over PostgreSQL', () => {
     await feed.subscribe(({ id }) => heard.dispatchEvent(new Event(id)), onMissed);
     for (const times of [2, 3]) {
       await end((await connections())[0]);
-      await untilTrue(() => missed === times);
+      await until(`${times} missed`, () => missed === times);
       expect(await connections()).toHaveLength(1);
     }
 
@@ -144,7 +144,7 @@ describe('the change feed over PostgreSQL', () => {
       await end((await connections())[1]);
     }
     await feed.close();
-    await untilTrue(async () => (await connections()).length === 0);
+    await until('no connection', async () => (await connections()).length === 0);
   });
 
   it('leaves no connection behind on which listening gets no answer', async () => {
@@ -156,11 +156,7 @@ describe('the change feed over PostgreSQL', () => {
     const nothing = () => undefined;
     await feed.subscribe(nothing, nothing);
     expect(errors).toEqual(['Query read timeout']);
-    await untilTrue(async () => (await connections()).length === 0);
+    await until('no connection', async () => (await connections()).length === 0);
     await feed.close();
   });
 });
-
-async function untilTrue(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await pause(10);
-}

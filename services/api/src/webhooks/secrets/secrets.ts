@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type RotateSecret, type WebhookWithSecret, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { SecretBox } from '@enterprise-api/shared/security';
-import { type Problem, problem } from '../core/problem.ts';
-import type { Transact } from '../core/unit-of-work.ts';
-import { type Tagged, versionTag } from '../http/routing/etag.ts';
-import { presentWebhook } from './present.ts';
-import { findOpenOverlap, findWebhook, lockWebhook, replaceSecret } from './queries.ts';
+import { type Problem, problem } from '../../core/problem.ts';
+import type { Transact } from '../../core/unit-of-work.ts';
+import { type Tagged, versionTag } from '../../http/routing/etag.ts';
+import { presentWebhook } from '../present.ts';
+import { findWebhook, lockWebhook } from '../queries.ts';
+import { findOpenOverlap, replaceSecret } from './queries.ts';
 
 const secretBytes = 32;
 
-/** The secrets of webhooks: stored sealed, told once. */
+/** Signing secrets of webhooks: stored encrypted, and shown only in the answer that creates them. */
+export type WebhookSecrets = ReturnType<typeof createWebhookSecrets>;
+
 export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
   const create = (organizationId: string, id: string) => {
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
@@ -18,7 +21,10 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
   return {
     create,
 
-    /** A third secret while two are in use would leave receivers behind that know only the oldest: that wants `force`. */
+    /**
+     * Replaces a webhook's secret. At most two are in use at a time: a rotation inside an open overlap would end the
+     * older one, which receivers may still verify with, so that it needs `force`.
+     */
     rotate: (
       transact: Transact,
       { organizationId, id }: { organizationId: string; id: string },
@@ -40,6 +46,6 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
 
 function overlapIsOpen(until: Date): Problem {
   return problem('conflict', {
-    message: `The secret before this one is in use until ${until.toISOString()}. Send "force": true to end that now.`,
+    message: `The previous secret is in use until ${until.toISOString()}. Send "force": true to end its use now.`,
   });
 }

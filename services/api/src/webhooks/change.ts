@@ -1,0 +1,102 @@
+import type { UpdateWebhook, Webhook } from '@enterprise-api/shared/contracts';
+import { cancelBatchSize, cancelPending, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
+import { changedFields } from '../core/changed-fields.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { Transact } from '../core/unit-of-work.ts';
+import { type IfMatch, isStale, type Tagged, versionTag } from '../http/routing/etag.ts';
+import { presentWebhook } from './present.ts';
+import {
+  findWebhook,
+  lockWebhook,
+  recordUrl,
+  resetHealth,
+  updateWebhook,
+  type WebhookChanges,
+  type WebhookRow,
+} from './queries.ts';
+
+/** The webhook that a request changes, and the versions of it that the client accepts. Ids are UUIDs. */
+export interface WebhookTarget {
+  organizationId: string;
+  id: string;
+  ifMatch: IfMatch | null;
+}
+
+/** The fields whose names the audit log tells when their values change. */
+export const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
+
+/** Of a webhook that is disabled or deleted, the request cancels one batch of deliveries itself; the workers cancel the rest. */
+const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
+
+/** Nothing is signed for a deleted webhook any more, and what is not stored cannot leak. */
+const erasedSecrets = { secret_sealed: null, previous_secret_sealed: null, previous_secret_expires_at: null };
+
+/** @param input its URL accepted, if it has one */
+export function changeWebhook(
+  transact: Transact,
+  target: WebhookTarget,
+  input: UpdateWebhook,
+): Promise<Tagged<Webhook> | Problem> {
+  const { organizationId, id } = target;
+  return transact(async ({ trx, changed }) => {
+    const before = await lockTarget(trx, target);
+    if (isProblem(before)) return before;
+    await applyChanges(trx, organizationId, before, input);
+    const after = await findWebhook(trx, organizationId, id);
+    if (after === undefined) return problem('not_found');
+    const fields = changedFields(presentWebhook(before), presentWebhook(after), auditedFields);
+    await changed({ action: 'webhook.updated', objectId: id, organizationId, changedFields: fields });
+    return { etag: versionTag(after.version), tagged: presentWebhook(after) };
+  });
+}
+
+export function deleteWebhook(transact: Transact, target: WebhookTarget): Promise<Problem | undefined> {
+  const { organizationId, id } = target;
+  return transact(async ({ trx, changed }) => {
+    const before = await lockTarget(trx, target);
+    if (isProblem(before)) return before;
+    await updateWebhook(trx, organizationId, id, { state: 'deleted', ...erasedSecrets });
+    await cancelPending(trx, [id], firstBatch);
+    await changed({ action: 'webhook.deleted', objectId: id, organizationId, changedFields: [] });
+    return undefined;
+  });
+}
+
+/** Locks the webhook before its version is compared: of two clients that saw the same version, one is refused. */
+async function lockTarget(
+  trx: DatabaseTransaction,
+  { organizationId, id, ifMatch }: WebhookTarget,
+): Promise<WebhookRow | Problem> {
+  const row = await lockWebhook(trx, organizationId, id);
+  if (row === undefined) return problem('not_found');
+  return isStale(ifMatch, row.version) ? problem('precondition_failed') : row;
+}
+
+/**
+ * Locks webhook, deliveries and health in this order: the workers' outcomes lock the latter two in the same one.
+ * Enabling first cancels every delivery that is still pending, so that none from before is sent late.
+ */
+async function applyChanges(
+  trx: DatabaseTransaction,
+  organizationId: string,
+  before: WebhookRow,
+  input: UpdateWebhook,
+): Promise<void> {
+  const enables = input.enabled === true && before.state === 'disabled';
+  const disables = input.enabled === false && before.state === 'enabled';
+  // Rows may be older than the rule that scheme and host are stored in lower case.
+  const moves = input.url !== undefined && input.url !== withLowerCaseOrigin(before.url);
+  const changes: WebhookChanges = {
+    ...(input.url !== undefined && { url: input.url }),
+    ...(input.events !== undefined && { event_patterns: input.events }),
+    ...(input.description !== undefined && { description: input.description }),
+    ...(enables && { state: 'enabled', disabled_reason: null }),
+    ...(disables && { state: 'disabled', disabled_reason: 'manual' }),
+  };
+  if (enables) await cancelPending(trx, [before.id], { limit: null, locked: 'wait' });
+  await updateWebhook(trx, organizationId, before.id, changes);
+  if (moves) await recordUrl(trx, before.id);
+  if (disables) await cancelPending(trx, [before.id], firstBatch);
+  if (enables || disables || moves) await resetHealth(trx, before.id);
+}

@@ -1,0 +1,10 @@
+import { type AddressPolicy, checkNewUrl } from '@enterprise-api/shared/security';
+import { type Problem, problem } from '../core/problem.ts';
+
+/** The URL as a webhook stores it, or why it may not have this URL. */
+export function acceptUrl(url: string, policy: AddressPolicy): string | Problem {
+  const check = checkNewUrl(url, policy);
+  if (check.ok) return check.url;
+  const detail = { location: 'body', path: 'url', code: 'url_not_allowed', message: check.reason } as const;
+  return problem('url_not_allowed', { message: check.reason, param: 'url', details: [detail] });
+}
