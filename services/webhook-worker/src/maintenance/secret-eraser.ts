@@ -1,6 +1,6 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
-import { erasePreviousSecrets, eraseSecretsOfDeleted } from '../webhooks/queries.ts';
+import { erasePreviousSecrets, eraseSecretsOfDeleted } from './queries.ts';
 
 const everyMs = 60_000;
 /** A batch is a short transaction; what is left after one is erased right away by the next. */

@@ -1,6 +1,6 @@
 import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
-import { healthChanges } from './health.ts';
+import { healthChanges } from './health-queries.ts';
 import type { Outcome, Recorded } from './outcome.ts';
 
 /**
