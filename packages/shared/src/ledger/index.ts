@@ -4,6 +4,7 @@ export * from './change-feed/change-feed.ts';
 export * from './clock.ts';
 export * from './database.ts';
 export * from './database-clock.ts';
+export * from './deadline-commit.ts';
 export * from './ledger-figures.ts';
 export * from './migrate.ts';
 export * from './partitions.ts';

@@ -1,12 +1,6 @@
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
-import {
-  systemClock as clock,
-  createLimitedWarning,
-  type Logger,
-  settledWithin,
-  version,
-} from '@enterprise-api/shared/runtime';
+import { type Clock, createLimitedWarning, type Logger, settledWithin, version } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { createAttempt } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
@@ -43,6 +37,8 @@ export interface Pipeline {
 export interface PipelineOptions {
   config: Config;
   db: Database;
+  /** Its `now` is the database's: it goes into what is sent and recorded. */
+  clock: Clock;
   log: Logger;
   metrics: WorkerMetrics;
   publish: ChangeFeed['publish'];
@@ -52,7 +48,7 @@ export interface PipelineOptions {
 const flushWithinMs = 1_500;
 const storeWithinMs = 500;
 
-export function createPipeline({ config, db, log, metrics, publish }: PipelineOptions): Pipeline {
+export function createPipeline({ config, db, clock, log, metrics, publish }: PipelineOptions): Pipeline {
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
   const startWithinMs = config.WORKER_START_WITHIN;
   const webhooks = new WebhookCache({
