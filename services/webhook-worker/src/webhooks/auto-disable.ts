@@ -11,7 +11,7 @@ import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { PendingCancellation } from './pending-cancellation.ts';
 import { disableWebhook } from './queries.ts';
 
-export type AutoDisableReason = 'failing' | 'gone';
+type AutoDisableReason = 'failing' | 'gone';
 
 /** Disables webhooks that answered 410 (`gone`) or have failed for days (`failing`). */
 export interface AutoDisable {
