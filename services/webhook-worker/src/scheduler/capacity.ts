@@ -133,7 +133,7 @@ export class Admission {
 }
 
 /** Attempts that may run at the same time. */
-export function concurrencyOf(queue: EndpointQueue, { concurrency }: QueueLimits): number {
+function concurrencyOf(queue: EndpointQueue, { concurrency }: QueueLimits): number {
   return queue.slow > 0 || isDegraded(queue) ? Math.min(slowConcurrency, concurrency) : concurrency;
 }
 
@@ -141,7 +141,7 @@ export function concurrencyOf(queue: EndpointQueue, { concurrency }: QueueLimits
  * How many more leases this queue can use soon: free permits and, unless it is degraded, free places to wait. An endpoint
  * that hangs would otherwise fill the process's capacity again each time its circuit closes.
  */
-export function freeCapacity(queue: EndpointQueue, limits: QueueLimits): number {
+function freeCapacity(queue: EndpointQueue, limits: QueueLimits): number {
   const most = concurrencyOf(queue, limits) + (isDegraded(queue) ? 0 : limits.waiting);
   return Math.max(0, most - queue.running - queue.waiting.length);
 }
@@ -150,7 +150,7 @@ export function freeCapacity(queue: EndpointQueue, limits: QueueLimits): number 
  * The free capacity for deliveries of new events: at most half of the queue while older deliveries of the webhook are
  * due, because new traffic would otherwise keep them waiting for ever.
  */
-export function freeCapacityForNew(queue: EndpointQueue, limits: QueueLimits): number {
+function freeCapacityForNew(queue: EndpointQueue, limits: QueueLimits): number {
   const free = freeCapacity(queue, limits);
   if (!queue.hasDueRows) return free;
   const half = Math.floor((concurrencyOf(queue, limits) + limits.waiting) / 2);
