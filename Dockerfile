@@ -15,9 +15,11 @@ COPY packages/shared/package.json packages/shared/
 COPY packages/testkit/package.json packages/testkit/
 COPY services/api/package.json services/api/
 COPY services/webhook-worker/package.json services/webhook-worker/
-# Not `npm ci`: it refuses a lock that was written where another platform's optional packages were not offered. The
-# versions are those of the lock all the same.
-RUN npm install --omit=dev --no-save --no-audit --no-fund
+RUN npm ci --omit=dev --no-audit --no-fund
+
+# The test kit's manifest is only there because the lock names it.
+FROM dependencies AS service-dependencies
+RUN rm -r packages/testkit node_modules/@enterprise-api/testkit
 
 FROM base AS sources
 COPY packages packages
@@ -27,7 +29,7 @@ RUN rm -r packages/testkit && find services -type d -name testing -prune -exec r
 
 # The files belong to root, the processes run as `node`: nobody who takes one over can change what the next one runs.
 FROM base AS runtime
-COPY --from=dependencies /app ./
+COPY --from=service-dependencies /app ./
 COPY --from=sources /app ./
 # By number, so that Kubernetes can verify runAsNonRoot. It is the user `node` of the base image.
 USER 1000:1000

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the packages, once: called by make when node_modules is missing or older than package-lock.json.
-# $1 is the file that says so afterwards.
+# Installs the packages of package-lock.json. make runs it when node_modules is missing or older than the lock.
+# $1 is the file that marks a complete installation.
 set -eu
 
 fail() {
@@ -13,43 +13,65 @@ command -v npm >/dev/null 2>&1 || fail 'npm is missing: it comes with Node.js (h
 found=$(node -p 'process.versions.node')
 [ "${found%%.*}" -ge 20 ] || fail "Node.js $found is too old: install version 20 or newer (https://nodejs.org), then try again."
 
-# While it is there, an installation is under way or was cut short; then what lies in node_modules cannot be trusted
-# (npm does not run the install scripts of packages that it finds in place).
-marker=node_modules/.install-running
+# Two installations at once would delete each other's files. The lock file is outside node_modules, which npm empties.
+lock=.installing
 claim() {
-  mkdir -p node_modules
-  (set -C && echo "$$" >"$marker") 2>/dev/null
+  (set -C && echo "$$" >"$lock") 2>/dev/null
 }
 if ! claim; then
-  other=$(cat "$marker")
+  other=$(cat "$lock" 2>/dev/null || true)
   if [ -n "$other" ] && kill -0 "$other" 2>/dev/null; then
     fail "Another installation is running (process $other): wait for it, then try again."
   fi
-  echo 'The last installation was cut short: starting over.'
-  rm -rf node_modules packages/*/node_modules services/*/node_modules
-  claim || fail 'Cannot write to node_modules here.'
+  rm -f "$lock"
+  claim || fail 'Cannot write to this folder.'
 fi
-# npm takes 20 seconds to heed a Ctrl-C. In the background, where a terminal allows it in a process group of its own,
-# it is ended at once: what it leaves behind is thrown away by the next run.
-set -m 2>/dev/null || true
+trap 'rm -f "$lock"' EXIT
+
+# A person must see that the installation is alive: seconds on a terminal, else a line every 10 s for a log.
+progress() {
+  seconds=0
+  while kill -0 "$$" 2>/dev/null; do
+    if [ -t 1 ]; then
+      printf '\rInstalling packages (about a minute, once) … %d s' "$seconds"
+    elif [ "$((seconds % 10))" -eq 0 ]; then
+      echo "Installing packages (about a minute, once) … $seconds s"
+    fi
+    sleep 1
+    seconds=$((seconds + 1))
+  done
+}
+
+# Ends a job with its children; a shell that has no job control gives it no process group of its own.
+end() {
+  kill -KILL -- "-$1" 2>/dev/null || kill -KILL "$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
+
+# npm takes 20 s to obey Ctrl-C; in the background it can be killed at once. The next run starts over.
 stop() {
-  kill -KILL -- "-$npm" 2>/dev/null || kill -KILL "$npm" 2>/dev/null || true
-  wait "$npm" 2>/dev/null || true
+  end "$npm"
+  end "$printer" 2>/dev/null
+  echo
   echo 'Stopped. The next run starts the installation over.'
   exit "$1"
 }
 
-echo 'Installing packages (about a minute, once) …'
-# An environment or npmrc that leaves packages out (NODE_ENV=production, say) would leave out what runs here.
-npm install --include=dev --include=optional --no-save --no-update-notifier --no-audit --no-fund --loglevel=error &
+set -m 2>/dev/null || true
+progress &
+printer=$!
+# Without the two --include, NODE_ENV=production or a user's npmrc would leave out packages that this project runs.
+npm ci --include=dev --include=optional --no-progress --no-update-notifier --no-audit --no-fund --loglevel=error >/dev/null &
 npm=$!
 trap 'stop 130' INT
 trap 'stop 143' TERM HUP
-wait "$npm" || fail 'npm could not install the packages; its message is above. Try again when the cause is gone.'
+status=0
+wait "$npm" || status=$?
+{ end "$printer"; } 2>/dev/null
 trap - INT TERM HUP
+[ ! -t 1 ] || echo
+[ "$status" -eq 0 ] || fail 'npm could not install the packages; its message is above. Try again when the cause is gone.'
 
 node_modules/.bin/node --version >/dev/null 2>&1 ||
-  fail 'The packages are there, but Node.js 24 among them does not run: remove node_modules and try again.'
-
-rm -f "$marker"
+  fail 'The packages are installed, but the Node.js 24 among them does not run: remove node_modules and try again.'
 touch "$1"

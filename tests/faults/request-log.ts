@@ -18,7 +18,7 @@ export interface SentRequest {
 export interface RequestLog {
   readonly sent: readonly SentRequest[];
   /** How the receiver answers from now on; 200 at once by default. */
-  respond(answer: (request: SentRequest) => Answer | Promise<Answer>): void;
+  respond(answer: (request: SentRequest, received: ReceivedRequest) => Answer | Promise<Answer>): void;
   /** Deliveries of which two requests had different bodies. */
   readonly changedBodies: number;
   /** Requests beyond the first of each delivery. */
@@ -32,7 +32,7 @@ export function createRequestLog(receiver: Receiver): RequestLog {
   const sent: SentRequest[] = [];
   const bodies = new Map<string, string>();
   let changedBodies = 0;
-  let answer: (request: SentRequest) => Answer | Promise<Answer> = () => ({});
+  let answer: Parameters<RequestLog['respond']>[0] = () => ({});
   receiver.respond((request) => {
     const entry = describe(request);
     sent.push(entry);
@@ -42,7 +42,7 @@ export function createRequestLog(receiver: Receiver): RequestLog {
     else if (first !== body) changedBodies += 1;
     // The receiver keeps all it got, with headers and bodies; of 200,000 requests that is too much.
     if (receiver.requests.length > 5_000) receiver.requests.length = 0;
-    return answer(entry);
+    return answer(entry, request);
   });
   return {
     sent,

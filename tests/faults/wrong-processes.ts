@@ -1,4 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { type ReceivedRequest, testWebhookSecret } from '@enterprise-api/testkit';
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
 import { emit, eventually } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
@@ -15,11 +18,18 @@ const baseMs = 1_000;
 /** Jitter of 0.2, dispatch's second, the writing of the outcome and the sending. */
 const latestMs = baseMs * 1.2 + 1_400;
 
-/** F64: the clocks of the API and of both workers are wrong, each by ten minutes and not in one direction. */
+/**
+ * F64: the clocks of the API and of both workers are wrong, each by ten minutes and not in one direction. The receiver
+ * verifies as Standard Webhooks says, and so refuses a timestamp that is more than five minutes off.
+ */
 export async function setClocksWrong(stores: Stores, size: WrongProcesses): Promise<Finding> {
   await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: `${baseMs}ms,1h` });
   const { organizationId } = await stage.subscribe(['/0', '/1']);
-  stage.requests.respond(({ attempt }) => ({ status: attempt === 1 ? 400 : 200 }));
+  let refused = 0;
+  stage.requests.respond(({ attempt }, received) => {
+    if (!isVerified(received)) refused += 1;
+    return { status: attempt === 1 ? 400 : 200 };
+  });
   const off = (ms: number) => ({ NODE_OPTIONS: `--import=${wrongClock}`, WRONG_CLOCK_MS: String(ms) });
   const api = await stage.startApi(off(tenMinutes));
   const workers = [await stage.startWorker(off(tenMinutes)), await stage.startWorker(off(-tenMinutes))];
@@ -33,15 +43,40 @@ export async function setClocksWrong(stores: Stores, size: WrongProcesses): Prom
   const finding = await conclude(
     stage,
     deliveries,
-    { deliveries, 'clocks off by (min)': '+10, +10, −10', 'retried after 1 s (ms)': `${shortest}–${longest}` },
+    {
+      deliveries,
+      'clocks off by (min)': '+10, +10, −10',
+      'refused timestamps': refused,
+      'retried after 1 s (ms)': `${shortest}–${longest}`,
+    },
     {
       [`retries after ${shortest} to ${longest} ms`]: shortest >= baseMs && longest <= latestMs,
       [`${stage.requests.sent.length} requests`]: stage.requests.sent.length === 2 * deliveries,
+      [`${refused} requests that a conforming receiver refuses`]: refused === 0,
+      'attempts are recorded as of another time': await startedNow(stage),
       [badEnds.join('; ')]: badEnds.length === 0,
     },
   );
   // The second request of each is the retry that was asked for.
   return { ...finding, duplicates: finding.duplicates - deliveries };
+}
+
+/** As every library of the standard does: the signature, and a timestamp at most five minutes off. */
+function isVerified({ body, headers }: ReceivedRequest): boolean {
+  try {
+    new Webhook(testWebhookSecret).verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function startedNow({ db }: FaultStage): Promise<boolean> {
+  const { rows } = await sql<{ off: number }>`
+    select count(*) as off from attempts where abs(extract(epoch from clock_timestamp() - started_at)) > 300`.execute(
+    db,
+  );
+  return Number(rows[0]?.off) === 0;
 }
 
 /** F41: a worker whose key ring opens none of the secrets, and then one that has the right one. */

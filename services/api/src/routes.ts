@@ -1,6 +1,5 @@
 import type { EventProducer } from '@enterprise-api/shared/events';
-import type { Database } from '@enterprise-api/shared/ledger';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
@@ -25,11 +24,11 @@ import { createWebhookService } from './webhooks/service.ts';
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;
-  clock: Clock;
+  databaseClock: DatabaseClock;
 }
 
 /** The features of `/v1`. */
-export function publicRoutes({ config, db, clock }: FeatureParts) {
+export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const secretBox = createSecretBox(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
@@ -37,7 +36,7 @@ export function publicRoutes({ config, db, clock }: FeatureParts) {
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
-    ...manualSendRoutes(createManualSends({ clock, addressPolicy })),
+    ...manualSendRoutes(createManualSends({ clock: databaseClock, addressPolicy })),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { EventProducer } from '@enterprise-api/shared/events';
-import type { Database } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import {
   type Clock,
   createClosers,
@@ -21,13 +21,13 @@ import type { RateLimiter } from './auth/rate-limit.ts';
 import { createRecentSuccesses } from './auth/recent-successes.ts';
 import type { ApiConfig } from './config.ts';
 import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
-import type { Availability } from './core/database-health.ts';
-import { createTransact, type Origin, type Transact } from './core/unit-of-work.ts';
+import type { DatabaseHealth } from './core/database-health.ts';
+import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
 import { createAccessLog, createUnparsableLog } from './http/server/access-log.ts';
+import type { RequestContextOptions } from './http/server/attach-request-context.ts';
 import { listen } from './http/server/listener.ts';
-import type { OpeningOptions } from './http/server/open-request.ts';
-import { keepIdempotencyKeys } from './idempotency/delete-expired.ts';
+import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
@@ -35,7 +35,7 @@ import { internalRoutes, publicRoutes } from './routes.ts';
 export interface StartOptions {
   log: Logger;
   clock: Clock;
-  /** Hold every answer to its schema; tests do. */
+  /** Validates every answer against its schema; in tests. */
   checkResponses?: boolean;
 }
 
@@ -63,32 +63,34 @@ export async function startApi(config: ApiConfig, options: StartOptions): Promis
 /** What both listeners are made of. */
 interface Parts extends Foundation {
   db: Database;
+  databaseClock: DatabaseClock;
   metrics: ApiMetrics;
-  transactAs: (origin: Origin) => Transact;
+  transactAs: TransactAs;
   keyCache: KeyCache;
   rateLimiter: RateLimiter;
-  availability: Availability;
+  databaseHealth: DatabaseHealth;
   life: { stopping: boolean };
   checkResponses: boolean;
 }
 
 async function build(foundation: Foundation, checkResponses: boolean): Promise<RunningApi> {
   const { config, log, clock, closers } = foundation;
-  const { db, availability } = await openDatabase(foundation);
-  const metrics = createApiMetrics(db);
+  const opened = await openDatabase(foundation);
+  const { db } = opened;
+  const metrics = createApiMetrics(db, opened.databaseClock);
   const find = (hash: Buffer) => {
     metrics.keyLookup();
     return findKeyByHash(db, hash);
   };
   const keyCache = createKeyCache({ find, clock });
-  const announce = await openChangeFeed(foundation, keyCache);
+  const notify = await openChangeFeed(foundation, keyCache);
   const life = { stopping: false };
-  const transactAs = createTransact({ db, log, announce });
+  const transactAs = createTransact({ db, log, notify });
   const rateLimiter = await openRateLimiter(foundation);
-  const parts = { ...foundation, db, metrics, transactAs, keyCache, rateLimiter, availability, life, checkResponses };
-  keepIdempotencyKeys(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
+  const parts = { ...foundation, ...opened, metrics, transactAs, keyCache, rateLimiter, life, checkResponses };
+  deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
-  const internalApp = buildInternalApp(parts, openEventProducer(foundation, db, metrics.announcement));
+  const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.eventsNotified));
   const publicApp = buildPublicApp(parts);
   const place = { trustedProxies: config.trustedProxies, onUnparsable: createUnparsableLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
@@ -109,14 +111,14 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
 }
 
 function buildPublicApp(parts: Parts) {
-  const { config, db, log, clock, metrics, availability, life } = parts;
-  const { attend } = availability;
+  const { config, db, log, clock, metrics, databaseHealth, life } = parts;
+  const { withDatabaseCheck } = databaseHealth;
   const failures = createFailureLimit(config.authFailuresPerMinute, clock);
   const successes = createRecentSuccesses(clock);
   return createPublicApp({
     log,
-    opening: describeOpening('public', parts),
-    probes: { isReady: async () => !life.stopping && (await availability.check()) },
+    requestContext: requestContextOptions('public', parts),
+    probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     api: {
       table: createRouteTable(publicRoutes(parts)),
       guard: createPublicGuard({
@@ -127,7 +129,7 @@ function buildPublicApp(parts: Parts) {
         onForwardedForIgnored: createForwardedForWarning(log),
         onKeyUsed: openLastUsed(parts, db).note,
         onRateDecision: metrics.rateDecision,
-        attend,
+        withDatabaseCheck,
       }),
       body: publicBody,
       actorOf: ({ key }) => toPublicId('key', key.id),
@@ -136,7 +138,7 @@ function buildPublicApp(parts: Parts) {
         organizationOf: ({ key }) => key.organization.id,
         runOnce: createRunOnce(createSecretBox(config.keyRing)),
       },
-      attend,
+      withDatabaseCheck,
       checkResponses: parts.checkResponses,
     },
   });
@@ -145,7 +147,7 @@ function buildPublicApp(parts: Parts) {
 function buildInternalApp(parts: Parts, producer: EventProducer) {
   return createInternalApp({
     log: parts.log,
-    opening: describeOpening('internal', parts),
+    requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
     api: {
       table: createRouteTable(internalRoutes(parts, producer)),
@@ -153,7 +155,7 @@ function buildInternalApp(parts: Parts, producer: EventProducer) {
       body: internalBody,
       actorOf: () => 'internal',
       transactAs: parts.transactAs,
-      attend: parts.availability.attend,
+      withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
       checkResponses: parts.checkResponses,
     },
   });
@@ -166,15 +168,18 @@ function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUs
   return lastUsed;
 }
 
-function describeOpening(listener: 'public' | 'internal', { log, clock, metrics, life }: Parts): OpeningOptions {
+function requestContextOptions(
+  listener: 'public' | 'internal',
+  { log, clock, metrics, life }: Parts,
+): RequestContextOptions {
   const logRequest = createAccessLog(log);
   return {
     clock,
     isStopping: () => life.stopping,
-    onDone: (exchange, request) => {
-      const durationMs = clock.monotonic() - exchange.startedAtMs;
-      metrics.request(listener, exchange, request, durationMs);
-      logRequest(exchange, request, durationMs);
+    onFinished: (context, request) => {
+      const durationMs = clock.monotonic() - context.startedAtMs;
+      metrics.request(listener, context, request, durationMs);
+      logRequest(context, request, durationMs);
     },
   };
 }

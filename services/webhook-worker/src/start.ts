@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  clockOffsetGauge,
   connectionSettings,
   createChangeFeed,
   createDatabase,
   createDatabaseClock,
   type Database,
+  type DatabaseClock,
+  keepMeasuring,
   ledgerFigures,
   ledgerGauges,
   planProbes,
@@ -29,6 +32,7 @@ import {
 import type { Config } from './config.ts';
 import { writeQueuedEvent } from './fan-out/write-event.ts';
 import { createPartitionKeeper } from './maintenance/partition-keeper.ts';
+import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog } from './maintenance/watchdog.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createPipeline, type Pipeline } from './pipeline/build.ts';
@@ -79,8 +83,11 @@ async function build(
   });
   closers.add('database', () => db.destroy(), closeWithinMs);
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: url });
-  await checkSurroundings({ db, queue, clock: systemClock, log });
+  const clock = createDatabaseClock(systemClock);
+  await checkSurroundings({ db, queue, clock, log });
+  closers.add('database clock', keepMeasuring(clock, db, createLimitedWarning(log, "database's clock not measured")));
   const metrics = createWorkerMetrics();
+  metrics.gauge(clockOffsetGauge.name, clockOffsetGauge.help, () => clock.offsetMs() / 1_000);
   const changes = createChangeFeed({
     redisUrl: config.REDIS_URL,
     postgres: connectionSettings({ url, applicationName }),
@@ -97,15 +104,15 @@ async function build(
   });
   // Closed after the pipeline: a supervisor that gets no answer would take a slow stop for a death.
   closers.add('probes', probes.close);
-  const pipeline = createPipeline({ config, db, log, metrics, publish: changes.publish });
+  const pipeline = createPipeline({ config, db, clock, log, metrics, publish: changes.publish });
   closers.add('pipeline', pipeline.stop);
   await changes.subscribe(
     (change) => {
       if (change.kind === 'webhook') pipeline.onWebhookChange(change.id);
     },
-    () => pipeline.webhooks.forgetAll(),
+    () => pipeline.webhooks.invalidateAll(),
   );
-  startIntake({ queue, db, log, closers, pipeline, metrics, fail });
+  startIntake({ queue, db, clock, log, closers, pipeline, metrics, fail });
   readiness.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   return {
@@ -123,23 +130,27 @@ async function build(
 function startIntake(parts: {
   queue: QueueBackend;
   db: Database;
+  clock: DatabaseClock;
   log: Logger;
   closers: Closers;
   pipeline: Pipeline;
   metrics: WorkerMetrics;
   fail: (error: unknown) => void;
 }): void {
-  const { queue, db, log, closers, pipeline, metrics, fail } = parts;
+  const { queue, db, clock, log, closers, pipeline, metrics, fail } = parts;
   const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
   closers.add('partition keeper', keeper.stop, closeWithinMs);
   keeper.start();
+  const eraser = createSecretEraser(db, createLimitedWarning(log, 'secrets could not be erased'));
+  closers.add('secret eraser', eraser.stop, closeWithinMs);
+  eraser.start();
   pipeline.start();
   const queueWarning = createLimitedWarning(log, 'queue');
   const workers = createWorkers({
     backend: queue,
     log,
-    monotonic: systemClock.monotonic,
-    handlers: createHandlers(db, pipeline, createLimitedWarning(log, 'take failed; the relay will do it')),
+    monotonic: clock.monotonic,
+    handlers: createHandlers(db, clock, pipeline, createLimitedWarning(log, 'take failed; the relay will do it')),
     onJobFailed: (queue) => metrics.jobsFailed.inc({ queue }),
     onQueueError: (error) => {
       metrics.queueErrors.inc();
@@ -153,7 +164,7 @@ function startIntake(parts: {
     return { waitingJobs: producer.waitingCount, activity: () => workers.activity(name) };
   };
   const watchdog = createWatchdog({
-    clock: systemClock,
+    clock,
     log,
     queues: Object.fromEntries((Object.keys(jobs) as JobName[]).map((name) => [jobs[name].queue, watched(name)])),
     rebuild: workers.rebuild,
@@ -163,8 +174,12 @@ function startIntake(parts: {
   watchdog.start();
 }
 
-function createHandlers(db: Database, pipeline: Pipeline, onTakeError: (error: unknown) => void): JobHandlers {
-  const databaseClock = createDatabaseClock(systemClock);
+function createHandlers(
+  db: Database,
+  clock: DatabaseClock,
+  pipeline: Pipeline,
+  onTakeError: (error: unknown) => void,
+): JobHandlers {
   return {
     takeEvents: async ({ event_ids }) => {
       // The job owns nothing: what it could not take is still in the outbox, and the relay comes by every second.
@@ -172,7 +187,7 @@ function createHandlers(db: Database, pipeline: Pipeline, onTakeError: (error: u
       if (taken === 'no_room') await pause(fullPauseMs);
     },
     writeEvent: async (job) => {
-      const eventId = await writeQueuedEvent(db, databaseClock, job);
+      const eventId = await writeQueuedEvent(db, clock, job);
       await pipeline.taker.takeEvents([eventId]).catch(onTakeError);
     },
   };

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import { type EmitEvent, type EmitEventInput, emitEventSchema } from '../contracts/index.ts';
 import type { Database } from '../ledger/database.ts';
-import { createDatabaseClock } from '../ledger/database-clock.ts';
-import { type Clock, systemClock } from '../runtime/clock.ts';
+import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { createBatches } from './batches.ts';
 import { newEvent } from './new-event.ts';
 import type { Announcer } from './notifier.ts';
@@ -33,15 +33,19 @@ export interface EventProducer {
   ): Promise<Result>;
 }
 
-export function createEventProducer(options: { db: Database; announcer: Announcer; clock?: Clock }): EventProducer {
-  const { db, announcer } = options;
-  const databaseClock = createDatabaseClock(options.clock ?? systemClock);
+export function createEventProducer(options: {
+  db: Database;
+  announcer: Announcer;
+  /** The one of the process, where it has one. */
+  clock?: DatabaseClock;
+}): EventProducer {
+  const { db, announcer, clock = createDatabaseClock(systemClock) } = options;
   const batches = createBatches((events) => writeEvents(db, events));
   const announce = (written: readonly WrittenEvent[]) =>
     announcer.announce(written.filter((event) => !event.duplicate));
   return {
     emit: async (events, requestId) => {
-      const now = await databaseClock.now(db);
+      const now = await clock.current(db);
       const written = await batches.write(
         events.map((event) => newEvent(event, now, requestId === undefined ? {} : { requestId })),
       );
@@ -52,7 +56,7 @@ export function createEventProducer(options: { db: Database; announcer: Announce
       const emitted: WrittenEvent[] = [];
       const result = await callersDb.transaction().execute((trx) =>
         work(trx, async (...inputs) => {
-          const now = await databaseClock.now(trx);
+          const now = await clock.current(trx);
           const written = await writeEvents(
             trx,
             inputs.map((input) => newEvent(emitEventSchema.parse(input), now)),

@@ -1,6 +1,9 @@
-import { clockOffset, type Database, requireLedger } from '../ledger/index.ts';
+import { type Database, type DatabaseClock, requireLedger } from '../ledger/index.ts';
 import { inspectQueue, type QueueBackend } from '../queue/index.ts';
-import type { Clock, Logger } from '../runtime/index.ts';
+import type { Logger } from '../runtime/index.ts';
+
+/** Beyond this, people misread the logs. Nothing sent or stored depends on this machine's wall clock. */
+const tolerableOffsetMs = 5_000;
 
 /**
  * What every process looks at before it starts to work: the ledger is there and migrated, the queue's Redis keeps what it
@@ -11,7 +14,8 @@ import type { Clock, Logger } from '../runtime/index.ts';
 export async function checkSurroundings(around: {
   db: Database;
   queue: QueueBackend;
-  clock: Clock;
+  /** Measured here for the first time. */
+  clock: DatabaseClock;
   log: Logger;
 }): Promise<void> {
   const { db, queue, clock, log } = around;
@@ -19,6 +23,9 @@ export async function checkSurroundings(around: {
   const { problem, warnings } = await inspectQueue(queue);
   if (problem !== null) throw new Error(problem);
   for (const warning of warnings) log.warn(warning);
-  const offset = await clockOffset(db, clock.now);
-  if (offset !== null) log.warn({ offset_ms: offset }, "this machine's clock is far from the database's");
+  await clock.measure(db);
+  const offsetMs = clock.offsetMs();
+  if (Math.abs(offsetMs) > tolerableOffsetMs) {
+    log.warn({ offset_ms: offsetMs }, "this machine's clock is far from the database's");
+  }
 }

@@ -1,10 +1,11 @@
 import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { cidrContains } from '@enterprise-api/shared/security';
+import type { WithDatabaseCheck } from '../core/database-health.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
 import { addressBucket, clientAddress, isTrustedProxy } from '../http/server/client-address.ts';
-import { type Exchange, exchangeOf, targetOf } from '../http/server/request-context.ts';
+import { type RequestContext, requestContextOf, targetOf } from '../http/server/request-context.ts';
 import type { Authenticator } from './authenticate.ts';
 import { hasScope, scopeOfUnservedPath } from './authorize.ts';
 import type { StoredKey } from './queries.ts';
@@ -26,8 +27,7 @@ export interface PublicGuardOptions {
   /** Called for each request of a key that may use the API from where it is. */
   onKeyUsed: (keyId: string) => void;
   onRateDecision: (decision: RateDecision) => void;
-  /** Runs a look-up and gives up with an error when the database does not answer. */
-  attend: <Result>(work: Promise<Result>) => Promise<Result>;
+  withDatabaseCheck: WithDatabaseCheck;
 }
 
 /**
@@ -37,25 +37,25 @@ export interface PublicGuardOptions {
 export function createPublicGuard(options: PublicGuardOptions): Guard<Principal> {
   const { authenticator, rateLimiter, trustedProxies, clock } = options;
   return async (request, response, target) => {
-    const exchange = exchangeOf(response);
+    const context = requestContextOf(response);
     const peer = request.socket.remoteAddress;
     const forwardedFor = request.headers['x-forwarded-for'] as string | undefined;
     if (forwardedFor !== undefined && !isTrustedProxy(peer, trustedProxies)) {
       options.onForwardedForIgnored(peer ?? 'unknown');
     }
     const address = clientAddress(peer, forwardedFor, trustedProxies);
-    exchange.clientAddress = address;
+    context.clientAddress = address;
     const found = authenticator.authenticate(request, addressBucket(address));
-    const key = found instanceof Promise ? await options.attend(found) : found;
+    const key = found instanceof Promise ? await options.withDatabaseCheck(() => found) : found;
     if (isProblem(key)) return key;
-    identify(exchange, key);
+    identify(context, key);
     if (!allowsAddress(key, address)) return problem('ip_not_allowed');
     const { id, plan } = key.organization;
     if (!hasApiAccess(plan)) return problem('plan_no_api_access');
     options.onKeyUsed(key.id);
     const decision = await rateLimiter.consume(id, plan);
     options.onRateDecision(decision);
-    for (const [name, value] of rateLimitHeaders(decision, clock.now())) exchange.headers[name] = value;
+    for (const [name, value] of rateLimitHeaders(decision, clock.now())) context.headers[name] = value;
     if (!decision.allowed) return problem('rate_limited', { retryAfterSeconds: secondsUntilReset(decision) });
     const scope =
       target.kind === 'route' ? target.route.scope : scopeOfUnservedPath(request.method, targetOf(request).path);
@@ -63,9 +63,9 @@ export function createPublicGuard(options: PublicGuardOptions): Guard<Principal>
   };
 }
 
-function identify(exchange: Exchange, key: StoredKey): void {
-  exchange.organizationId = key.organization.id;
-  exchange.keyId = key.id;
+function identify(context: RequestContext, key: StoredKey): void {
+  context.organizationId = key.organization.id;
+  context.keyId = key.id;
 }
 
 function allowsAddress(key: StoredKey, address: string): boolean {

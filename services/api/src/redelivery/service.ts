@@ -1,7 +1,7 @@
 import { type Delivery, eventTypes, type Replay, type ReplayRequest } from '@enterprise-api/shared/contracts';
 import { newEvent } from '@enterprise-api/shared/events';
-import { createDatabaseClock } from '@enterprise-api/shared/ledger';
-import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
+import type { DatabaseClock } from '@enterprise-api/shared/ledger';
+import { toPublicId } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
@@ -24,7 +24,7 @@ interface Place {
 }
 
 export interface ManualSendOptions {
-  clock: Clock;
+  clock: DatabaseClock;
   addressPolicy: AddressPolicy;
 }
 
@@ -37,7 +37,6 @@ const replayedAtOnce = 100_000;
 
 /** Deliveries that a person asks for. Workers send them like all others: each is a pending row that is due. */
 export function createManualSends({ clock, addressPolicy }: ManualSendOptions) {
-  const databaseClock = createDatabaseClock(clock);
   /** The rules of its registration hold once more: rows outlive rules. */
   const reachable = (webhook: WebhookNow | undefined) => {
     if (webhook === undefined || webhook.state === 'deleted') return problem('not_found');
@@ -60,7 +59,7 @@ export function createManualSends({ clock, addressPolicy }: ManualSendOptions) {
           type: 'webhook.test',
           data: { ...eventTypes['webhook.test'].example, webhook_id: toPublicId('whk', id) },
         } as const;
-        const row = await insertTest(trx, id, newEvent(event, await databaseClock.now(trx), { requestId }));
+        const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), { requestId }));
         due(id);
         return presentDelivery(row);
       }),

@@ -1,3 +1,4 @@
+import { createDatabaseClock } from '@enterprise-api/shared/ledger';
 import { systemClock } from '@enterprise-api/shared/runtime';
 import { internalRoutes, publicRoutes } from '../routes.ts';
 import { testConfig } from './test-api.ts';
@@ -11,7 +12,7 @@ export function everyRoute(): ListedRoute[] {
   const parts = {
     config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }),
     db: undefined as never,
-    clock: systemClock,
+    databaseClock: createDatabaseClock(systemClock),
   };
   const noEvents = { emit: () => Promise.reject(new Error('not to be called')) };
   return [...publicRoutes(parts), ...internalRoutes({ ...parts, metrics: { event: () => undefined } }, noEvents)];

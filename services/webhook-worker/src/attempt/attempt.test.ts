@@ -131,7 +131,7 @@ it('an attempt that was counted at another host sends nothing and comes again, c
   expect([sent, released]).toEqual([0, [lease]]);
 });
 
-it('the id of an attempt carries its start, by the clock of the process', async () => {
+it("the id of an attempt carries its start, by the database's clock", async () => {
   const recorded: Outcome[] = [];
   let now = 1_000_000;
   const answered = { kind: 'response', statusCode: 200, retryAfter: null, excerpt: null, durationMs: 5_000 } as const;

@@ -25,7 +25,7 @@ export async function writeQueuedEvent(
   if (organizationId === null || !(await organizationExists(db, organizationId))) {
     throw new HopelessJobError('unknown organization');
   }
-  const event = newEvent(job.event, await databaseClock.now(db), { id: job.event_id });
+  const event = newEvent(job.event, databaseClock.now(), { id: job.event_id });
   if (event.id !== job.event_id) event.key ??= toPublicId('evt', job.event_id);
   const [written] = await writeEvents(db, [event]);
   return written?.id ?? event.id;
