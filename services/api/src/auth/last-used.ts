@@ -7,7 +7,7 @@ export interface LastUsed {
   flush(): Promise<void>;
 }
 
-export interface KeyUse {
+interface KeyUse {
   keyId: string;
   usedAt: Date;
 }
