@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@enterprise-api/shared/runtime';
+import { type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Outcome, Recorded } from './outcome.ts';
 
 /** Collects outcomes and writes them in batches. */
@@ -92,10 +92,14 @@ export function createBatcher({ record, clock, log, onRecorded, onLost }: Batche
       await write(batch.slice(0, middle));
       await write(batch.slice(middle));
     } else if (only && (only.outcome.excerpt !== null || only.outcome.errorMessage !== null)) {
-      log.warn({ err: error, delivery: only.outcome.deliveryId }, 'outcome is written without its excerpt');
+      log.warn(
+        { err: error, delivery_id: toPublicId('dlv', only.outcome.deliveryId) },
+        'outcome is written without its excerpt',
+      );
       await write([{ ...only, outcome: { ...only.outcome, excerpt: null, errorMessage: null } }]);
     } else {
-      log.error({ err: error, delivery: only?.outcome.deliveryId }, 'outcome cannot be written');
+      const ids = only && { delivery_id: toPublicId('dlv', only.outcome.deliveryId) };
+      log.error({ err: error, ...ids }, 'outcome cannot be written');
       onLost(batch.length);
     }
   };

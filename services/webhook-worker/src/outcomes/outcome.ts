@@ -1,12 +1,13 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 
 /** What is to be recorded of one attempt. Made when the attempt ended, written in a batch a few ms later. */
 export interface Outcome {
-  deliveryId: string;
-  webhookId: string;
+  deliveryId: Uuid;
+  webhookId: Uuid;
   round: number;
   /** Its time bits are those of `startedAt`. */
-  attemptId: string;
+  attemptId: Uuid;
   number: number;
   /** `stop`: no further attempt whatever the schedule says. */
   result: 'delivered' | 'retry' | 'stop';
@@ -38,5 +39,5 @@ export interface Recorded {
   /** Webhooks that have failed for days and are to be disabled. */
   failing: string[];
   /** Webhooks whose breaker is open now, and for how much longer. */
-  held: { webhookId: string; forMs: number }[];
+  held: { webhookId: Uuid; forMs: number }[];
 }

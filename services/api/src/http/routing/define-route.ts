@@ -1,4 +1,5 @@
 import type { IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
 import type { Problem } from '../../core/problem.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
@@ -10,7 +11,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly access: Access;
   /** UUIDs behind the ids of the path. */
-  readonly ids: Readonly<Record<Ids, string>>;
+  readonly ids: Readonly<Record<Ids, Uuid>>;
   readonly query: Query;
   readonly body: Body;
   /** `X-Request-Id` of the request and its answer. */
@@ -65,7 +66,7 @@ export interface RouteDefinition<
   /** Where the thing that was made can be read. */
   location?: (answer: z.output<Answer>) => string;
   /** Ids of the events that it emitted: the request's log line tells them. */
-  eventIds?: (answer: z.output<Answer>) => string[];
+  eventIds?: (answer: z.output<Answer>) => PublicId<'evt'>[];
   handle(
     input: RouteInput<Access, z.output<Query>, z.output<Body>, Ids>,
   ): Promise<Outcome<z.output<Answer>>> | Outcome<z.output<Answer>>;
@@ -86,7 +87,7 @@ export interface Route<Access> {
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
-  readonly eventIds: ((answer: unknown) => string[]) | undefined;
+  readonly eventIds: ((answer: unknown) => PublicId<'evt'>[]) | undefined;
   readonly handle: (input: RouteInput<Access, unknown, unknown, string>) => unknown;
 }
 

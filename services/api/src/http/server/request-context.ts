@@ -1,3 +1,4 @@
+import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { Request, Response } from 'express';
 
 /** One request and what became of it: what the log line and the metrics are made from. */
@@ -8,14 +9,12 @@ export interface Exchange {
   readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
   route: string;
-  /** UUID */
-  organizationId?: string;
-  /** UUID */
-  keyId?: string;
+  organizationId?: Uuid;
+  keyId?: Uuid;
   clientAddress?: string;
   errorCode?: string;
   /** Events that it emitted, as their public ids: what became of a request is found by them. */
-  eventIds?: readonly string[];
+  eventIds?: readonly PublicId<'evt'>[];
 }
 
 /** The exchange of this answer; the first middleware opens it. */
