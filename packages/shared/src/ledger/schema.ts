@@ -38,8 +38,9 @@ export interface WebhooksTable {
   disabled_reason: 'manual' | 'failing' | 'gone' | null;
   /** Raised by every change; a worker's cached copy is good for a lease that came with the same or an older one. */
   version: Generated<number>;
-  secret_sealed: string;
-  /** The secret before the last rotation, until {@link WebhooksTable.previous_secret_expires_at}. */
+  /** Encrypted; null when the webhook is deleted. */
+  secret_sealed: string | null;
+  /** The secret before the last rotation; the worker erases it after {@link WebhooksTable.previous_secret_expires_at}. */
   previous_secret_sealed: string | null;
   previous_secret_expires_at: Date | null;
   created_at: CreatedAt;

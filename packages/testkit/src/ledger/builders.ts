@@ -3,7 +3,7 @@ import { newEvent, type WrittenEvent, writeEvents } from '@enterprise-api/shared
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { newUuid, type PublicId, toPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
-import { createTestDatabase } from './postgres.ts';
+import { createTestDatabase } from '../stores/test-database.ts';
 
 /** The key ring that test rows are sealed with; processes under test get it as SECRETS_ENCRYPTION_KEYS. */
 export const testKeyRing = `test:${Buffer.alloc(32, 7).toString('base64')}`;
