@@ -74,7 +74,7 @@ describe('examples/receiver', () => {
 
   it('has the event on disk when it answers', async () => {
     expect(await deliver(body)).toBe(204);
-    const other = new DatabaseSync(file, { readOnly: true });
+    const other = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
     expect(other.prepare('select id, body from events').all()).toEqual([{ id: 'evt_1', body }]);
     other.close();
   });
