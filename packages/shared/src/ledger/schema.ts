@@ -66,7 +66,7 @@ export interface WebhookHealthTable {
   /** How often failures have opened the circuit since the last success. Above 0 after `open_until`, it is half-open. */
   openings: Generated<number>;
   /** The delivery that tries a half-open circuit; its lease gave it `probe_until` as its due time. */
-  probe_delivery_id: Generated<string | null>;
+  probe_delivery_id: Generated<Uuid | null>;
   probe_until: Generated<Date | null>;
 }
 
