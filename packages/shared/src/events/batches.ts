@@ -12,7 +12,7 @@ export interface Batches {
 }
 
 /** The caller stopped waiting before its events were sent to the database: none of them was written. */
-export class EmissionAbandonedError extends Error {
+class EmissionAbandonedError extends Error {
   override readonly name = 'EmissionAbandonedError';
 }
 
