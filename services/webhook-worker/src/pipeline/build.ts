@@ -5,7 +5,7 @@ import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/sec
 import { createAttempt } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
-import { createTaker, type Taker } from '../fan-out/fan-out.ts';
+import { FanOut } from '../fan-out/fan-out.ts';
 import { createRelay } from '../fan-out/relay.ts';
 import type { Lease } from '../leases/lease.ts';
 import { createLeaseLoader } from '../leases/lease-loader.ts';
@@ -23,7 +23,7 @@ import { WebhookCache } from '../webhooks/webhook-cache.ts';
 
 /** Everything between a lease and its recorded outcome. */
 export interface Pipeline {
-  taker: Taker;
+  fanOut: FanOut;
   webhooks: WebhookCache;
   /** A webhook has changed: its pending deliveries may have to be canceled. */
   onWebhookChange(webhookId: string): void;
@@ -111,7 +111,7 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
       },
       release: (leases) => release(leases),
       needsRefill: () => dispatcher.wake(),
-      hasCapacity: () => relay.hasRoom(),
+      hasCapacity: () => relay.capacityFreed(),
     },
   });
   const leaseLoader = createLeaseLoader({
@@ -126,29 +126,29 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     leaseMs: leaseMs(config),
   });
   // Outcomes wait too long to be written: this process takes on nothing more.
-  const mayTake = () => !batcher.isBehind();
-  const taker = createTaker({
+  const mayLease = () => !batcher.isBehind();
+  const fanOut = new FanOut({
     db,
     clock,
     scheduler,
     leaseLoader,
-    mayTake,
+    mayLease,
     settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
-    onLeft: () => relay.wake(),
-    onTaken: (by, taken) => {
-      metrics.eventsTaken.inc({ by }, taken.events);
-      metrics.deliveriesCreated.inc(taken.deliveries);
+    onLeftInOutbox: () => relay.wake(),
+    onFannedOut: (by, { events, deliveries }) => {
+      metrics.eventsFannedOut.inc({ by }, events);
+      metrics.deliveriesCreated.inc(deliveries);
     },
   });
-  const relay = createRelay({ taker, mayTake, onError: createLimitedWarning(log, 'relay failed') });
+  const relay = createRelay({ fanOut, mayLease, onError: createLimitedWarning(log, 'relay failed') });
   const dispatcher = createDispatcher({
     db,
     clock,
     scheduler,
     leaseLoader,
     leaseMs: leaseMs(config),
-    mayTake,
-    onStopped: cancellation.start,
+    mayLease,
+    onNotEnabled: cancellation.start,
     onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
     onError: createLimitedWarning(log, 'dispatch failed'),
   });
@@ -175,7 +175,7 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     while (running.size > 0) await Promise.allSettled(running);
   }
   return {
-    taker,
+    fanOut,
     webhooks,
     onWebhookChange: (webhookId) => {
       webhooks.invalidate(webhookId);
