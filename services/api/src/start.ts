@@ -11,12 +11,14 @@ import { createSecretBox } from '@enterprise-api/shared/security';
 import { createInternalApp, createPublicApp } from './app.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createFailureLimit } from './auth/failure-limit.ts';
+import { createForwardedForWarning } from './auth/forwarded-for-warning.ts';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard } from './auth/internal-guard.ts';
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
+import { createRecentSuccesses } from './auth/recent-successes.ts';
 import type { ApiConfig } from './config.ts';
 import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
@@ -112,6 +114,7 @@ function buildPublicApp(parts: Parts) {
   const { config, db, log, clock, metrics, databaseHealth, life } = parts;
   const { withDatabaseCheck } = databaseHealth;
   const failures = createFailureLimit(config.authFailuresPerMinute, clock);
+  const successes = createRecentSuccesses(clock);
   return createPublicApp({
     log,
     requestContext: requestContextOptions('public', parts),
@@ -119,10 +122,11 @@ function buildPublicApp(parts: Parts) {
     api: {
       table: createRouteTable(publicRoutes(parts)),
       guard: createPublicGuard({
-        authenticator: createAuthenticator({ cache: parts.keyCache, failures, clock }),
+        authenticator: createAuthenticator({ cache: parts.keyCache, failures, successes, clock }),
         rateLimiter: parts.rateLimiter,
         trustedProxies: config.trustedProxies,
         clock,
+        onForwardedForIgnored: createForwardedForWarning(log),
         onKeyUsed: openLastUsed(parts, db).note,
         onRateDecision: metrics.rateDecision,
         withDatabaseCheck,

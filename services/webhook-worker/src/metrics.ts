@@ -18,15 +18,15 @@ export function createWorkerMetrics() {
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
       registers,
     }),
-    eventsTaken: new Counter({
-      name: 'webhook_events_taken_total',
+    eventsFannedOut: new Counter({
+      name: 'webhook_events_fanned_out_total',
       help: 'Events turned into deliveries, by what brought them (job, relay).',
       labelNames: ['by'],
       registers,
     }),
     deliveriesCreated: new Counter({
       name: 'webhook_deliveries_created_total',
-      help: 'Delivery rows written by takes of this process.',
+      help: 'Delivery rows written when this process fanned events out.',
       registers,
     }),
     deliveriesDispatched: new Counter({

@@ -1,19 +1,20 @@
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
 import type { AuditAction, AuditObjectType } from '../contracts/index.ts';
+import type { Uuid } from '../runtime/ids.ts';
 
 /** A column that the database fills at insert and that is never written by us afterwards. */
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 export interface OrganizationsTable {
-  id: string;
+  id: Uuid;
   name: string;
   plan: 'starter' | 'pro' | 'business' | 'enterprise';
   created_at: CreatedAt;
 }
 
 export interface ApiKeysTable {
-  id: string;
-  organization_id: string;
+  id: Uuid;
+  organization_id: Uuid;
   name: string;
   /** The 8 characters after `nwk_`; what people see of the key after its creation. */
   public_id: string;
@@ -28,8 +29,8 @@ export interface ApiKeysTable {
 }
 
 export interface WebhooksTable {
-  id: string;
-  organization_id: string;
+  id: Uuid;
+  organization_id: Uuid;
   url: string;
   event_patterns: string[];
   description: string | null;
@@ -48,25 +49,30 @@ export interface WebhooksTable {
 
 /** The URLs a webhook has had: an attempt's URL is the one of the greatest version up to the attempt's. */
 export interface WebhookUrlsTable {
-  webhook_id: string;
+  webhook_id: Uuid;
   version: number;
   url: string;
 }
 
 export interface WebhookHealthTable {
-  webhook_id: string;
+  webhook_id: Uuid;
   /** Failures of the kinds that open the breaker, since the last success. */
   consecutive_failures: Generated<number>;
   /** Failed attempts of any kind since the last success. */
   failed_attempts: Generated<number>;
   first_failure_at: Date | null;
+  /** The circuit is open until then: by failures, or by a `Retry-After`. */
   open_until: Date | null;
+  /** How often failures have opened the circuit since the last success. Above 0 after `open_until`, it is half-open. */
   openings: Generated<number>;
+  /** The delivery that tries a half-open circuit; its lease gave it `probe_until` as its due time. */
+  probe_delivery_id: Generated<Uuid | null>;
+  probe_until: Generated<Date | null>;
 }
 
 export interface EventsTable {
-  id: string;
-  organization_id: string;
+  id: Uuid;
+  organization_id: Uuid;
   type: string;
   /** Exactly the bytes that are sent, on every attempt. */
   body: string;
@@ -77,24 +83,24 @@ export interface EventsTable {
 }
 
 export interface EventKeysTable {
-  organization_id: string;
+  organization_id: Uuid;
   key: string;
-  event_id: string;
+  event_id: Uuid;
   event_type: string;
   created_at: CreatedAt;
 }
 
 export interface OutboxTable {
-  event_id: string;
-  organization_id: string;
+  event_id: Uuid;
+  organization_id: Uuid;
   created_at: CreatedAt;
 }
 
 export interface DeliveriesTable {
-  id: string;
-  organization_id: string;
-  webhook_id: string;
-  event_id: string;
+  id: Uuid;
+  organization_id: Uuid;
+  webhook_id: Uuid;
+  event_id: Uuid;
   event_type: string;
   status: 'pending' | 'succeeded' | 'failed' | 'canceled';
   attempt_count: Generated<number>;
@@ -112,7 +118,7 @@ export interface DeliveriesTable {
   created_at: CreatedAt;
   completed_at: Date | null;
   /** The attempt that delivered, its start in its time bits; null again in a new round. What follows is that attempt's. */
-  delivered_by: Generated<string | null>;
+  delivered_by: Generated<Uuid | null>;
   delivered_version: Generated<number | null>;
   excerpt: Generated<string | null>;
   dns_ms: Generated<number | null>;
@@ -123,8 +129,8 @@ export interface DeliveriesTable {
 
 /** Attempts that have a row of their own: all but the one that delivered, until a new round makes room for another. */
 export interface AttemptsTable {
-  delivery_id: string;
-  id: string;
+  delivery_id: Uuid;
+  id: Uuid;
   number: number;
   round: number;
   superseded: boolean;
@@ -146,7 +152,7 @@ export interface AttemptsTable {
 export interface IdempotencyKeysTable {
   /** SHA-256 of organization, key, method and path. */
   id: Buffer;
-  organization_id: string;
+  organization_id: Uuid;
   /** SHA-256 of what was asked for: the same key with something else is refused. */
   fingerprint: Buffer;
   status: number;
@@ -159,13 +165,13 @@ export interface IdempotencyKeysTable {
 
 /** Who changed what: a row for each change of an organization, a key or a webhook. Insert only. */
 export interface AuditLogTable {
-  id: string;
+  id: Uuid;
   /** The public id of the key, or the name of one of our own. */
   actor: string;
   action: AuditAction;
   object_type: AuditObjectType;
-  object_id: string;
-  organization_id: string;
+  object_id: Uuid;
+  organization_id: Uuid;
   request_id: string | null;
   /** Names alone, never values. */
   changed_fields: string[];

@@ -4,7 +4,7 @@ import { cidrContains } from '@enterprise-api/shared/security';
 import type { WithDatabaseCheck } from '../core/database-health.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
-import { addressBucket, clientAddress } from '../http/server/client-address.ts';
+import { addressBucket, clientAddress, isTrustedProxy } from '../http/server/client-address.ts';
 import { type RequestContext, requestContextOf, targetOf } from '../http/server/request-context.ts';
 import type { Authenticator } from './authenticate.ts';
 import { hasScope, scopeOfUnservedPath } from './authorize.ts';
@@ -12,7 +12,7 @@ import type { StoredKey } from './queries.ts';
 import type { RateDecision, RateLimiter } from './rate-limit.ts';
 import { rateLimitHeaders, secondsUntilReset } from './rate-limit-headers.ts';
 
-/** Who is calling, after every check of the request's head: what handlers of `/v1` get. */
+/** The principal: who is calling, known after every check of the request's head. Handlers of `/v1` get it. */
 export interface Principal {
   readonly key: StoredKey;
 }
@@ -22,6 +22,8 @@ export interface PublicGuardOptions {
   rateLimiter: RateLimiter;
   trustedProxies: readonly string[];
   clock: Clock;
+  /** Called when `X-Forwarded-For` is ignored because this peer, which sent it, is not a trusted proxy. */
+  onForwardedForIgnored: (peer: string) => void;
   /** Called for each request of a key that may use the API from where it is. */
   onKeyUsed: (keyId: string) => void;
   onRateDecision: (decision: RateDecision) => void;
@@ -29,15 +31,19 @@ export interface PublicGuardOptions {
 }
 
 /**
- * The order of checks of the contract, section 3: 401 → ip_not_allowed → plan_no_api_access → 429 → forbidden_scope.
- * It is the same on every path, so that a path that does not exist tells a stranger nothing.
+ * Checks in this order: 401 → 403 ip_not_allowed → 403 plan_no_api_access → 429 → 403 forbidden_scope. The order is the
+ * same on every path, so that strangers cannot find out which paths exist.
  */
 export function createPublicGuard(options: PublicGuardOptions): Guard<Principal> {
   const { authenticator, rateLimiter, trustedProxies, clock } = options;
   return async (request, response, target) => {
     const context = requestContextOf(response);
+    const peer = request.socket.remoteAddress;
     const forwardedFor = request.headers['x-forwarded-for'] as string | undefined;
-    const address = clientAddress(request.socket.remoteAddress, forwardedFor, trustedProxies);
+    if (forwardedFor !== undefined && !isTrustedProxy(peer, trustedProxies)) {
+      options.onForwardedForIgnored(peer ?? 'unknown');
+    }
+    const address = clientAddress(peer, forwardedFor, trustedProxies);
     context.clientAddress = address;
     const found = authenticator.authenticate(request, addressBucket(address));
     const key = found instanceof Promise ? await options.withDatabaseCheck(() => found) : found;

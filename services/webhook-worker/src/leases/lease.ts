@@ -1,13 +1,14 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 
 /** The right to make one attempt of a delivery until a time, as it travels through a worker. */
 export interface Lease {
-  deliveryId: string;
-  organizationId: string;
-  webhookId: string;
+  deliveryId: Uuid;
+  organizationId: Uuid;
+  webhookId: Uuid;
   /** The host that the attempt is counted at. The delivery is sent there or released. */
   hostKey: string;
-  eventId: string;
+  eventId: Uuid;
   eventType: EventType;
   /** Number of the attempt that this lease is for; 1 is the first. */
   number: number;

@@ -1,12 +1,13 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 
 /** What one attempt came to. Made when the attempt ends, recorded in a batch a few milliseconds later. */
 export interface Outcome {
-  deliveryId: string;
-  webhookId: string;
+  deliveryId: Uuid;
+  webhookId: Uuid;
   round: number;
   /** A UUID whose time bits are those of `startedAt`. */
-  attemptId: string;
+  attemptId: Uuid;
   number: number;
   /** `stop`: no further attempt, whatever the schedule says. */
   result: 'delivered' | 'retry' | 'stop';

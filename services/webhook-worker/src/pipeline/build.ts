@@ -5,7 +5,7 @@ import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/sec
 import { createAttempt } from '../attempt/attempt.ts';
 import { type Config, leaseMs, stopWithinMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
-import { createTaker, type Taker } from '../fan-out/fan-out.ts';
+import { FanOut } from '../fan-out/fan-out.ts';
 import { createRelay } from '../fan-out/relay.ts';
 import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
 import { registerPipelineGauges, type WorkerMetrics } from '../metrics.ts';
@@ -23,7 +23,7 @@ import { createStop, type PipelineStop } from './stop.ts';
 
 /** Everything between an event in the outbox and the recorded outcomes of its deliveries. */
 export interface Pipeline extends PipelineStop {
-  taker: Taker;
+  fanOut: FanOut;
   webhooks: WebhookCache;
   /** A webhook has changed: its pending deliveries may have to be canceled. */
   onWebhookChange(webhookId: string): void;
@@ -65,12 +65,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     attempt: sending.attempt,
     release: leaseLoader.release,
     refillNeeded: leasing.dispatcher.wake,
-    capacityFreed: leasing.relay.hasRoom,
+    capacityFreed: leasing.relay.capacityFreed,
   });
   registerPipelineGauges(options.metrics, scheduler, recording.outcomes);
   const stages = { ...recording, ...leasing, scheduler, leaseLoader, sender: sending.sender };
   return {
-    taker: leasing.taker,
+    fanOut: leasing.fanOut,
     webhooks,
     onWebhookChange: (webhookId) => {
       webhooks.invalidate(webhookId);
@@ -189,31 +189,31 @@ interface LeasingStages {
 function buildLeasing({ config, db, clock, log, metrics }: PipelineOptions, stages: LeasingStages) {
   const { scheduler, leaseLoader, outcomes, cancellation } = stages;
   // While outcomes wait too long to be recorded, this process leases nothing more.
-  const mayTake = () => !outcomes.isBehind();
-  const taker = createTaker({
+  const mayLease = () => !outcomes.isBehind();
+  const fanOut = new FanOut({
     db,
     clock,
     scheduler,
     leaseLoader,
-    mayTake,
+    mayLease,
     settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
-    onLeft: () => relay.wake(),
-    onTaken: (by, taken) => {
-      metrics.eventsTaken.inc({ by }, taken.events);
-      metrics.deliveriesCreated.inc(taken.deliveries);
+    onLeftInOutbox: () => relay.wake(),
+    onFannedOut: (by, { events, deliveries }) => {
+      metrics.eventsFannedOut.inc({ by }, events);
+      metrics.deliveriesCreated.inc(deliveries);
     },
   });
-  const relay = createRelay({ taker, mayTake, onError: createLimitedWarning(log, 'relay failed') });
+  const relay = createRelay({ fanOut, mayLease, onError: createLimitedWarning(log, 'relay failed') });
   const dispatcher = createDispatcher({
     db,
     clock,
     scheduler,
     leaseLoader,
     leaseMs: leaseMs(config),
-    mayTake,
-    onStopped: cancellation.start,
+    mayLease,
+    onNotEnabled: cancellation.start,
     onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
     onError: createLimitedWarning(log, 'dispatch failed'),
   });
-  return { taker, relay, dispatcher };
+  return { fanOut, relay, dispatcher };
 }

@@ -1,4 +1,5 @@
 import type { IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
 import type { IsWanted } from '../../core/database-health.ts';
 import type { Problem } from '../../core/problem.ts';
@@ -11,7 +12,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly access: Access;
   /** UUIDs behind the ids of the path. */
-  readonly ids: Readonly<Record<Ids, string>>;
+  readonly ids: Readonly<Record<Ids, Uuid>>;
   readonly query: Query;
   readonly body: Body;
   /** `X-Request-Id` of the request and its answer. */
@@ -68,7 +69,7 @@ export interface RouteDefinition<
   /** Path of the created resource. */
   location?: (answer: z.output<Answer>) => string;
   /** Public ids of the events that the request emitted, for its log line. */
-  eventIds?: (answer: z.output<Answer>) => string[];
+  eventIds?: (answer: z.output<Answer>) => PublicId<'evt'>[];
   handle(
     input: RouteInput<Access, z.output<Query>, z.output<Body>, Ids>,
   ): Promise<Outcome<z.output<Answer>>> | Outcome<z.output<Answer>>;
@@ -89,7 +90,7 @@ export interface Route<Access> {
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
-  readonly eventIds: ((answer: unknown) => string[]) | undefined;
+  readonly eventIds: ((answer: unknown) => PublicId<'evt'>[]) | undefined;
   readonly handle: (input: RouteInput<Access, unknown, unknown, string>) => unknown;
 }
 

@@ -26,6 +26,12 @@ export function clientAddress(
   return client;
 }
 
+/** Whether `X-Forwarded-For` is believed when this peer sends it. */
+export function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
+  const address = withoutZone(peer ?? '');
+  return trustedProxies.some((cidr) => cidrContains(cidr, address));
+}
+
 /** The bucket in which failures of an address are counted. An IPv6 client usually owns its whole /64. */
 export function addressBucket(address: string): string {
   return address.includes(':') ? (canonicalCidr(`${address}/64`) ?? address) : address;

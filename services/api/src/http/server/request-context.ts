@@ -1,3 +1,4 @@
+import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { Request, Response } from 'express';
 
 /** A request and its answer as the log line and the metrics show them. */
@@ -8,14 +9,12 @@ export interface RequestContext {
   readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
   route: string;
-  /** UUID */
-  organizationId?: string;
-  /** UUID */
-  keyId?: string;
+  organizationId?: Uuid;
+  keyId?: Uuid;
   clientAddress?: string;
   errorCode?: string;
   /** Public ids of the events that the request emitted. */
-  eventIds?: readonly string[];
+  eventIds?: readonly PublicId<'evt'>[];
 }
 
 /** The context that the first middleware attached to this answer. */
