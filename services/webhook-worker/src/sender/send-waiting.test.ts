@@ -14,7 +14,7 @@ it('waiting for a turn to connect takes nothing of the time of the receiver', as
   const sender = fixture.sender({ timeoutMs: 5_000 });
   const startedAt = performance.now();
   const sent = Array.from({ length: 100 }, async () => {
-    const result = await sender.send({ ...requestTo(receiver.url('/')), canWait: true }, always);
+    const result = await sender.send({ ...requestTo(receiver.url('/')), lowPriority: true }, always);
     return { durationMs: isResponse(result).durationMs, elapsedMs: performance.now() - startedAt };
   });
   const waits = (await Promise.all(sent)).map(({ durationMs, elapsedMs }) => elapsedMs - durationMs);
@@ -26,7 +26,7 @@ it('whoever has waited for a turn to connect still has all of its time', async (
   const sender = fixture.sender({ timeoutMs: 5_000 });
   const startedAt = performance.now();
   const sent = Array.from({ length: 100 }, () =>
-    sender.send({ ...requestTo(receiver.url('/')), canWait: true }, always),
+    sender.send({ ...requestTo(receiver.url('/')), lowPriority: true }, always),
   );
   const results = await Promise.all(sent);
   expect(results.map((result) => isFailure(result).code)).toEqual(results.map(() => 'timeout'));
