@@ -7,8 +7,8 @@ FROM node:${NODE_VERSION}-bookworm-slim AS base
 ENV NODE_ENV=production
 WORKDIR /app
 
-# The packages that production needs. The workspace links stay links into /app: Node refuses to run TypeScript that
-# was copied into node_modules.
+# The packages that production needs. The workspace packages stay links into /app: Node refuses to run TypeScript that
+# lies in node_modules.
 FROM base AS dependencies
 COPY package.json package-lock.json ./
 COPY packages/shared/package.json packages/shared/
@@ -24,33 +24,34 @@ RUN rm -r packages/testkit node_modules/@enterprise-api/testkit
 FROM base AS sources
 COPY packages packages
 COPY services services
-# What helps tests must not be able to reach production.
+# Code that is made for tests must not reach production.
 RUN rm -r packages/testkit && find services -type d -name testing -prune -exec rm -r {} +
 
-# The files belong to root, the processes run as `node`: nobody who takes one over can change what the next one runs.
+# The files belong to root and the processes run as `node`: an attacker inside a process cannot change its programs.
 FROM base AS runtime
 COPY --from=service-dependencies /app ./
 COPY --from=sources /app ./
-# By number, so that Kubernetes can verify runAsNonRoot. It is the user `node` of the base image.
+# The user `node` of the base image, by number: Kubernetes can verify runAsNonRoot only of a number.
 USER 1000:1000
 STOPSIGNAL SIGTERM
 
-# `make up` only: the demo's receiver, which makes a certificate authority for itself and registers its webhook.
+# For `make up` only: the demo's receiver, which makes its own certificate authority and registers its webhook.
 FROM dependencies AS demo-dependencies
-# Development packages of the root, wanted here for good: with --save-prod they count as such, --no-save keeps the files.
+# Three development packages of the root, at the versions of the lock. --save-prod makes npm install them in spite of
+# --omit=dev; --no-save leaves the manifests as they are.
 RUN npm install --omit=dev --save-prod --no-save --no-audit --no-fund $(node -p "const wanted = require('./package.json').devDependencies; ['@peculiar/x509', 'got', 'reflect-metadata'].map((name) => name + '@' + wanted[name]).join(' ')")
 
 FROM base AS demo-receiver
 COPY --from=demo-dependencies /app ./
 COPY packages packages
 COPY tools tools
-# A new volume takes over the owner of the folder that it is mounted on.
+# A new volume gets the owner of the folder on which it is mounted.
 RUN install --directory --owner=1000 --group=1000 --mode=0755 /var/lib/demo-ca \
  && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/demo-receiver
 USER 1000:1000
 STOPSIGNAL SIGTERM
 EXPOSE 8443
-# Any answer will do: it takes the listener, the certificate and its authority to get one.
+# Any status is healthy: an answer proves that the listener, the certificate and its authority work.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD NODE_EXTRA_CA_CERTS=/var/lib/demo-ca/ca.pem node -e "fetch('https://localhost:8443/').then(() => process.exit(0), () => process.exit(1))"
 CMD ["node", "tools/compose/demo-receiver.ts"]

@@ -34,9 +34,13 @@ audit: $(READY) ## known vulnerabilities in the packages that ship; 2: the regis
 migrate: $(READY) ## applies the migrations to DATABASE_URL
 	@exec $(NODE) packages/shared/src/ledger/migrate-main.ts
 
-up: $(READY) ## the production shape, by docker compose; ARGS="--scale webhook-worker=3" for more workers
+# The range of the network that deliveries may reach in the demo; choose another one if it is in use on this machine.
+DEMO_SUBNET ?= 172.31.251.0/24
+DEMO_SETTINGS := DEMO_SUBNET=$(DEMO_SUBNET) WEBHOOK_ALLOWED_PRIVATE_CIDRS=$(DEMO_SUBNET) WEBHOOK_CA_FILE=/var/lib/demo-ca/ca.pem
+
+up: $(READY) ## the production shape with a demo receiver, by docker compose; ARGS="--scale webhook-worker=3" for more workers
 	@$(NODE) tools/compose/main.ts
-	@exec docker compose up --build $(ARGS)
+	@exec env $(DEMO_SETTINGS) docker compose --profile demo up --build $(ARGS)
 
 $(READY): package-lock.json
 	@exec sh tools/install.sh $(READY)

@@ -77,7 +77,7 @@ const boundaries: Boundary[] = [
     message: 'SQL lives in named functions in queries.ts (or the rooms ledger and events), one statement each.',
     allowedIn: [
       'packages/shared/src/{ledger,events}/**',
-      '**/queries.ts',
+      '**/*queries.ts',
       'services/webhook-worker/src/leases/lease-row.ts',
       'services/api/src/pagination/sql-paging.ts',
       ...tools,
@@ -115,7 +115,7 @@ const boundaries: Boundary[] = [
     allowedIn: [...tools, ...tests],
   },
   {
-    imports: ['../*/queries.ts'],
+    imports: ['../*/*queries.ts'],
     message: "A feature asks another feature's service, and a stage another stage, but never for its tables.",
     files: ['services/*/src/*/**'],
     allowedIn: ['services/webhook-worker/src/pipeline/build.ts', ...tests],
@@ -123,7 +123,7 @@ const boundaries: Boundary[] = [
   {
     imports: ['**/service.ts', '**/routes.ts'],
     message: 'routes → service → queries, never upward.',
-    files: ['services/*/src/**/queries.ts'],
+    files: ['services/*/src/**/*queries.ts'],
   },
   {
     imports: ['**/routes.ts'],

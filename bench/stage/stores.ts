@@ -1,11 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type RedisServer, startRedis } from '@enterprise-api/testkit';
+import {
+  lockFolder,
+  projectFolder,
+  type RedisServer,
+  startEmbeddedPostgres,
+  startRedis,
+} from '@enterprise-api/testkit';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from '../../tools/dev/embedded-postgres.ts';
-import { lockFolder } from '../../tools/dev/tour/lock.ts';
 
 /** A PostgreSQL and a Redis of the benchmark's own, with honest settings. */
 export interface Stores extends AsyncDisposable {
@@ -18,8 +21,7 @@ export interface Stores extends AsyncDisposable {
   settle(): Promise<void>;
 }
 
-const project = fileURLToPath(new URL('../..', import.meta.url));
-const folder = join(project, '.data/bench');
+const folder = join(projectFolder, '.data/bench');
 
 /** fsync and synchronous_commit are on in the embedded server unless it is told otherwise; Redis writes its log every second. */
 const redisSettings = { appendonly: 'yes', appendfsync: 'everysec' };
@@ -28,7 +30,7 @@ export async function startStores(say: (line: string) => void): Promise<Stores> 
   await using building = new AsyncDisposableStack();
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   building.use(asAsync(lockFolder(join(folder, 'lock'))));
-  const postgres = await startEmbeddedPostgres({ project, dataFolder: folder, database: 'bench', durable: true, say });
+  const postgres = await startEmbeddedPostgres({ dataFolder: folder, database: 'bench', durable: true, say });
   building.defer(async () => {
     await postgres.stop();
     for (const used of [postgres.folder, folder]) rmSync(used, { recursive: true, force: true });

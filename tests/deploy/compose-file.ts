@@ -9,6 +9,7 @@ const serviceSchema = z.object({
   image: z.string().optional(),
   build: z.object({ context: z.literal('.'), target: z.string() }).optional(),
   command: z.array(z.string()).optional(),
+  profiles: z.array(z.string()).default([]),
   container_name: z.string().optional(),
   restart: z.enum(['no', 'unless-stopped']),
   stop_grace_period: z.string(),
@@ -20,7 +21,9 @@ const serviceSchema = z.object({
   networks: z.array(z.string()),
   volumes: z.array(z.string()).default([]),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
-  depends_on: z.record(z.string(), z.object({ condition: z.enum(conditions) })).default({}),
+  depends_on: z
+    .record(z.string(), z.object({ condition: z.enum(conditions), required: z.boolean().default(true) }))
+    .default({}),
 });
 
 const network = z.object({
@@ -36,9 +39,20 @@ const fileSchema = z.object({
 
 export type ComposeService = z.output<typeof serviceSchema>;
 
-/** Reads docker-compose.yml, as much of its grammar as ours uses. */
-export function readComposeFile(file: string): z.output<typeof fileSchema> {
+export type ComposeFile = z.output<typeof fileSchema>;
+
+/** Reads docker-compose.yml; understands as much of the format as ours uses. */
+export function readComposeFile(file: string): ComposeFile {
   return fileSchema.parse(parse(readFileSync(file, 'utf8'), { merge: true }));
+}
+
+/** The services that Compose starts with these profiles: those of one of them, and those of none. */
+export function servicesWith({ services }: ComposeFile, profiles: readonly string[]): Record<string, ComposeService> {
+  return Object.fromEntries(
+    Object.entries(services).filter(
+      ([, service]) => service.profiles.length === 0 || service.profiles.some((profile) => profiles.includes(profile)),
+    ),
+  );
 }
 
 /**
@@ -54,7 +68,7 @@ export function interpolate(text: string, variables: Readonly<Record<string, str
   });
 }
 
-/** The environment of a service's container. A name without a value is handed on when there is one. */
+/** The environment of a service's container. A name without a value is passed on from the variables. */
 export function environmentOf(
   service: ComposeService,
   variables: Readonly<Record<string, string>>,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -5,11 +6,12 @@ import { durationSchema } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { parseConfig as parseApiConfig } from '../../services/api/src/config.ts';
 import { parseConfig as parseWorkerConfig, stopWithinMs } from '../../services/webhook-worker/src/config.ts';
-import { type ComposeService, environmentOf, interpolate, readComposeFile } from './compose-file.ts';
+import { type ComposeService, environmentOf, interpolate, readComposeFile, servicesWith } from './compose-file.ts';
 import { effective, readDockerfile } from './dockerfile.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const { services, networks, volumes } = readComposeFile(join(project, 'docker-compose.yml'));
+const file = readComposeFile(join(project, 'docker-compose.yml'));
+const { services, networks, volumes } = file;
 const stages = readDockerfile(join(project, 'Dockerfile'));
 const secrets = {
   POSTGRES_PASSWORD: 'a-password',
@@ -18,6 +20,26 @@ const secrets = {
 };
 const ours = ['api', 'demo-receiver', 'migrate', 'webhook-worker'];
 const lasting = ['api', 'demo-receiver', 'postgres', 'redis', 'webhook-worker'];
+const up = makeUp();
+
+/** Both ways to start: `docker compose up`, with .env alone, and `make up`. */
+const production = { running: servicesWith(file, []), variables: secrets };
+const demo = { running: servicesWith(file, up.profiles), variables: { ...secrets, ...up.variables } };
+
+/** The command of `make up`: the variables that it sets and the profiles that it starts. */
+function makeUp() {
+  const makefile = ['--dry-run', '--old-file=node_modules/.install-complete', '--no-print-directory', 'up'];
+  const env = { PATH: process.env.PATH };
+  const lines = execFileSync('make', makefile, { cwd: project, env, encoding: 'utf8' }).trim().split('\n');
+  const [settings = '', command = ''] = (lines.at(-1) ?? '').split(' docker compose ');
+  const variables = Object.fromEntries(
+    settings
+      .split(' ')
+      .flatMap((word) => [...word.matchAll(/^(\w+)=(.*)$/g)])
+      .map(([, name, value]) => [name, value] as [string, string]),
+  );
+  return { variables, profiles: [...command.matchAll(/--profile (\S+)/g)].map(([, name]) => name ?? ''), command };
+}
 
 function service(name: string): ComposeService {
   const found = services[name];
@@ -25,9 +47,9 @@ function service(name: string): ComposeService {
   return found;
 }
 
-/** The environment of a service, but for the file that only exists in its container. */
-function settingsOf(name: string): Record<string, string | undefined> {
-  return { ...environmentOf(service(name), secrets), WEBHOOK_CA_FILE: undefined };
+/** The environment of a service, without the file that only exists in its container. */
+function settingsOf(name: string, { variables } = production): Record<string, string | undefined> {
+  return { ...environmentOf(service(name), variables), WEBHOOK_CA_FILE: undefined };
 }
 
 function isWatched({ healthcheck, build }: ComposeService): boolean {
@@ -36,12 +58,64 @@ function isWatched({ healthcheck, build }: ComposeService): boolean {
   );
 }
 
-describe('the services of docker-compose.yml', () => {
-  it('are the production shape and a demo receiver', () => {
-    expect(Object.keys(services).sort()).toEqual([...ours, 'postgres', 'redis'].sort());
+describe('docker compose up', () => {
+  it('starts the production shape: no demo receiver', () => {
+    expect(Object.keys(production.running).sort()).toEqual(['api', 'migrate', 'postgres', 'redis', 'webhook-worker']);
   });
 
-  it.each(lasting)('%s comes back when it ends, and is watched', (name) => {
+  it('opens no private range to deliveries and trusts no extra authority', () => {
+    for (const name of ['api', 'webhook-worker']) {
+      const environment = environmentOf(service(name), secrets);
+      expect(environment.WEBHOOK_ALLOWED_PRIVATE_CIDRS).toBeUndefined();
+      expect(environment.WEBHOOK_CA_FILE).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ['INTERNAL_API_SECRET, which can create API keys', 'INTERNAL_API_SECRET', ['api']],
+    ['SECRETS_ENCRYPTION_KEYS', 'SECRETS_ENCRYPTION_KEYS', ['api', 'webhook-worker']],
+    ['the password of PostgreSQL', 'POSTGRES_PASSWORD', ['api', 'migrate', 'postgres', 'webhook-worker']],
+  ] as const)('gives %s only to those that need it', (_what, name, holders) => {
+    const having = Object.entries(production.running).filter(([, each]) =>
+      Object.values(environmentOf(each, secrets)).some((value) => value?.includes(secrets[name])),
+    );
+    expect(having.map(([holder]) => holder).sort()).toEqual(holders);
+  });
+
+  it('waits for no service that it does not start', () => {
+    const awaited = Object.values(production.running).flatMap(({ depends_on }) => Object.entries(depends_on));
+    const absent = awaited.filter(([name, { required }]) => required && production.running[name] === undefined);
+    expect(absent).toEqual([]);
+  });
+});
+
+describe('make up', () => {
+  it('starts the production shape and a demo receiver', () => {
+    expect(up.command).toMatch(/^--profile demo up --build/);
+    expect(Object.keys(demo.running).sort()).toEqual([...ours, 'postgres', 'redis'].sort());
+  });
+
+  it('opens one private range to deliveries: the network that only the receiver and workers are on', () => {
+    const range = interpolate(networks.receivers?.ipam?.config[0]?.subnet ?? '', demo.variables);
+    for (const name of ['api', 'webhook-worker'])
+      expect(settingsOf(name, demo).WEBHOOK_ALLOWED_PRIVATE_CIDRS).toBe(range);
+    const there = Object.keys(demo.running).filter((name) => service(name).networks.includes('receivers'));
+    expect(there.sort()).toEqual(['demo-receiver', 'webhook-worker']);
+  });
+
+  it("gives the workers the demo receiver's certificate authority, and no right to change it", () => {
+    const { volumes: mounts, depends_on } = service('webhook-worker');
+    const { WEBHOOK_CA_FILE } = environmentOf(service('webhook-worker'), demo.variables);
+    expect(mounts).toEqual(['demo-ca:/var/lib/demo-ca:ro']);
+    expect(WEBHOOK_CA_FILE).toBe('/var/lib/demo-ca/ca.pem');
+    const program = readFileSync(join(project, 'tools/compose/demo-receiver.ts'), 'utf8');
+    expect(program).toContain(`'${WEBHOOK_CA_FILE}'`);
+    expect(depends_on['demo-receiver']).toEqual({ condition: 'service_healthy', required: false });
+  });
+});
+
+describe('the services of docker-compose.yml', () => {
+  it.each(lasting)('%s is restarted when it ends, and has a health check', (name) => {
     expect(service(name).restart).toBe('unless-stopped');
     expect(isWatched(service(name))).toBe(true);
   });
@@ -52,17 +126,17 @@ describe('the services of docker-compose.yml', () => {
     expect(command[0]).toBe('node');
     expect(existsSync(join(project, command[1] ?? ''))).toBe(true);
     for (const name of ['api', 'webhook-worker'])
-      expect(service(name).depends_on.migrate).toEqual({ condition: 'service_completed_successfully' });
+      expect(service(name).depends_on.migrate).toMatchObject({ condition: 'service_completed_successfully' });
   });
 
-  it('wait for the health of nothing that has none', () => {
+  it('wait only for the health of services that have a health check', () => {
     const awaited = Object.values(services)
       .flatMap(({ depends_on }) => Object.entries(depends_on))
       .filter(([, { condition }]) => condition === 'service_healthy');
     expect(awaited.filter(([name]) => !isWatched(service(name)))).toEqual([]);
   });
 
-  it.each(ours)('%s is built from a stage of the Dockerfile and runs with as few rights as it needs', (name) => {
+  it.each(ours)('%s is built from a stage of the Dockerfile and runs without privileges', (name) => {
     const { build, read_only, cap_drop, security_opt } = service(name);
     expect(stages.map((stage) => stage.name)).toContain(build?.target);
     expect({ read_only, cap_drop, security_opt }).toEqual({
@@ -72,7 +146,7 @@ describe('the services of docker-compose.yml', () => {
     });
   });
 
-  it('name only networks and volumes that are there', () => {
+  it('name only networks and volumes that exist', () => {
     const all = Object.values(services);
     expect(all.flatMap((each) => each.networks).filter((name) => !Object.hasOwn(networks, name))).toEqual([]);
     const mounted = all.flatMap((each) => each.volumes.map((volume) => volume.split(':')[0] ?? ''));
@@ -81,12 +155,15 @@ describe('the services of docker-compose.yml', () => {
 });
 
 describe('the settings in docker-compose.yml', () => {
-  it('are settings that the API and the worker start with, without a warning', () => {
-    expect(parseApiConfig(settingsOf('api'))).toMatchObject({ ok: true, warnings: [] });
-    expect(parseWorkerConfig(settingsOf('webhook-worker'))).toMatchObject({ ok: true, warnings: [] });
+  it.each([
+    ['docker compose up', production],
+    ['make up', demo],
+  ])('of %s let the API and the worker start without a warning', (_command, shape) => {
+    expect(parseApiConfig(settingsOf('api', shape))).toMatchObject({ ok: true, warnings: [] });
+    expect(parseWorkerConfig(settingsOf('webhook-worker', shape))).toMatchObject({ ok: true, warnings: [] });
   });
 
-  it('have no secret of their own: without one in .env, Compose stops and says what to do', () => {
+  it('hold no secret: without one in .env, Compose stops and says what to do', () => {
     const text = readFileSync(join(project, 'docker-compose.yml'), 'utf8');
     for (const name of Object.keys(secrets)) {
       const uses = [...text.matchAll(new RegExp(`\\$\\{${name}[^}]*\\}`, 'g'))].map(([use]) => use);
@@ -95,7 +172,7 @@ describe('the settings in docker-compose.yml', () => {
     }
   });
 
-  it('give a stop more time than it may take', () => {
+  it('give a service more time to stop than it may take', () => {
     const parsed = parseWorkerConfig(settingsOf('webhook-worker'));
     if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
     for (const name of ['api', 'webhook-worker'])
@@ -111,7 +188,7 @@ describe('the settings in docker-compose.yml', () => {
 });
 
 describe('the stores of docker-compose.yml', () => {
-  it('Redis evicts nothing, writes an append-only file, and is full at a size that is set', () => {
+  it('Redis evicts nothing, writes an append-only file, and has a size limit', () => {
     const words = service('redis').command?.slice(1) ?? [];
     const flags = Object.fromEntries(words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1]]] : [])));
     expect(flags).toMatchObject({
@@ -142,24 +219,9 @@ describe('the network of docker-compose.yml', () => {
     expect(interpolate(published.find(({ target }) => target === 3000)?.host_ip ?? '', {})).toBe('127.0.0.1');
   });
 
-  it('keeps the stores where no receiver and no stranger is', () => {
+  it('keeps receivers and other programs away from the stores', () => {
     expect(networks.stores?.internal).toBe(true);
     for (const name of ['postgres', 'redis']) expect(service(name).networks).toEqual(['stores']);
     expect(service('demo-receiver').networks).not.toContain('stores');
-  });
-
-  it('opens one private range to deliveries: the one that only receivers and workers are on', () => {
-    const range = interpolate(networks.receivers?.ipam?.config[0]?.subnet ?? '', {});
-    for (const name of ['api', 'webhook-worker']) expect(settingsOf(name).WEBHOOK_ALLOWED_PRIVATE_CIDRS).toBe(range);
-    const there = Object.keys(services).filter((name) => service(name).networks.includes('receivers'));
-    expect(there.sort()).toEqual(['demo-receiver', 'webhook-worker']);
-  });
-
-  it("gives the workers the demo receiver's certificate authority, and no right to change it", () => {
-    const { environment, volumes: mounts } = service('webhook-worker');
-    expect(mounts).toEqual(['demo-ca:/var/lib/demo-ca:ro']);
-    expect(environment.WEBHOOK_CA_FILE).toBe('/var/lib/demo-ca/ca.pem');
-    const program = readFileSync(join(project, 'tools/compose/demo-receiver.ts'), 'utf8');
-    expect(program).toContain(`'${environment.WEBHOOK_CA_FILE}'`);
   });
 });

@@ -65,10 +65,28 @@ describe('what production runs', () => {
     expect(undeclared).toEqual([]);
   });
 
-  it.each(production)('%s imports nothing that is made for tests, which the image lacks', (entry) => {
-    expect(importsOf(project, entry).files.filter((file) => /\/testing\/|\.test\.ts$/.test(file))).toEqual([]);
-    const removal = history(stages, 'sources').findLast(({ keyword }) => keyword === 'RUN');
-    expect(removal?.text).toContain('-name testing');
+  it.each(production)('%s loads no file of the test kit or of a folder for tests', (entry) => {
+    const forTests = /^packages\/testkit\/|\/testing\/|\.test\.ts$/;
+    expect(importsOf(project, entry).files.filter((file) => forTests.test(file))).toEqual([]);
+  });
+
+  it('is copied from stages that have removed what is made for tests', () => {
+    const sources = copies(history(stages, 'runtime')).flatMap(({ from }) => (from === undefined ? [] : [from]));
+    expect(sources).toEqual(['service-dependencies', 'sources']);
+    const removals = sources.map((stage) => history(stages, stage).findLast(({ keyword }) => keyword === 'RUN')?.text);
+    for (const removal of removals) expect(removal).toMatch(/^rm -r packages\/testkit /);
+    expect(removals.join()).toContain('node_modules/@enterprise-api/testkit');
+    expect(removals.join()).toContain('-name testing');
+  });
+
+  it('is installed from the lock, which npm must not change', () => {
+    const installs = stages.flatMap(({ name, instructions }) =>
+      instructions.filter(({ text }) => text.startsWith('npm ')).map(({ text }) => `${name}: ${text}`),
+    );
+    expect(installs).toEqual([
+      expect.stringMatching(/^dependencies: npm ci --omit=dev /),
+      expect.stringMatching(/^demo-dependencies: npm install .*--no-save /),
+    ]);
   });
 
   it('is installed with the manifest of every workspace, or npm would leave its packages out', () => {

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { findRedisProgram, startRedis } from '@enterprise-api/testkit';
+import { findRedisProgram, type OwnPostgres, startOwnPostgres, startRedis } from '@enterprise-api/testkit';
 import type { Campaign } from './catalogue/entry.ts';
 import { campaigns } from './catalogue.ts';
 import type { Finding } from './finding.ts';
-import { type OwnPostgres, startOwnPostgres } from './own-postgres.ts';
 import { writeRow } from './report.ts';
 
 /**

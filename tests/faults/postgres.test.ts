@@ -1,7 +1,6 @@
-import { queueBackends } from '@enterprise-api/testkit';
+import { queueBackends, startOwnPostgres } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
-import { startOwnPostgres } from './own-postgres.ts';
 
 describe.each(queueBackends())('queued on $name', (backend) => {
   it.each([campaigns.R5, campaigns['R5-crash'], campaigns['R5-network']])(

@@ -9,6 +9,7 @@ import {
   insertOrganization,
   insertWebhook,
   type KeyPairPem,
+  type OwnPostgres,
   type RedisServer,
   type ServiceProcess,
   startReceiver,
@@ -17,7 +18,6 @@ import {
   testKeyRing,
   type WebhookValues,
 } from '@enterprise-api/testkit';
-import type { OwnPostgres } from './own-postgres.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 
 /** What a campaign runs on. Stores that it may break are given as such; a shared database is used and left alone. */

@@ -1,10 +1,10 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Environment, exitWithBadSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
+import { writeStateFile } from '@enterprise-api/testkit';
 import { z } from 'zod';
 import { onInterruption } from '../dev/interruption.ts';
 import { type DemoReceiver, startDemoReceiver } from '../dev/receiver.ts';
-import { writeStateFile } from '../dev/state-file.ts';
 import { loadReceiverCertificate } from '../dev/tour/certificate.ts';
 import { type Client, createClient } from '../dev/tour/client.ts';
 import { emitOneOfEach } from '../dev/tour/deliveries.ts';

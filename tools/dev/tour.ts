@@ -1,15 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@enterprise-api/shared/runtime';
+import { lockFolder, writeStateFile } from '@enterprise-api/testkit';
 import { Interruption } from './interruption.ts';
 import type { Arrival } from './receiver.ts';
-import { writeStateFile } from './state-file.ts';
 import type { Terminal } from './terminal.ts';
 import { bringUp, type Running } from './tour/bring-up.ts';
 import { createClient } from './tour/client.ts';
 import { createArrivalBook } from './tour/deliveries.ts';
 import { type DemoState, openDemoState } from './tour/demo-state.ts';
-import { lockFolder } from './tour/lock.ts';
 import { ensureAccess } from './tour/seed.ts';
 import type { GivenSettings } from './tour/settings.ts';
 import { showDeliveries, type Verdict } from './tour/show.ts';

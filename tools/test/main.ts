@@ -2,10 +2,8 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureTemplateDatabase } from '@enterprise-api/testkit';
-import { startEmbeddedPostgres } from '../dev/embedded-postgres.ts';
+import { ensureTemplateDatabase, readStateFile, startEmbeddedPostgres } from '@enterprise-api/testkit';
 import { Interruption, onInterruption } from '../dev/interruption.ts';
-import { readStateFile } from '../dev/state-file.ts';
 import { type JestRun, listTests, runJest } from './jest.ts';
 import { findRedis, type RedisSource } from './redis.ts';
 import { byRedisUse, needPostgres } from './suites.ts';
@@ -63,7 +61,7 @@ async function bringUpPostgres(folder: string, resources: AsyncDisposableStack, 
 
 async function embeddedPostgres(dataFolder: string, signal: AbortSignal) {
   const quiet = () => undefined;
-  const options = { project, dataFolder, database: 'postgres', durable: false, signal };
+  const options = { dataFolder, database: 'postgres', durable: false, signal };
   const postgres = await startEmbeddedPostgres({ ...options, say: quiet });
   say(`PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, for this run.`);
   return postgres;

@@ -3,14 +3,14 @@ import express, { type Express } from 'express';
 import type { Principal } from './auth/guard.ts';
 import type { InternalAccess } from './auth/internal-guard.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
+import { attachRequestContext, type RequestContextOptions } from './http/server/attach-request-context.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { forbidStorage, requireHost } from './http/server/head-rules.ts';
-import { type OpeningOptions, openRequests } from './http/server/open-request.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
 
 interface CommonOptions {
   log: Logger;
-  opening: OpeningOptions;
+  requestContext: RequestContextOptions;
 }
 
 /** The public listener: `/v1`, `/scim/v2`, and the probes. */
@@ -33,14 +33,14 @@ export function createInternalApp(
   return closed(app, options.log);
 }
 
-function bareApp({ opening }: CommonOptions): Express {
+function bareApp({ requestContext }: CommonOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.disable('query parser');
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  app.use(openRequests(opening));
+  app.use(attachRequestContext(requestContext));
   app.use(requireHost);
   return app;
 }

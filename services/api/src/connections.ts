@@ -22,11 +22,11 @@ import type { KeyCache } from './auth/key-cache.ts';
 import { createRateLimiter, type RateLimiter } from './auth/rate-limit.ts';
 import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
-import { createAvailability } from './core/database-health.ts';
+import { createDatabaseHealth } from './core/database-health.ts';
 import { createDatabasePing } from './core/database-ping.ts';
-import { keepPartitions } from './core/partitions.ts';
+import { maintainPartitions } from './core/partitions.ts';
 
-/** What everything that is built at start is built with. */
+/** What every part is built with at start. */
 export interface Foundation {
   config: ApiConfig;
   log: Logger;
@@ -34,13 +34,13 @@ export interface Foundation {
   closers: Closers;
 }
 
-/** Tells every process, this one first, that something it may have a copy of has changed. */
-export type Announce = (change: Change) => Promise<void>;
+/** Tells every process, this one first, that it may hold an outdated copy of something. */
+export type NotifyOfChange = (change: Change) => Promise<void>;
 
 const applicationName = 'enterprise-api';
 const poolSize = 10;
-/** A change is pushed before its answer, unless the push takes longer: caches then notice by themselves. */
-const announceWithinMs = 500;
+/** A change is published before the request is answered, unless that takes longer; caches expire by themselves. */
+const publishWithinMs = 500;
 const storeReadyWithinMs = 1_000;
 
 export async function openDatabase({ config, log, clock, closers }: Foundation) {
@@ -50,18 +50,21 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   closers.add('database', () => db.destroy());
   const pinger = createDatabasePing(settings);
   closers.add('database ping', pinger.close);
-  const availability = createAvailability({ ping: pinger.ping, clock });
-  closers.add('availability', availability.close);
+  const databaseHealth = createDatabaseHealth({ ping: pinger.ping, clock });
+  closers.add('database health', databaseHealth.close);
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
   const databaseClock = createDatabaseClock(clock);
   await checkSurroundings({ db, queue, clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
   closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
-  await keepPartitions(db, closers, createLimitedWarning(log, 'partitions not created'));
-  return { db, databaseClock, availability };
+  await maintainPartitions(db, closers, createLimitedWarning(log, 'partitions not created'));
+  return { db, databaseClock, databaseHealth };
 }
 
-export async function openChangeFeed({ config, log, closers }: Foundation, keyCache: KeyCache): Promise<Announce> {
+export async function openChangeFeed(
+  { config, log, closers }: Foundation,
+  keyCache: KeyCache,
+): Promise<NotifyOfChange> {
   const feed = createChangeFeed({
     redisUrl: config.redisUrl,
     postgres: connectionSettings({ url: config.databaseUrl, applicationName }),
@@ -71,13 +74,13 @@ export async function openChangeFeed({ config, log, closers }: Foundation, keyCa
   await feed.subscribe(keyCache.onChange, keyCache.onLost);
   return async (change) => {
     keyCache.onChange(change);
-    await settledWithin(feed.publish(change), announceWithinMs);
+    await settledWithin(feed.publish(change), publishWithinMs);
   };
 }
 
-/** Waits a moment for Redis: what is allowed before it is there would be allowed beyond the common limit. */
+/** Waits up to a second for Redis: until it is connected, requests are counted per process and exceed the shared limit. */
 export async function openRateLimiter({ config, log, clock, closers }: Foundation): Promise<RateLimiter> {
-  const onError = createLimitedWarning(log, 'rate limits are counted per process: Redis does not answer');
+  const onError = createLimitedWarning(log, 'Redis unavailable; rate limits are counted per process');
   const redis = config.redisUrl === undefined ? undefined : connectRateLimitStore(config.redisUrl, onError);
   if (redis !== undefined) {
     closers.add('rate limit store', () => redis.disconnect());
@@ -92,7 +95,7 @@ export function openEventProducer(
   { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
   onOutcome: AnnouncerOptions['onOutcome'],
 ) {
-  const onError = createLimitedWarning(log, 'queue does not answer');
+  const onError = createLimitedWarning(log, 'queue unavailable');
   const producer = createJobProducer(selectQueueBackend(config), 'takeEvents', onError);
   closers.add('event queue', () => producer.close());
   return createEventProducer({ db, announcer: createAnnouncer({ producer, clock, onOutcome }), clock: databaseClock });

@@ -16,11 +16,11 @@ import {
 } from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
 import type { FinishedRequest } from './http/server/access-log.ts';
-import type { Exchange } from './http/server/request-context.ts';
+import type { RequestContext } from './http/server/request-context.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
-/** What the API counts. Labels have few values: routes, never paths; no organization, no key. */
+/** The metrics of the API. Labels have few values: routes and never paths, no organization, no key. */
 export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
   const registry = createMetrics('api');
   const counters = createCounters(registry);
@@ -34,8 +34,13 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
   });
   return {
     registry,
-    request: (listener: 'public' | 'internal', exchange: Exchange, request: FinishedRequest, durationMs: number) => {
-      const { route, errorCode } = exchange;
+    request: (
+      listener: 'public' | 'internal',
+      context: RequestContext,
+      request: FinishedRequest,
+      durationMs: number,
+    ) => {
+      const { route, errorCode } = context;
       const labels = { listener, method: methodLabel(request.method), route };
       counters.requests.inc({ ...labels, status: request.status });
       counters.durations.observe(labels, durationMs / 1_000);
@@ -45,7 +50,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
       counters.rateDecisions.inc({ outcome: decision.allowed ? 'allowed' : 'limited', source: decision.source }),
     keyLookup: () => counters.keyLookups.inc(),
     event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
-    announcement: (outcome: AnnouncementOutcome, events: number) => counters.announcements.inc({ outcome }, events),
+    eventsNotified: (outcome: AnnouncementOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
   };
 }
 
@@ -68,30 +73,30 @@ function createCounters(registry: Registry) {
     }),
     errors: new Counter({
       name: 'api_errors_total',
-      help: 'Answers that are errors, by code; unauthorized and forbidden ones tell how authentication goes.',
+      help: 'Errors answered, by code.',
       labelNames: ['listener', 'code'],
       registers,
     }),
     rateDecisions: new Counter({
       name: 'api_rate_limit_decisions_total',
-      help: 'Decisions of the rate limiter; local ones count this process alone, as when Redis is away.',
+      help: 'Decisions of the rate limiter. Local ones count the requests of this process alone, while Redis is unavailable.',
       labelNames: ['outcome', 'source'],
       registers,
     }),
     keyLookups: new Counter({
       name: 'api_key_lookups_total',
-      help: 'API keys that had to be looked up in the database; the others were known, or could not be keys.',
+      help: 'API keys looked up in the database. Cached and malformed keys need no lookup.',
       registers,
     }),
     events: new Counter({
       name: 'api_events_emitted_total',
-      help: 'Events accepted; duplicates are known ids that came again.',
+      help: 'Events accepted; duplicates repeat an id of the same organization.',
       labelNames: ['type', 'duplicate'],
       registers,
     }),
-    announcements: new Counter({
-      name: 'api_events_announced_total',
-      help: 'Events that workers were told of through the queue, and those left to the relay.',
+    eventsNotified: new Counter({
+      name: 'api_events_notified_total',
+      help: 'Events that workers were notified of through the queue, and events left to the relay, by outcome.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -100,7 +105,7 @@ function createCounters(registry: Registry) {
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** Clients may invent methods; metrics must not grow with them. */
+/** Clients may invent methods; the number of label values must stay bounded. */
 function methodLabel(method: string): string {
   return methods.has(method) ? method : 'other';
 }

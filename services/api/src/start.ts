@@ -11,21 +11,23 @@ import { createSecretBox } from '@enterprise-api/shared/security';
 import { createInternalApp, createPublicApp } from './app.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createFailureLimit } from './auth/failure-limit.ts';
+import { createForwardedForWarning } from './auth/forwarded-for-warning.ts';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard } from './auth/internal-guard.ts';
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
+import { createRecentSuccesses } from './auth/recent-successes.ts';
 import type { ApiConfig } from './config.ts';
 import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
-import type { Availability } from './core/database-health.ts';
-import { createTransact, type Origin, type Transact } from './core/unit-of-work.ts';
+import type { DatabaseHealth } from './core/database-health.ts';
+import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
 import { createAccessLog, createUnparsableLog } from './http/server/access-log.ts';
+import type { RequestContextOptions } from './http/server/attach-request-context.ts';
 import { listen } from './http/server/listener.ts';
-import type { OpeningOptions } from './http/server/open-request.ts';
-import { keepIdempotencyKeys } from './idempotency/delete-expired.ts';
+import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
@@ -33,7 +35,7 @@ import { internalRoutes, publicRoutes } from './routes.ts';
 export interface StartOptions {
   log: Logger;
   clock: Clock;
-  /** Hold every answer to its schema; tests do. */
+  /** Validates every answer against its schema; in tests. */
   checkResponses?: boolean;
 }
 
@@ -63,10 +65,10 @@ interface Parts extends Foundation {
   db: Database;
   databaseClock: DatabaseClock;
   metrics: ApiMetrics;
-  transactAs: (origin: Origin) => Transact;
+  transactAs: TransactAs;
   keyCache: KeyCache;
   rateLimiter: RateLimiter;
-  availability: Availability;
+  databaseHealth: DatabaseHealth;
   life: { stopping: boolean };
   checkResponses: boolean;
 }
@@ -81,14 +83,14 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
     return findKeyByHash(db, hash);
   };
   const keyCache = createKeyCache({ find, clock });
-  const announce = await openChangeFeed(foundation, keyCache);
+  const notify = await openChangeFeed(foundation, keyCache);
   const life = { stopping: false };
-  const transactAs = createTransact({ db, log, announce });
+  const transactAs = createTransact({ db, log, notify });
   const rateLimiter = await openRateLimiter(foundation);
   const parts = { ...foundation, ...opened, metrics, transactAs, keyCache, rateLimiter, life, checkResponses };
-  keepIdempotencyKeys(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
+  deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
-  const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.announcement));
+  const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.eventsNotified));
   const publicApp = buildPublicApp(parts);
   const place = { trustedProxies: config.trustedProxies, onUnparsable: createUnparsableLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
@@ -109,23 +111,25 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
 }
 
 function buildPublicApp(parts: Parts) {
-  const { config, db, log, clock, metrics, availability, life } = parts;
-  const { attend } = availability;
+  const { config, db, log, clock, metrics, databaseHealth, life } = parts;
+  const { withDatabaseCheck } = databaseHealth;
   const failures = createFailureLimit(config.authFailuresPerMinute, clock);
+  const successes = createRecentSuccesses(clock);
   return createPublicApp({
     log,
-    opening: describeOpening('public', parts),
-    probes: { isReady: async () => !life.stopping && (await availability.check()) },
+    requestContext: requestContextOptions('public', parts),
+    probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     api: {
       table: createRouteTable(publicRoutes(parts)),
       guard: createPublicGuard({
-        authenticator: createAuthenticator({ cache: parts.keyCache, failures, clock }),
+        authenticator: createAuthenticator({ cache: parts.keyCache, failures, successes, clock }),
         rateLimiter: parts.rateLimiter,
         trustedProxies: config.trustedProxies,
         clock,
+        onForwardedForIgnored: createForwardedForWarning(log),
         onKeyUsed: openLastUsed(parts, db).note,
         onRateDecision: metrics.rateDecision,
-        attend,
+        withDatabaseCheck,
       }),
       body: publicBody,
       actorOf: ({ key }) => toPublicId('key', key.id),
@@ -134,7 +138,7 @@ function buildPublicApp(parts: Parts) {
         organizationOf: ({ key }) => key.organization.id,
         runOnce: createRunOnce(createSecretBox(config.keyRing)),
       },
-      attend,
+      withDatabaseCheck,
       checkResponses: parts.checkResponses,
     },
   });
@@ -143,7 +147,7 @@ function buildPublicApp(parts: Parts) {
 function buildInternalApp(parts: Parts, producer: EventProducer) {
   return createInternalApp({
     log: parts.log,
-    opening: describeOpening('internal', parts),
+    requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
     api: {
       table: createRouteTable(internalRoutes(parts, producer)),
@@ -151,7 +155,7 @@ function buildInternalApp(parts: Parts, producer: EventProducer) {
       body: internalBody,
       actorOf: () => 'internal',
       transactAs: parts.transactAs,
-      attend: parts.availability.attend,
+      withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
       checkResponses: parts.checkResponses,
     },
   });
@@ -164,15 +168,18 @@ function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUs
   return lastUsed;
 }
 
-function describeOpening(listener: 'public' | 'internal', { log, clock, metrics, life }: Parts): OpeningOptions {
+function requestContextOptions(
+  listener: 'public' | 'internal',
+  { log, clock, metrics, life }: Parts,
+): RequestContextOptions {
   const logRequest = createAccessLog(log);
   return {
     clock,
     isStopping: () => life.stopping,
-    onDone: (exchange, request) => {
-      const durationMs = clock.monotonic() - exchange.startedAtMs;
-      metrics.request(listener, exchange, request, durationMs);
-      logRequest(exchange, request, durationMs);
+    onFinished: (context, request) => {
+      const durationMs = clock.monotonic() - context.startedAtMs;
+      metrics.request(listener, context, request, durationMs);
+      logRequest(context, request, durationMs);
     },
   };
 }

@@ -39,9 +39,9 @@ export function createWorkerMetrics() {
       help: 'Leases released without an attempt.',
       registers,
     }),
-    outcomesLost: new Counter({
-      name: 'webhook_outcomes_lost_total',
-      help: 'Outcomes that could not be written; their deliveries are sent again.',
+    outcomesDropped: new Counter({
+      name: 'webhook_outcomes_dropped_total',
+      help: 'Outcomes that could not be recorded; their deliveries are sent again.',
       registers,
     }),
     jobsFailed: new Counter({

@@ -32,6 +32,7 @@ import {
 import type { Config } from './config.ts';
 import { writeQueuedEvent } from './fan-out/write-event.ts';
 import { createPartitionKeeper } from './maintenance/partition-keeper.ts';
+import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog } from './maintenance/watchdog.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createPipeline, type Pipeline } from './pipeline/build.ts';
@@ -109,7 +110,7 @@ async function build(
     (change) => {
       if (change.kind === 'webhook') pipeline.onWebhookChange(change.id);
     },
-    () => pipeline.webhooks.forgetAll(),
+    () => pipeline.webhooks.invalidateAll(),
   );
   startIntake({ queue, db, clock, log, closers, pipeline, metrics, fail });
   readiness.started();
@@ -140,6 +141,9 @@ function startIntake(parts: {
   const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
   closers.add('partition keeper', keeper.stop, closeWithinMs);
   keeper.start();
+  const eraser = createSecretEraser(db, createLimitedWarning(log, 'secrets could not be erased'));
+  closers.add('secret eraser', eraser.stop, closeWithinMs);
+  eraser.start();
   pipeline.start();
   const queueWarning = createLimitedWarning(log, 'queue');
   const workers = createWorkers({

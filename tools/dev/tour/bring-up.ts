@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Environment } from '@enterprise-api/shared/runtime';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@enterprise-api/testkit';
 import { type Arrival, type DemoReceiver, startDemoReceiver } from '../receiver.ts';
 import type { Terminal } from '../terminal.ts';
 import { loadReceiverCertificate } from './certificate.ts';
@@ -70,14 +70,14 @@ export async function bringUp(options: BringUpOptions, resources: AsyncDisposabl
 }
 
 async function bringUpPostgres(options: BringUpOptions, resources: AsyncDisposableStack): Promise<EmbeddedPostgres> {
-  const { project, dataFolder, terminal, signal } = options;
+  const { dataFolder, terminal, signal } = options;
   let postgres: EmbeddedPostgres | undefined;
   await terminal.step('Starting PostgreSQL', async (update) => {
     const say = (line: string) => terminal.note(line);
     const onProgress = update;
     const database = 'enterprise_api';
     postgres = resources.use(
-      await startEmbeddedPostgres({ project, dataFolder, database, durable: true, say, onProgress, signal }),
+      await startEmbeddedPostgres({ dataFolder, database, durable: true, say, onProgress, signal }),
     );
     void postgres.exited.then((lines) => options.onDeath(new Error(`PostgreSQL ended.\n${lines.join('\n')}`)));
     return `PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, data in ${postgres.folder}`;

@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCertificateAuthority } from '@enterprise-api/testkit';
+import { createCertificateAuthority, readStateFile, writeStateFile } from '@enterprise-api/testkit';
 import { z } from 'zod';
-import { readStateFile, writeStateFile } from '../state-file.ts';
 
 export interface ReceiverCertificate {
   /** The demo's certificate authority, PEM, for `curl --cacert`. */

@@ -1,5 +1,5 @@
+import { readStateFile, writeStateFile } from '@enterprise-api/testkit';
 import { z } from 'zod';
-import { readStateFile, writeStateFile } from '../state-file.ts';
 
 const databaseSchema = z.object({
   organization_id: z.string(),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readStateFile, writeStateFile } from '@enterprise-api/testkit';
 import { z } from 'zod';
-import { readStateFile, writeStateFile } from '../state-file.ts';
 
 const schema = z.object({ encryption_keys: z.string().min(1), internal_secret: z.string().min(32) });
 

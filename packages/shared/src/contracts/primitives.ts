@@ -6,8 +6,9 @@ export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'req
 export type IdPrefix = (typeof idPrefixes)[number];
 
 /** The shape of a public id of one kind. The first character is at most 7, because a UUID has 128 bits, not 130. */
-export function publicIdSchema(prefix: IdPrefix) {
-  return z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), 'must be an id of this kind');
+export function publicIdSchema<Prefix extends IdPrefix>(prefix: Prefix): z.ZodType<`${Prefix}_${string}`, string> {
+  const schema = z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), 'must be an id of this kind');
+  return schema as z.ZodType<string, string> as z.ZodType<`${Prefix}_${string}`, string>;
 }
 
 /** An instant in an answer: RFC 3339, UTC, milliseconds. */

@@ -1,19 +1,20 @@
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
 import type { AuditAction, AuditObjectType } from '../contracts/index.ts';
+import type { Uuid } from '../runtime/ids.ts';
 
 /** A column that the database fills at insert and that is never written by us afterwards. */
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 export interface OrganizationsTable {
-  id: string;
+  id: Uuid;
   name: string;
   plan: 'starter' | 'pro' | 'business' | 'enterprise';
   created_at: CreatedAt;
 }
 
 export interface ApiKeysTable {
-  id: string;
-  organization_id: string;
+  id: Uuid;
+  organization_id: Uuid;
   name: string;
   /** The 8 characters after `nwk_`; what people see of the key after its creation. */
   public_id: string;
@@ -28,8 +29,8 @@ export interface ApiKeysTable {
 }
 
 export interface WebhooksTable {
-  id: string;
-  organization_id: string;
+  id: Uuid;
+  organization_id: Uuid;
   url: string;
   event_patterns: string[];
   description: string | null;
@@ -37,8 +38,9 @@ export interface WebhooksTable {
   disabled_reason: 'manual' | 'failing' | 'gone' | null;
   /** Raised by every change; a worker's cached copy is good for a lease that came with the same or an older one. */
   version: Generated<number>;
-  secret_sealed: string;
-  /** The secret before the last rotation, until {@link WebhooksTable.previous_secret_expires_at}. */
+  /** Encrypted; null when the webhook is deleted. */
+  secret_sealed: string | null;
+  /** The secret before the last rotation; the worker erases it after {@link WebhooksTable.previous_secret_expires_at}. */
   previous_secret_sealed: string | null;
   previous_secret_expires_at: Date | null;
   created_at: CreatedAt;
@@ -47,13 +49,13 @@ export interface WebhooksTable {
 
 /** The URLs a webhook has had: an attempt's URL is the one of the greatest version up to the attempt's. */
 export interface WebhookUrlsTable {
-  webhook_id: string;
+  webhook_id: Uuid;
   version: number;
   url: string;
 }
 
 export interface WebhookHealthTable {
-  webhook_id: string;
+  webhook_id: Uuid;
   /** Failures of the kinds that open the breaker, since the last success. */
   consecutive_failures: Generated<number>;
   /** Failed attempts of any kind since the last success. */
@@ -64,8 +66,8 @@ export interface WebhookHealthTable {
 }
 
 export interface EventsTable {
-  id: string;
-  organization_id: string;
+  id: Uuid;
+  organization_id: Uuid;
   type: string;
   /** Exactly the bytes that are sent, on every attempt. */
   body: string;
@@ -76,24 +78,24 @@ export interface EventsTable {
 }
 
 export interface EventKeysTable {
-  organization_id: string;
+  organization_id: Uuid;
   key: string;
-  event_id: string;
+  event_id: Uuid;
   event_type: string;
   created_at: CreatedAt;
 }
 
 export interface OutboxTable {
-  event_id: string;
-  organization_id: string;
+  event_id: Uuid;
+  organization_id: Uuid;
   created_at: CreatedAt;
 }
 
 export interface DeliveriesTable {
-  id: string;
-  organization_id: string;
-  webhook_id: string;
-  event_id: string;
+  id: Uuid;
+  organization_id: Uuid;
+  webhook_id: Uuid;
+  event_id: Uuid;
   event_type: string;
   status: 'pending' | 'succeeded' | 'failed' | 'canceled';
   attempt_count: Generated<number>;
@@ -111,7 +113,7 @@ export interface DeliveriesTable {
   created_at: CreatedAt;
   completed_at: Date | null;
   /** The attempt that delivered, its start in its time bits; null again in a new round. What follows is that attempt's. */
-  delivered_by: Generated<string | null>;
+  delivered_by: Generated<Uuid | null>;
   delivered_version: Generated<number | null>;
   excerpt: Generated<string | null>;
   dns_ms: Generated<number | null>;
@@ -122,8 +124,8 @@ export interface DeliveriesTable {
 
 /** Attempts that have a row of their own: all but the one that delivered, until a new round makes room for another. */
 export interface AttemptsTable {
-  delivery_id: string;
-  id: string;
+  delivery_id: Uuid;
+  id: Uuid;
   number: number;
   round: number;
   superseded: boolean;
@@ -145,7 +147,7 @@ export interface AttemptsTable {
 export interface IdempotencyKeysTable {
   /** SHA-256 of organization, key, method and path. */
   id: Buffer;
-  organization_id: string;
+  organization_id: Uuid;
   /** SHA-256 of what was asked for: the same key with something else is refused. */
   fingerprint: Buffer;
   status: number;
@@ -158,13 +160,13 @@ export interface IdempotencyKeysTable {
 
 /** Who changed what: a row for each change of an organization, a key or a webhook. Insert only. */
 export interface AuditLogTable {
-  id: string;
+  id: Uuid;
   /** The public id of the key, or the name of one of our own. */
   actor: string;
   action: AuditAction;
   object_type: AuditObjectType;
-  object_id: string;
-  organization_id: string;
+  object_id: Uuid;
+  organization_id: Uuid;
   request_id: string | null;
   /** Names alone, never values. */
   changed_fields: string[];

@@ -10,11 +10,31 @@ const nine = 0x39;
 const beforeA = 0x61 - 10;
 const suffixLength = 26;
 
-/** Before every other UUID: where a walk in the order of ids begins. */
-export const nilUuid = '00000000-0000-0000-0000-000000000000';
+/** Carries the kind of an id in its type; no value has it. */
+declare const kindOfId: unique symbol;
 
-/** A new time-ordered id (UUIDv7) in the form the ledger keeps. */
-export function newUuid(): string {
+/**
+ * An id as the ledger keeps it: a UUID in lower-case hexadecimal with dashes. It is internal: people, receivers and logs
+ * see its {@link PublicId}. The compiler accepts neither in place of the other. Plain strings count as UUIDs, so that
+ * rows of hand-written SQL and tests need no casts.
+ */
+export type Uuid = string & { readonly [kindOfId]?: 'uuid' };
+
+/** An id as people, receivers and logs see it: `evt_01h…`. */
+export type PublicId<Prefix extends string = string> = `${Prefix}_${string}` & { readonly [kindOfId]?: 'public' };
+
+/** Whether a value of this type is known to be a {@link Uuid}; plain strings are not. */
+export type IsUuid<Value> = typeof kindOfId extends keyof Value
+  ? [Extract<Value[typeof kindOfId], 'uuid'>] extends [never]
+    ? false
+    : true
+  : false;
+
+/** Before every other UUID: where a walk in the order of ids begins. */
+export const nilUuid: Uuid = '00000000-0000-0000-0000-000000000000';
+
+/** A new time-ordered id (UUIDv7). */
+export function newUuid(): Uuid {
   return randomUUIDv7();
 }
 
@@ -22,13 +42,13 @@ export function newUuid(): string {
  * A UUIDv7 whose time bits say another instant than this process's clock does. For ids made on a machine whose clock
  * is far off: the partitions of the ledger go by these bits.
  */
-export function withUuidTime(uuid: string, unixMs: number): string {
+export function withUuidTime(uuid: Uuid, unixMs: number): Uuid {
   const time = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8, 12)}${uuid.slice(13)}`;
 }
 
 /** The instant in the first 48 bits of a UUID version 7, or of a derived delivery id, in milliseconds. */
-export function uuidTimeMs(uuid: string): number {
+export function uuidTimeMs(uuid: Uuid): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
@@ -36,7 +56,7 @@ export function uuidTimeMs(uuid: string): number {
  * `evt_01h…`: the public form of a UUID (TypeID layout: prefix, `_`, 26 characters of Crockford base32). Several for
  * each request, so it shifts bits: by way of BigInt it took five times as long.
  */
-export function toPublicId(prefix: string, uuid: string): string {
+export function toPublicId<Prefix extends string>(prefix: Prefix, uuid: Uuid): PublicId<Prefix> {
   let suffix = '';
   let pending = 0;
   // 26 characters are 130 bits, a UUID has 128: it starts two bits late.
@@ -51,11 +71,11 @@ export function toPublicId(prefix: string, uuid: string): string {
     suffix += alphabet[pending >> pendingBits];
     pending &= (1 << pendingBits) - 1;
   }
-  return `${prefix}_${suffix}`;
+  return `${prefix}_${suffix}` as PublicId<Prefix>;
 }
 
 /** The UUID behind a public id, or null when the text is not an id with this prefix. */
-export function fromPublicId(prefix: string, id: string): string | null {
+export function fromPublicId(prefix: string, id: string): Uuid | null {
   const start = prefix.length + 1;
   if (id.length !== start + suffixLength || !id.startsWith(`${prefix}_`)) return null;
   let hex = '';
@@ -81,13 +101,13 @@ export function fromPublicId(prefix: string, id: string): string | null {
  * twice changes nothing. UUIDv8: the event's time bits, then SHA-256 over both ids. The SQL function `delivery_id` is
  * its twin; a test holds them together.
  */
-export function deriveDeliveryId(eventUuid: string, webhookUuid: string): string {
+export function deriveDeliveryId(eventUuid: Uuid, webhookUuid: Uuid): Uuid {
   const event = eventUuid.replaceAll('-', '');
   const bytes = Buffer.from(event + webhookUuid.replaceAll('-', ''), 'hex');
   const hash = createHash('sha256').update(bytes).digest('hex');
   return formatUuid(`${event.slice(0, 12)}8${hash.slice(0, 3)}8${hash.slice(3, 18)}`);
 }
 
-function formatUuid(hex: string): string {
+function formatUuid(hex: string): Uuid {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -1,19 +1,22 @@
 import type { Logger } from './logger.ts';
 
+/** @param fields of the log line, beside the error */
+export type LimitedWarning = (error: unknown, fields?: Record<string, unknown>) => void;
+
 /**
  * A warning for something that may happen thousands of times a second (a Redis that is away raised 45,455 errors in 8 s):
  * logged at most once per `everyMs`, with the count of those left out since.
  */
-export function createLimitedWarning(log: Logger, message: string, everyMs = 10_000): (error: unknown) => void {
+export function createLimitedWarning(log: Logger, message: string, everyMs = 10_000): LimitedWarning {
   let lastAt = Number.NEGATIVE_INFINITY;
   let omitted = 0;
-  return (error) => {
+  return (error, fields) => {
     const now = performance.now();
     if (now - lastAt < everyMs) {
       omitted += 1;
       return;
     }
-    log.warn({ err: error, omitted }, message);
+    log.warn({ ...(error !== undefined && { err: error }), ...fields, omitted }, message);
     lastAt = now;
     omitted = 0;
   };

@@ -1,7 +1,32 @@
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
+import type { IsUuid, PublicId } from './ids.ts';
 import type { LogLevel } from './settings.ts';
 
-export type { Logger } from 'pino';
+/** Writes log lines. Call sites log selected fields, never bodies or headers. */
+export interface Logger extends Readonly<Record<Exclude<LogLevel, 'silent'>, LogMethod>> {
+  isLevelEnabled(level: LogLevel): boolean;
+}
+
+/** Ids in logs are public, so that they can be compared with what customers see; a UUID does not compile. */
+interface LogFields {
+  attempt_id?: PublicId<'att'>;
+  delivery_id?: PublicId<'dlv'>;
+  event_id?: PublicId<'evt'>;
+  event_ids?: readonly PublicId<'evt'>[];
+  key_id?: PublicId<'key'>;
+  organization_id?: PublicId<'org'>;
+  webhook_id?: PublicId<'whk'>;
+  [name: string]: unknown;
+}
+
+type WithoutUuids<Fields> = {
+  [Name in keyof Fields]: IsUuid<NonNullable<Fields[Name]>> extends true ? never : Fields[Name];
+};
+
+interface LogMethod {
+  <Fields extends LogFields>(fields: Fields & WithoutUuids<Fields>, message: string): void;
+  (message: string): void;
+}
 
 const secretPattern = /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)[\w.~+/=-]{6,}/gi;
 const mayHoldSecret = /nwk_|whsec_|bearer /i;

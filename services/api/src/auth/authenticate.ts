@@ -7,14 +7,16 @@ import type { FailureLimit } from './failure-limit.ts';
 import type { KeyCache } from './key-cache.ts';
 import { isWellFormedKey } from './key-format.ts';
 import type { StoredKey } from './queries.ts';
+import type { RecentSuccesses } from './recent-successes.ts';
 
 export interface Authenticator {
   /**
-   * Who is calling. A key that is missing, malformed, unknown, revoked or expired gets one and the same answer, 401;
-   * an address with too many of those gets 429 before anything is looked up.
+   * Finds the key that a request presents. A key that is missing, malformed, unknown, revoked or expired gets the same
+   * answer, 401. An address with too many of those gets 429 before any look-up, except for keys that were good from it
+   * within the last hour.
    *
    * @param bucket what failures are counted under
-   * @throws the database's error when it is needed and does not answer
+   * @throws the database's error when the database is needed and does not answer
    */
   authenticate(request: IncomingMessage, bucket: string): Promise<StoredKey | Problem> | StoredKey | Problem;
 }
@@ -22,33 +24,43 @@ export interface Authenticator {
 export interface AuthenticatorOptions {
   cache: Pick<KeyCache, 'peek' | 'load'>;
   failures: FailureLimit;
-  clock: Clock;
+  successes: RecentSuccesses;
+  clock: Pick<Clock, 'now'>;
 }
 
-export function createAuthenticator({ cache, failures, clock }: AuthenticatorOptions): Authenticator {
-  const refuse = (bucket: string, missing = false): Problem => {
+export function createAuthenticator({ cache, failures, successes, clock }: AuthenticatorOptions): Authenticator {
+  const refuse = (bucket: string, headers: Record<string, string>): Problem => {
     const waitSeconds = failures.count(bucket);
-    if (waitSeconds !== null) return tooManyFailures(waitSeconds);
-    return problem('unauthorized', { headers: missing ? challenges.missing : challenges.invalid });
+    return waitSeconds === null ? problem('unauthorized', { headers }) : tooManyFailures(waitSeconds);
   };
-  const accept = (key: StoredKey | null, digest: string, bucket: string): StoredKey | Problem => {
-    // The digest is compared once more, in constant time: whatever found the key, it is the one that was presented.
-    if (key === null || !timingSafeEqual(key.hash, Buffer.from(digest, 'hex'))) return refuse(bucket);
-    if (key.expiresAt !== null && key.expiresAt.getTime() <= clock.now()) return refuse(bucket);
-    return key;
+  const acceptOrRefuse = (key: StoredKey | null, digest: string, bucket: string): StoredKey | Problem => {
+    if (key !== null && isInForce(key, digest, clock.now())) {
+      successes.note(bucket, digest);
+      return key;
+    }
+    successes.forget(bucket, digest);
+    return refuse(bucket, challenges.invalid);
   };
   return {
     authenticate: (request, bucket) => {
       const token = bearerToken(request);
-      if (token === null || !isWellFormedKey(token)) return refuse(bucket, request.headers.authorization === undefined);
+      if (token === null || !isWellFormedKey(token)) {
+        return refuse(bucket, request.headers.authorization === undefined ? challenges.missing : challenges.invalid);
+      }
       const digest = hash('sha256', token, 'hex');
       const known = cache.peek(digest);
-      if (known !== undefined) return accept(known, digest, bucket);
+      if (known !== undefined) return acceptOrRefuse(known, digest, bucket);
       const waitSeconds = failures.blocked(bucket);
-      if (waitSeconds !== null) return tooManyFailures(waitSeconds);
-      return cache.load(digest, request.method === 'GET').then((key) => accept(key, digest, bucket));
+      if (waitSeconds !== null && !successes.has(bucket, digest)) return tooManyFailures(waitSeconds);
+      return cache.load(digest, request.method === 'GET').then((key) => acceptOrRefuse(key, digest, bucket));
     },
   };
+}
+
+/** The digest is compared in constant time, so that the index look-up alone never decides that a key is the presented one. */
+function isInForce(key: StoredKey, digest: string, nowMs: number): boolean {
+  if (!timingSafeEqual(key.hash, Buffer.from(digest, 'hex'))) return false;
+  return key.expiresAt === null || key.expiresAt.getTime() > nowMs;
 }
 
 function tooManyFailures(retryAfterSeconds: number): Problem {

@@ -20,7 +20,7 @@ let nextAddress = 1;
 const from = () => `198.51.100.${nextAddress++}`;
 
 describe('a request that is not authenticated', () => {
-  it('gets one and the same 401, whatever is wrong with its key', async () => {
+  it('gets the same 401, whatever is wrong with its key', async () => {
     const revoked = await api.createKey();
     await api.internal('delete', `/internal/v1/keys/${revoked.id}`).expect(204);
     const expired = await api.createKey({ expires_at: '2020-01-01T00:00:00Z' });
@@ -59,7 +59,7 @@ describe('a request that is not authenticated', () => {
     expect(await sendRaw(api.publicUrl, `${head}${line}${line}\r\n`)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('costs no look-up when its key cannot be one', async () => {
+  it('costs no look-up when its key is malformed', async () => {
     const { secret } = await api.createKey();
     const garbage = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`;
     const readsBefore = await keyReads();
@@ -77,7 +77,7 @@ async function keyReads(): Promise<number> {
 }
 
 describe('a key', () => {
-  it('is refused from the moment at which it expires, though it was accepted just before', async () => {
+  it('is refused from the moment at which it expires, although its copy is fresh', async () => {
     const { secret } = await api.createKey({ expires_at: new Date(Date.now() + 60_000).toISOString() });
     const address = from();
     await api.call('get', '/v1/me', secret).set('X-Forwarded-For', address).expect(200);
@@ -86,7 +86,7 @@ describe('a key', () => {
     moved.ms = 0;
   });
 
-  it('works within a second although it was asked for before it existed', async () => {
+  it('works within a second of its creation although its absence was remembered', async () => {
     const { secret, id } = await api.createKey();
     await api.db
       .updateTable('api_keys')
@@ -100,7 +100,7 @@ describe('a key', () => {
       .set({ revoked_at: null })
       .where('public_id', '=', secret.slice(4, 12))
       .execute();
-    // Another key is made meanwhile: its announcement says that what did not exist may exist now.
+    // Another key is made meanwhile: its notification makes the API forget which keys were absent.
     await api.createKey();
     await api.call('get', '/v1/me', secret).set('X-Forwarded-For', address).expect(200);
     expect(id).toMatch(/^key_/);
@@ -119,7 +119,7 @@ describe('the allowlist of a key', () => {
     await api.call('get', '/v1/me', secret).set('X-Forwarded-For', address).expect(status);
   });
 
-  it('goes by the address that the trusted proxy saw, not by what the client claims', async () => {
+  it('applies to the address that the trusted proxy saw, not to what the client claims', async () => {
     const { secret } = await api.createKey({ ip_allowlist: ['198.51.100.0/24'] });
     const forged = await api
       .call('get', '/v1/me', secret)
@@ -132,7 +132,7 @@ describe('the allowlist of a key', () => {
 });
 
 describe('failed authentications', () => {
-  it('are 429 from one too many on, before any look-up; keys that are known go on', async () => {
+  it('are 429 above the limit, before any look-up; keys with a fresh copy still work', async () => {
     const known = await api.createKey();
     const fresh = await api.createKey();
     const address = from();

@@ -1,13 +1,13 @@
 import type { RequiredScope, Scope } from '@enterprise-api/shared/contracts';
 
-/** Whether a key with these scopes may do what needs this one. */
+/** Whether the scopes of a key include the required one. */
 export function hasScope(granted: readonly Scope[], required: RequiredScope): boolean {
   return granted.includes(required) || granted.includes('*');
 }
 
 /**
- * The scope that the specification names for paths that this release does not serve: whoever lacks it learns no more
- * than on any other path.
+ * The scope that is required on paths that are reserved but not served yet. A key without it gets 403 as on any served
+ * path, so that it cannot find out which paths exist.
  */
 export function scopeOfUnservedPath(method: string, path: string): RequiredScope | null {
   if (path === '/v1/chat/completions') return 'chat.completions';

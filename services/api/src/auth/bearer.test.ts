@@ -7,7 +7,7 @@ function tokenOf(...headers: [name: string, value: string][]): string | null {
 }
 
 describe('the bearer token', () => {
-  it('is what stands behind the scheme, in any case', () => {
+  it('follows the scheme, which may be in any case', () => {
     expect(tokenOf(['Authorization', 'Bearer abc'])).toBe('abc');
     expect(tokenOf(['authorization', 'bearer  abc'])).toBe('abc');
   });
@@ -17,9 +17,9 @@ describe('the bearer token', () => {
     (value) => expect(tokenOf(['Authorization', value])).toBeNull(),
   );
 
-  it('is refused when there are two headers, wherever they stand', () => {
+  it('is refused when there are two headers, in any place', () => {
     expect(tokenOf(['Authorization', 'Bearer abc'], ['X', 'y'], ['AUTHORIZATION', 'Bearer abc'])).toBeNull();
   });
 
-  it('is not there without a header', () => expect(tokenOf(['Host', 'x'])).toBeNull());
+  it('is null without a header', () => expect(tokenOf(['Host', 'x'])).toBeNull());
 });

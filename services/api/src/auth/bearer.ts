@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The bearer token of a request, or null. Node keeps the first of two Authorization headers and drops the other
- * silently, so the raw list is counted: a proxy in front of us may have looked at the second one.
+ * The bearer token of a request, or null. A request with two Authorization headers has none: Node keeps the first one
+ * and silently drops the second, which a proxy in front of the API may have checked instead.
  */
 export function bearerToken(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): string | null {
   const header = request.headers.authorization;

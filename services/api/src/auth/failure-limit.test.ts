@@ -3,11 +3,11 @@ import { createFailureLimit } from './failure-limit.ts';
 
 function limitOf(perMinute: number) {
   const time = { ms: 0 };
-  return { time, limit: createFailureLimit(perMinute, { now: () => 0, monotonic: () => time.ms }) };
+  return { time, limit: createFailureLimit(perMinute, { monotonic: () => time.ms }) };
 }
 
-describe('the limit of failures', () => {
-  it('lets so many through, then blocks until the minute ends', () => {
+describe('the limit of failed authentications', () => {
+  it('allows its number of failures, then blocks the address until the minute ends', () => {
     const { limit, time } = limitOf(3);
     expect([1, 2, 3].map(() => limit.count('a'))).toEqual([null, null, null]);
     time.ms = 20_000;
@@ -25,7 +25,7 @@ describe('the limit of failures', () => {
     expect(limit.blocked('b')).toBeNull();
   });
 
-  it('forgets the oldest address rather than grow for ever', () => {
+  it('drops the oldest address at its maximum size', () => {
     const { limit } = limitOf(1);
     limit.count('oldest');
     for (let index = 0; index < 50_000; index++) limit.count(`address ${index}`);

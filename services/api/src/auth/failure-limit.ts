@@ -1,10 +1,10 @@
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Clock } from '@enterprise-api/shared/runtime';
 
-/** Counts failed authentications per address, in memory: it must hold when nothing else answers. */
+/** Counts failed authentications per address, in memory: the limit must hold while nothing else answers. */
 export interface FailureLimit {
   /** Seconds to wait when this address has used up its failures, else null. */
   blocked(bucket: string): number | null;
-  /** Counts one more; the same answer as {@link blocked} had it been the one too many. */
+  /** Counts one failure. @returns seconds to wait when it is one too many, else null */
   count(bucket: string): number | null;
 }
 
@@ -14,24 +14,20 @@ interface Window {
 }
 
 const windowMs = 60_000;
-/** More addresses than this are not remembered: the oldest is let go. */
 const maxBuckets = 50_000;
 
-export function createFailureLimit(failuresPerMinute: number, clock: Clock): FailureLimit {
-  const windows = new Map<string, Window>();
+export function createFailureLimit(failuresPerMinute: number, clock: Pick<Clock, 'monotonic'>): FailureLimit {
+  const windows = new BoundedMap<string, Window>(maxBuckets);
   const current = (bucket: string): Window | undefined => {
     const window = windows.get(bucket);
     return window !== undefined && window.endsAtMs > clock.monotonic() ? window : undefined;
   };
-  const secondsLeft = (window: Window) => Math.max(1, Math.ceil((window.endsAtMs - clock.monotonic()) / 1_000));
   const open = (bucket: string): Window => {
     const window = { failures: 0, endsAtMs: clock.monotonic() + windowMs };
-    windows.delete(bucket);
     windows.set(bucket, window);
-    const [oldest] = windows.size > maxBuckets ? windows.keys() : [];
-    if (oldest !== undefined) windows.delete(oldest);
     return window;
   };
+  const secondsLeft = (window: Window) => Math.max(1, Math.ceil((window.endsAtMs - clock.monotonic()) / 1_000));
   return {
     blocked: (bucket) => {
       const window = current(bucket);

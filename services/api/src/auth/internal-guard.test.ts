@@ -12,7 +12,7 @@ async function admits(secrets: readonly string[], authorization: string): Promis
 }
 
 describe('the internal listener', () => {
-  it.each([short, long])('admits who has one of its secrets: %s', async (secret) => {
+  it.each([short, long])('admits a caller with one of its secrets: %s', async (secret) => {
     expect(await admits([short, long], `Bearer ${secret}`)).toBe(true);
   });
 
@@ -26,7 +26,7 @@ describe('the internal listener', () => {
     expect(await admits([short, long], `Bearer ${token}`)).toBe(false);
   });
 
-  it('refuses the longer secret when it knows the shorter one alone', async () => {
+  it('refuses a longer secret that begins with an accepted one', async () => {
     expect(await admits([short], `Bearer ${long}`)).toBe(false);
     expect(await admits([long], `Bearer ${short}`)).toBe(false);
   });

@@ -3,17 +3,17 @@ import { challenges, problem } from '../core/problem.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
 import { bearerToken } from './bearer.ts';
 
-/** The internal listener knows no principals: who has the secret is one of us. */
+/** What handlers of the internal listener get in place of a principal: the caller has the internal secret. */
 export interface InternalAccess {
   readonly internal: true;
 }
 
 /**
- * Compares with every secret, in buffers of equal length and constant time, so that neither the time nor the order says
- * anything about them.
+ * Compares the presented secret with every accepted one in constant time, and never stops at the first match, so that
+ * response times tell nothing about the secrets.
  */
 export function createInternalGuard(secrets: readonly string[]): Guard<InternalAccess> {
-  // One more than the longest has: what is longer still differs there.
+  // One byte more than the longest secret, so that a longer text which begins with it still differs.
   const length = 1 + Math.max(...secrets.map((secret) => Buffer.byteLength(secret)));
   const known = secrets.map((secret) => padded(secret, length));
   const message = 'The internal API secret is missing or wrong.';
@@ -24,7 +24,7 @@ export function createInternalGuard(secrets: readonly string[]): Guard<InternalA
   };
 }
 
-/** The beginning of a text that has no NUL, filled up with them. */
+/** The beginning of a text, filled up with NUL bytes. The text has none itself: `bearerToken` allows visible ASCII only. */
 function padded(text: string, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length).fill(0);
   bytes.write(text);

@@ -15,12 +15,12 @@ function cacheOf(answer: () => Promise<StoredKey | null>, maxEntries = 10) {
     asked.push(digest.toString('hex'));
     return answer();
   };
-  const cache = createKeyCache({ find, clock: { now: () => 0, monotonic: () => time.ms }, maxEntries });
+  const cache = createKeyCache({ find, clock: { monotonic: () => time.ms }, maxEntries });
   return { cache, time, asked };
 }
 
 describe('the key cache', () => {
-  it('knows a key for 4 s', async () => {
+  it('serves its copy of a key for 4 s', async () => {
     const { cache, time } = cacheOf(async () => keyOf('k'));
     expect(cache.peek(hash)).toBeUndefined();
     await cache.load(hash, false);
@@ -30,7 +30,7 @@ describe('the key cache', () => {
     expect(cache.peek(hash)).toBeUndefined();
   });
 
-  it('remembers for 1 s only that there is no such key', async () => {
+  it('remembers the absence of a key for 1 s only', async () => {
     const { cache, time } = cacheOf(async () => null);
     await cache.load(hash, false);
     time.ms = 999;
@@ -39,7 +39,7 @@ describe('the key cache', () => {
     expect(cache.peek(hash)).toBeUndefined();
   });
 
-  it('asks once for all who ask at the same time', async () => {
+  it('sends one query for all requests that ask at the same time', async () => {
     const { cache, asked } = cacheOf(async () => keyOf('k'));
     await Promise.all([cache.load(hash, false), cache.load(hash, true), cache.load(hash, false)]);
     expect(asked).toEqual([hash]);
@@ -57,14 +57,14 @@ describe('the key cache', () => {
     expect(cache.peek(hash)).toBeUndefined();
   });
 
-  it('forgets on any change of a key that it did not exist', async () => {
+  it('forgets the absence of keys when any key changes', async () => {
     const { cache } = cacheOf(async () => null);
     await cache.load(hash, false);
     cache.onChange({ kind: 'api_key', id: 'new' });
     expect(cache.peek(hash)).toBeUndefined();
   });
 
-  it('does not keep an answer that a change has overtaken', async () => {
+  it('does not keep an answer when the key changed while the query ran', async () => {
     const gate = Promise.withResolvers<StoredKey | null>();
     const { cache } = cacheOf(() => gate.promise);
     const loading = cache.load(hash, false);
@@ -74,14 +74,14 @@ describe('the key cache', () => {
     expect(cache.peek(hash)).toBeUndefined();
   });
 
-  it('trusts nothing when changes may have been missed', async () => {
+  it('asks again for every key after changes may have been missed', async () => {
     const { cache } = cacheOf(async () => keyOf('k'));
     await cache.load(hash, false);
     cache.onLost();
     expect(cache.peek(hash)).toBeUndefined();
   });
 
-  it('lets a known key read on for a minute while the database is away, and write no more', async () => {
+  it('lets a known key read for one more minute while the database is away, but not write', async () => {
     let away = false;
     const { cache, time } = cacheOf(async () => {
       if (away) throw new Error('away');
@@ -96,7 +96,7 @@ describe('the key cache', () => {
     await expect(cache.load(hash, true)).rejects.toThrow('away');
   });
 
-  it('does not let a revoked key read on', async () => {
+  it('does not let a revoked key read while the database is away', async () => {
     let away = false;
     const { cache } = cacheOf(async () => {
       if (away) throw new Error('away');
@@ -108,7 +108,7 @@ describe('the key cache', () => {
     await expect(cache.load(hash, true)).rejects.toThrow('away');
   });
 
-  it('does not grow beyond its size', async () => {
+  it('drops the oldest copy at its maximum size', async () => {
     const { cache } = cacheOf(async () => null, 2);
     for (const digest of ['aa', 'bb', 'cc']) await cache.load(digest, false);
     expect([cache.peek('aa'), cache.peek('bb'), cache.peek('cc')]).toEqual([undefined, null, null]);

@@ -6,7 +6,7 @@ import { generateKey, isWellFormedKey, keyPrefix } from './key-format.ts';
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('');
 
 describe('a key', () => {
-  it('has the shape of the contract and begins with its public prefix', () => {
+  it('has only base62 characters and begins with its public prefix', () => {
     const { secret, publicId } = generateKey(randomBytes);
     expect(secret).toMatch(/^nwk_[0-9A-Za-z]{40,80}$/);
     expect(publicId).toHaveLength(8);
@@ -28,7 +28,7 @@ describe('a key', () => {
     );
   });
 
-  it('is refused when any one character is another', () => {
+  it('is refused when any one character is changed', () => {
     const { secret } = generateKey(randomBytes);
     fc.assert(
       fc.property(fc.integer({ min: 4, max: secret.length - 1 }), fc.constantFrom(...base62), (at, character) => {
@@ -38,7 +38,7 @@ describe('a key', () => {
     );
   });
 
-  it('is refused when two neighbours change places', () => {
+  it('is refused when two neighbouring characters are swapped', () => {
     const { secret } = generateKey(randomBytes);
     for (let at = 4; at < secret.length - 1; at++) {
       if (secret[at] === secret[at + 1]) continue;
@@ -52,7 +52,7 @@ describe('a key', () => {
     (text) => expect(isWellFormedKey(text)).toBe(false),
   );
 
-  it('draws every character equally often', () => {
+  it('uses every character equally often', () => {
     const counts = new Map<string, number>();
     for (let made = 0; made < 2_000; made++) {
       for (const character of generateKey(randomBytes).secret.slice(4, -6)) {

@@ -22,19 +22,19 @@ export function generateKey(randomBytes: (count: number) => Uint8Array): NewKey 
   return { secret: body + checksumOf(body), publicId };
 }
 
-/** What people see of a key after its creation. */
+/** The part of a key that is shown after its creation. */
 export function keyPrefix(publicId: string): string {
   return prefix + publicId;
 }
 
-/** Whether a text can be a key at all: typing errors and inventions are refused without asking anybody. */
+/** Whether a text can be a key at all: most wrong keys are refused without a look-up. */
 export function isWellFormedKey(text: string): boolean {
   if (!keyPattern.test(text)) return false;
   const body = text.slice(0, -checksumLength);
   return checksumOf(body) === text.slice(-checksumLength);
 }
 
-/** CRC-32 in base62: not a secret, only a guard against typing errors, and a help for scanners of leaked secrets. */
+/** CRC-32 in base62. It detects typing errors and helps scanners for leaked secrets; it adds no security. */
 function checksumOf(body: string): string {
   let rest = crc32(body);
   let digits = '';
@@ -45,7 +45,7 @@ function checksumOf(body: string): string {
   return digits;
 }
 
-/** Every character equally likely: bytes from 248 on would favour the first eight, and are thrown away. */
+/** Every character is equally likely: bytes from 248 on are discarded, because they would favour the first eight characters. */
 function randomBase62(length: number, randomBytes: (count: number) => Uint8Array): string {
   let text = '';
   while (text.length < length) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
-/** Everything that can be wrong with one request, in the order in which it is to be noticed. */
+/** Everything that can be wrong with one request, in the order in which it is checked. */
 const wrongs = [
   'unauthorized',
   'ip_not_allowed',
@@ -63,7 +63,7 @@ async function send(wrong: readonly Wrong[], badRequest: keyof typeof badRequest
 
 const pairs = wrongs.flatMap((first, index) => wrongs.slice(index).map((second) => [first, second] as const));
 
-describe('of two things that are wrong, the first is told', () => {
+describe('of two wrong things, the answer names the one that is checked first', () => {
   it.each(pairs)('%s and %s', async (first, second) => {
     const answer = await send([first, second], 'validation_failed');
     const code = first === 'request' ? 'validation_failed' : first;
@@ -80,7 +80,7 @@ describe('of two things that are wrong, the first is told', () => {
     },
   );
 
-  it('nothing is wrong with a request that has nothing wrong', async () => {
+  it('a correct request passes every check', async () => {
     expect((await send([], 'validation_failed')).status).toBe(200);
   });
 });
@@ -96,7 +96,7 @@ describe.each([
   ['delete', '/scim/v2/Users/1'],
   ['post', '/v1/chat/completions'],
 ] as const)('an unknown path: %s %s', (method, path) => {
-  it('is 401, 403, 429 like any other, and then 404', async () => {
+  it('is 401, 403 and 429 like a known path, and then 404', async () => {
     await api.call(method, path).expect(401);
     const elsewhere = await api.createKey({ ip_allowlist: ['203.0.113.7'] });
     expect((await api.call(method, path, elsewhere.secret).expect(403)).body.error.code).toBe('ip_not_allowed');
@@ -109,7 +109,7 @@ describe.each([
   });
 });
 
-describe('a path whose scope the specification names', () => {
+describe('a reserved path with a scope', () => {
   it.each([
     ['post', '/v1/chat/completions', 'chat.completions'],
     ['get', '/scim/v2/Users', 'scim:read'],

@@ -16,7 +16,7 @@ export interface StoredKey {
   organization: { id: string; name: string; plan: Plan };
 }
 
-/** Finds the key with this SHA-256; the one query that knows no organization yet. */
+/** Finds the key with this SHA-256. The only query without an organization: the key tells which one it is. */
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredKey | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -41,7 +41,7 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
   };
 }
 
-/** Notes when keys were last used; rows locked in one order, a key written in the last minute left alone. */
+/** Writes when keys were last used. Rows are locked in the order of their ids; keys written within the last 50 s are skipped. */
 export async function markKeysUsed(db: Database, uses: readonly { keyId: string; usedAt: Date }[]): Promise<void> {
   await sql`
     with used as materialized (

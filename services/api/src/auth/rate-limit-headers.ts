@@ -1,6 +1,6 @@
 import { type RateDecision, rateWindowSeconds } from './rate-limit.ts';
 
-/** The limit as headers: the IETF draft's structured fields, and the older names that clients know. */
+/** The rate limit as headers: the structured fields of the IETF draft, and the older `X-RateLimit-*`. */
 export function rateLimitHeaders(decision: RateDecision, nowMs: number): [name: string, value: string][] {
   const { limit, remaining } = decision;
   const resetSeconds = secondsUntilReset(decision);
@@ -13,7 +13,7 @@ export function rateLimitHeaders(decision: RateDecision, nowMs: number): [name: 
   ];
 }
 
-/** Whole seconds to wait, at least one: who comes back earlier is refused again. */
+/** Whole seconds until the window ends, rounded up, so that a client that waits so long is not refused again. */
 export function secondsUntilReset(decision: RateDecision): number {
   return Math.max(1, Math.ceil(decision.resetMs / 1_000));
 }

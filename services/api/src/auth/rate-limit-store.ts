@@ -3,16 +3,16 @@ import { Redis } from 'ioredis';
 export type RateLimitStore = Redis;
 
 /**
- * A request waits no longer than this for its rate limit. Longer than this process is ever held up by its own work: a
- * Redis that is well must not be taken for one that is away, for then more than the limit is allowed.
+ * A request waits at most so long for its rate limit. The time is longer than pauses of this process's event loop: after
+ * a false alarm the process would count alone, and allow more than the limit.
  */
 const answerWithinMs = 200;
 
-/** A connection that fails at once rather than wait: the limiter counts by itself while Redis is away. */
+/** Connects to Redis. Commands fail at once while Redis is away, because the limiter then counts in this process. */
 export function connectRateLimitStore(url: string, onError: (error: Error) => void): RateLimitStore {
   const redis = new Redis(url, {
     commandTimeout: answerWithinMs,
-    // The requests of one turn of the event loop share a write: it is what asking Redis costs most.
+    // Requests in one turn of the event loop share a socket write, which is the largest cost of a command.
     enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

@@ -44,7 +44,7 @@ async function createKey(): Promise<string> {
 const me = (api: ServiceProcess, key: string) =>
   send({ method: 'GET', url: `${api.url}/v1/me`, headers: { Authorization: `Bearer ${key}` } });
 
-/** Holds the headers of one answer together, and to what is left of the window. */
+/** Checks that the headers of one answer agree with each other and with the rest of the window. */
 function expectStep(answer: Answer, remaining: number, window: { limit: number; seconds: number }): void {
   const { headers, body } = answer;
   const allowed = answer.status === 200;
@@ -60,7 +60,7 @@ function expectStep(answer: Answer, remaining: number, window: { limit: number; 
 }
 
 describe('through a window, on two processes with one Redis', () => {
-  it('every step is told: the first, the last allowed, the refused, and the first after it', async () => {
+  it('the headers are right for the first request, the last allowed, a refused one, and the first of the next window', async () => {
     const key = await createKey();
     const window = { limit, seconds: 60 };
     for (let count = 1; count <= limit; count++) {
@@ -81,14 +81,14 @@ describe('through a window, on two processes with one Redis', () => {
     expect(Number(next.headers['x-ratelimit-remaining'])).toBe(limit - 2);
   });
 
-  it('no more than the limit is allowed in all, however much comes at once', async () => {
+  it('the processes together allow no more than the limit, however many requests come at once', async () => {
     const key = await createKey();
     const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => me(apis[index % 2 ? 0 : 1], key)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(limit);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(60 - limit);
   });
 
-  it('the first request of a process that has just started is counted with the others', async () => {
+  it('the first request of a new process is counted in Redis', async () => {
     const key = await createKey();
     await me(apis[0], key);
     const third = await start();
@@ -99,7 +99,7 @@ describe('through a window, on two processes with one Redis', () => {
 });
 
 describe.each(['freeze', 'crash'] as const)('while Redis is away (%s)', (outage) => {
-  it('each process allows half, never fails, and never keeps anybody waiting', async () => {
+  it('each process allows half of the limit, never fails, and never makes requests wait', async () => {
     const key = await createKey();
     for (const api of apis) await me(api, key);
     await redis[outage]();

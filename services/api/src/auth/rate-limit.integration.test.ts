@@ -11,7 +11,7 @@ describe('the rate limit in one process', () => {
   });
   afterAll(() => api.stop());
 
-  it('is told with every answer', async () => {
+  it('is in the headers of every answer', async () => {
     const { secret } = await api.createKey({ plan: 'pro', scopes: ['me:read'] });
     for (const [path, status] of [
       ['/v1/me', 200],
@@ -32,7 +32,7 @@ describe('the rate limit in one process', () => {
     expect(resetInS).toBeLessThanOrEqual(61);
   });
 
-  it('is one for all keys of an organization, and none of another’s business', async () => {
+  it('is shared by all keys of an organization, and by no other organization', async () => {
     const { id: organizationId } = await api.createOrganization('pro');
     const keys = [await api.createKey({ organizationId }), await api.createKey({ organizationId })];
     for (let count = 0; count < 10; count++) await api.call('get', '/v1/me', keys[count % 2]?.secret).expect(200);
@@ -60,7 +60,7 @@ describe('the rate limit through Redis', () => {
     await database.drop();
   });
 
-  it('is one for all processes', async () => {
+  it('is shared by all processes', async () => {
     const [one, two] = apis as [TestApi, TestApi];
     const { secret } = await one.createKey({ plan: 'pro' });
     for (let count = 0; count < 10; count++) await (count % 2 ? one : two).call('get', '/v1/me', secret).expect(200);
@@ -68,7 +68,7 @@ describe('the rate limit through Redis', () => {
     await two.call('get', '/v1/me', secret).expect(429);
   });
 
-  it('is half of it per process while Redis hangs, and costs no time', async () => {
+  it('is halved per process while Redis hangs, without delaying requests', async () => {
     const [one] = apis as [TestApi];
     const { secret } = await one.createKey({ plan: 'pro' });
     await one.call('get', '/v1/me', secret).expect(200);
@@ -84,7 +84,7 @@ describe('the rate limit through Redis', () => {
     }
   });
 
-  it('goes on without Redis, and events and changes of keys with it', async () => {
+  it('works without Redis, and so do events and changes of keys', async () => {
     const [one] = apis as [TestApi];
     const { secret, organization_id, id } = await one.createKey({ plan: 'business' });
     await redis.crash();

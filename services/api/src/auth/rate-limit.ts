@@ -3,26 +3,26 @@ import type { Clock } from '@enterprise-api/shared/runtime';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
-/** What the limiter says of one request. */
+/** What the limiter decided about one request. */
 export interface RateDecision {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Until the window ends. */
+  /** Time until the window ends. */
   resetMs: number;
-  /** `local` counts this process alone. */
+  /** `local` when only this process counted. */
   source: 'shared' | 'local';
 }
 
 export interface RateLimiter {
-  /** Counts one request of an organization. Never throws and never waits long: a limiter must not be an outage. */
+  /** Counts one request of an organization. Never throws and never waits long: a broken limiter must not stop the API. */
   consume(organizationId: string, plan: ApiPlan): Promise<RateDecision>;
 }
 
 export const rateWindowSeconds = 60;
 
-/** After a failure of Redis, it is left alone for so long: a hanging one costs one request its time-out, not all. */
-const sparedMs = 1_000;
+/** After a failure, Redis is not asked for so long: while it hangs, only one request per second waits for the timeout. */
+const pauseAfterFailureMs = 1_000;
 
 export interface RateLimiterOptions {
   limits: Readonly<Record<ApiPlan, number>>;
@@ -34,21 +34,21 @@ export interface RateLimiterOptions {
 
 /**
  * Fixed windows of a minute per organization. While Redis is away, each process allows half of the limit by its own
- * count: two processes together then allow what one may, and nobody is locked out.
+ * count, so that two processes together allow no more than the limit.
  */
 export function createRateLimiter({ limits, redis, clock, onError }: RateLimiterOptions): RateLimiter {
   const plans = planNames.filter((plan): plan is ApiPlan => plan !== 'starter');
   const limiterPairs = plans.map((plan) => [plan, createPair(limits[plan], redis)] as const);
   const limiters = new Map<ApiPlan, LimiterPair>(limiterPairs);
-  let sparedUntilMs = 0;
+  let pausedUntilMs = 0;
   return {
     consume: async (organizationId, plan) => {
       const { shared, local } = limiters.get(plan) as LimiterPair;
-      if (shared !== undefined && clock.monotonic() >= sparedUntilMs) {
+      if (shared !== undefined && clock.monotonic() >= pausedUntilMs) {
         try {
           return await decide(shared, organizationId, 'shared');
         } catch (error) {
-          sparedUntilMs = clock.monotonic() + sparedMs;
+          pausedUntilMs = clock.monotonic() + pauseAfterFailureMs;
           onError(error);
         }
       }
@@ -71,7 +71,7 @@ function createPair(limit: number, redis: RateLimitStore | undefined): LimiterPa
     points: limit,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    // Whoever is over the limit stays so until the window ends: no need to ask Redis again.
+    // An organization over its limit stays over it until the window ends: Redis need not be asked again.
     inMemoryBlockOnConsumed: limit + 1,
   });
   return { shared, local: new RateLimiterMemory({ ...window, points: Math.max(1, Math.floor(limit / 2)) }) };

@@ -26,7 +26,7 @@ describe.each(queueBackends())('a change of a key, pushed through $name,', ({ st
   const answers = (api: TestApi, secret: string, status: number) =>
     eventually(async () => (await api.call('get', '/v1/me', secret)).status === status, withinMs);
 
-  it('revokes it everywhere', async () => {
+  it('takes effect in every process when the key is revoked', async () => {
     const { secret, id } = await one.createKey();
     for (const api of [one, two]) await api.call('get', '/v1/me', secret).expect(200);
     await one.internal('delete', `/internal/v1/keys/${id}`).expect(204);
@@ -34,7 +34,7 @@ describe.each(queueBackends())('a change of a key, pushed through $name,', ({ st
     await answers(two, secret, 401);
   });
 
-  it('narrows its scopes, its addresses and its time everywhere', async () => {
+  it('takes effect in every process when scopes, addresses or expiry change', async () => {
     for (const [change, status] of [
       [{ scopes: ['panels:read'] }, 403],
       [{ ip_allowlist: ['203.0.113.7'] }, 403],
@@ -47,7 +47,7 @@ describe.each(queueBackends())('a change of a key, pushed through $name,', ({ st
     }
   });
 
-  it('follows the plan of its organization everywhere', async () => {
+  it('takes effect in every process when the plan of its organization changes', async () => {
     const { secret, organization_id } = await one.createKey();
     await two.call('get', '/v1/me', secret).expect(200);
     await one.internal('patch', `/internal/v1/organizations/${organization_id}`).send({ plan: 'starter' }).expect(200);

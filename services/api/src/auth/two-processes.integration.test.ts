@@ -41,7 +41,7 @@ async function codeOf(api: ServiceProcess, secret: string): Promise<string> {
   return status === 200 ? 'ok' : body.error.code;
 }
 
-/** What can be changed about a key, by way of one process, and what every process is to say from then on. */
+/** Changes of a key through one process, and the code that every process must answer from then on. */
 const changes = [
   ['revocation', 'DELETE', 'key', undefined, 'unauthorized'],
   ['allowlist', 'PATCH', 'key', { ip_allowlist: ['203.0.113.7'] }, 'ip_not_allowed'],
@@ -50,7 +50,7 @@ const changes = [
   ['plan', 'PATCH', 'organization', { plan: 'starter' }, 'plan_no_api_access'],
 ] as const;
 
-/** Makes all the changes through the first process; gives the time each took to be in force in the second, in ms. */
+/** Makes all changes through the first process. @returns the time until each was in force in the second, in ms */
 async function timesToEffect([one, two]: [ServiceProcess, ServiceProcess], withinMs: number, before: () => void) {
   const keys = await Promise.all(changes.map(() => createKey(one)));
   for (const { secret } of keys) for (const api of [one, two]) expect(await codeOf(api, secret)).toBe('ok');
@@ -75,14 +75,14 @@ async function timesToEffect([one, two]: [ServiceProcess, ServiceProcess], withi
   return times;
 }
 
-describe('what changes about a key, pushed through PostgreSQL,', () => {
+describe('a change of a key, pushed through PostgreSQL,', () => {
   it('is in force in both processes within a second', async () => {
     const times = await timesToEffect(await startTwo(undefined), 1_000, () => undefined);
     expect(times).toHaveLength(changes.length);
   });
 });
 
-describe('what changes about a key, pushed through Redis,', () => {
+describe('a change of a key, pushed through Redis,', () => {
   let redis: RedisServer;
   let apis: [ServiceProcess, ServiceProcess];
   beforeAll(async () => {

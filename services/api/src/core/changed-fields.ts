@@ -1,4 +1,4 @@
-/** Those of the fields that differ between two states of an object; all that have a value when it is new. */
+/** Names of the fields that differ between two states of an object; of a new object, those that have a value. */
 export function changedFields<Shown extends object>(
   before: Shown | null,
   after: Shown,

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { createAvailability, DatabaseUnavailableError } from './database-health.ts';
+import { createDatabaseHealth, DatabaseUnavailableError } from './database-health.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
-/** Timers turn by hand; `setImmediate` stays real, as the sockets do. */
-function availabilityOf(ping: () => Promise<void>) {
+/** The test moves the timers; `setImmediate` stays real, like sockets. */
+function databaseHealthOf(ping: () => Promise<void>) {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-  return createAvailability({ ping, clock: { now: Date.now, monotonic: () => performance.now() } });
+  return createDatabaseHealth({ ping, clock: { now: Date.now, monotonic: () => performance.now() } });
 }
 
 afterEach(() => {
@@ -14,10 +14,10 @@ afterEach(() => {
 });
 
 describe('work on the database', () => {
-  it('is waited for, however slow, while the database answers', async () => {
-    const { attend, close } = availabilityOf(async () => undefined);
+  it('is waited for, however slow it is, while the database answers', async () => {
+    const { withDatabaseCheck, close } = databaseHealthOf(async () => undefined);
     const work = Promise.withResolvers<string>();
-    const outcome = attend(work.promise);
+    const outcome = withDatabaseCheck(() => work.promise);
     await jest.advanceTimersByTimeAsync(20_000);
     work.resolve('done');
     expect(await outcome).toBe('done');
@@ -25,24 +25,40 @@ describe('work on the database', () => {
   });
 
   it('is given up within a second when the database does not answer', async () => {
-    const { attend, close } = availabilityOf(never);
-    const outcome = attend(never()).catch((error: unknown) => error);
+    const { withDatabaseCheck, close } = databaseHealthOf(never);
+    const outcome = withDatabaseCheck(never).catch((error: unknown) => error);
     await jest.advanceTimersByTimeAsync(990);
     expect(await outcome).toBeInstanceOf(DatabaseUnavailableError);
     close();
   });
 
+  it('is told that its result is not wanted any more once it was given up', async () => {
+    const { withDatabaseCheck, close } = databaseHealthOf(never);
+    const end = Promise.withResolvers<void>();
+    let isWanted = () => true;
+    const outcome = withDatabaseCheck((asks) => {
+      isWanted = asks;
+      return end.promise;
+    }).catch(() => 'given up');
+    expect(isWanted()).toBe(true);
+    await jest.advanceTimersByTimeAsync(990);
+    expect(await outcome).toBe('given up');
+    expect(isWanted()).toBe(false);
+    end.resolve();
+    close();
+  });
+
   it('fails with its own error when it fails by itself', async () => {
-    const { attend, close } = availabilityOf(never);
-    await expect(attend(Promise.reject(new Error('own')))).rejects.toThrow('own');
+    const { withDatabaseCheck, close } = databaseHealthOf(never);
+    await expect(withDatabaseCheck(() => Promise.reject(new Error('own')))).rejects.toThrow('own');
     close();
   });
 });
 
 describe('the check', () => {
-  it('asks once for all who ask at the same time', async () => {
+  it('pings once for all simultaneous calls', async () => {
     let pings = 0;
-    const { check } = availabilityOf(async () => {
+    const { check } = databaseHealthOf(async () => {
       pings++;
     });
     expect(await Promise.all([check(), check()])).toEqual([true, true]);
@@ -50,7 +66,7 @@ describe('the check', () => {
   });
 
   it('is false when the ping fails', async () => {
-    const { check } = availabilityOf(() => Promise.reject(new Error('refused')));
+    const { check } = databaseHealthOf(() => Promise.reject(new Error('refused')));
     expect(await check()).toBe(false);
   });
 });

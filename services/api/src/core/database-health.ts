@@ -1,79 +1,92 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 
-/** The database does not answer. Not the fault of the request, and not of its key: 503. */
+/** The database does not answer. Neither the request nor its key is at fault: the client gets 503. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 }
 
 /**
- * Tells a database that is away from a statement that is slow. A pool that waits for a dead or frozen server waits for
- * many seconds; a client is to get its 503 within one.
+ * Whether the client still waits for the result of some work: false once its request was answered 503. Work that
+ * changes something asks before it commits, because the client was told that nothing happened.
  */
-export interface Availability {
-  /** Waits for the work, but no longer than the database is there. The work itself cannot be stopped. */
-  attend<Result>(work: Promise<Result>): Promise<Result>;
+export type IsWanted = () => boolean;
+
+/** Runs work that needs the database; see {@link DatabaseHealth.withDatabaseCheck}. */
+export type WithDatabaseCheck = <Result>(work: (isWanted: IsWanted) => Promise<Result>) => Promise<Result>;
+
+/**
+ * Tells a database that is down from a statement that is slow. A connection pool waits many seconds for a dead or frozen
+ * server; a client gets its 503 within one.
+ */
+export interface DatabaseHealth {
+  /**
+   * Waits for the work for as long as the database answers pings.
+   *
+   * @throws DatabaseUnavailableError when it stops answering. The work cannot be interrupted; it learns from `isWanted`
+   *   that its result is no longer wanted.
+   */
+  readonly withDatabaseCheck: WithDatabaseCheck;
   /** Whether the database answers right now. */
   check(): Promise<boolean>;
   close(): void;
 }
 
-export interface AvailabilityOptions {
-  /** Asks the database for a sign of life, over a connection that is not busy with anything else. */
+export interface DatabaseHealthOptions {
+  /** Pings the database over a connection that does nothing else. */
   ping: () => Promise<void>;
   clock: Clock;
-  /** Work that takes longer makes us ask. With `pingWithinMs` it stays below a second. */
+  /** Work that takes longer than this makes us ping. Together with `pingWithinMs` it stays below a second. */
   slowAfterMs?: number;
   pingWithinMs?: number;
 }
 
-interface Waiting {
+interface PendingWork {
   sinceMs: number;
   giveUp: (error: Error) => void;
 }
 
-const lookEveryMs = 100;
-const pingAgainMs = 250;
+const inspectEveryMs = 100;
+const pingAgainAfterMs = 250;
 
-export function createAvailability(options: AvailabilityOptions): Availability {
+export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHealth {
   const { ping, clock, slowAfterMs = 300, pingWithinMs = 350 } = options;
-  const waiting = new Set<Waiting>();
-  let looking: NodeJS.Timeout | undefined;
-  let checking: Promise<boolean> | undefined;
-  let askedAtMs = Number.NEGATIVE_INFINITY;
+  const pending = new Set<PendingWork>();
+  let timer: NodeJS.Timeout | undefined;
+  let pinging: Promise<boolean> | undefined;
+  let pingedAtMs = Number.NEGATIVE_INFINITY;
 
   const check = (): Promise<boolean> => {
-    checking ??= answersWithin(ping, pingWithinMs).finally(() => {
-      checking = undefined;
+    pinging ??= answersWithin(ping, pingWithinMs).finally(() => {
+      pinging = undefined;
     });
-    askedAtMs = clock.monotonic();
-    return checking;
+    pingedAtMs = clock.monotonic();
+    return pinging;
   };
   const giveUpAll = () => {
-    for (const { giveUp } of waiting) giveUp(new DatabaseUnavailableError('The database does not answer.'));
-    waiting.clear();
+    for (const { giveUp } of pending) giveUp(new DatabaseUnavailableError('The database does not answer.'));
+    pending.clear();
   };
-  const look = async (): Promise<void> => {
-    if (waiting.size === 0) return stopLooking();
-    const [oldest] = waiting;
+  const close = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const inspect = async (): Promise<void> => {
+    const [oldest] = pending;
+    if (oldest === undefined) return close();
     const now = clock.monotonic();
-    if (oldest === undefined || now - oldest.sinceMs < slowAfterMs || now - askedAtMs < pingAgainMs) return;
+    if (now - oldest.sinceMs < slowAfterMs || now - pingedAtMs < pingAgainAfterMs) return;
     if (!(await check())) giveUpAll();
   };
-  const stopLooking = () => {
-    clearInterval(looking);
-    looking = undefined;
-  };
-  return {
-    attend: (work) =>
-      new Promise((resolve, reject) => {
-        const entry = { sinceMs: clock.monotonic(), giveUp: reject };
-        waiting.add(entry);
-        looking ??= setInterval(() => void look(), lookEveryMs).unref();
-        work.then(resolve, reject).finally(() => waiting.delete(entry));
-      }),
-    check,
-    close: stopLooking,
-  };
+  const withDatabaseCheck: WithDatabaseCheck = (work) =>
+    new Promise((resolve, reject) => {
+      const entry = { sinceMs: clock.monotonic(), giveUp: reject };
+      pending.add(entry);
+      timer ??= setInterval(() => void inspect(), inspectEveryMs).unref();
+      work(() => pending.has(entry))
+        .then(resolve, reject)
+        .finally(() => pending.delete(entry));
+    });
+  return { withDatabaseCheck, check, close };
 }
 
 async function answersWithin(ping: () => Promise<void>, withinMs: number): Promise<boolean> {
@@ -83,10 +96,10 @@ async function answersWithin(ping: () => Promise<void>, withinMs: number): Promi
     () => false,
   );
   const late = new Promise<boolean>((resolve) => {
-    // When this process itself was held up, the answer may lie there already: one poll of the sockets before judging.
+    // If this process itself was held up, the answer may have arrived unread: poll the sockets once before judging.
     timer = setTimeout(() => setImmediate(() => setImmediate(resolve, false)), withinMs);
   });
-  const alive = await Promise.race([answer, late]);
+  const answers = await Promise.race([answer, late]);
   clearTimeout(timer);
-  return alive;
+  return answers;
 }

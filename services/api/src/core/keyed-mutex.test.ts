@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTurns } from './keyed-mutex.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 
-/** Work that notes when it begins, and ends when it is told to. */
-function createWork(begun: string[]) {
+/** Work that notes its start and ends when the test says so. */
+function createWork(started: string[]) {
   const ends = new Map<string, PromiseWithResolvers<string>>();
   return {
     work: (name: string) => () => {
-      begun.push(name);
+      started.push(name);
       const end = Promise.withResolvers<string>();
       ends.set(name, end);
       return end.promise;
@@ -16,39 +16,39 @@ function createWork(begun: string[]) {
   };
 }
 
-/** All that can go on without anybody, has. */
+/** Resolves when every promise that could settle by itself has settled. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('turns', () => {
-  it('come one after the other, whether the one before succeeds or fails', async () => {
-    const begun: string[] = [];
-    const { work, end, fail } = createWork(begun);
-    const takeTurn = createTurns();
-    const turns = ['a', 'b', 'c'].map((name) => takeTurn('key', work(name)));
+describe('a keyed mutex', () => {
+  it('runs work of one key one after the other, whether the work before succeeds or fails', async () => {
+    const started: string[] = [];
+    const { work, end, fail } = createWork(started);
+    const runExclusive = createKeyedMutex();
+    const results = ['a', 'b', 'c'].map((name) => runExclusive('key', work(name)));
     await settled();
-    expect(begun).toEqual(['a']);
+    expect(started).toEqual(['a']);
     end('a');
-    expect(await turns[0]).toBe('a');
+    expect(await results[0]).toBe('a');
     await settled();
-    expect(begun).toEqual(['a', 'b']);
+    expect(started).toEqual(['a', 'b']);
     fail('b');
-    await expect(turns[1]).rejects.toThrow('b');
+    await expect(results[1]).rejects.toThrow('b');
     await settled();
     end('c');
-    expect(await turns[2]).toBe('c');
-    const later = takeTurn('key', work('d'));
+    expect(await results[2]).toBe('c');
+    const later = runExclusive('key', work('d'));
     await settled();
     end('d');
     expect(await later).toBe('d');
   });
 
-  it('of other keys do not wait', async () => {
-    const begun: string[] = [];
-    const { work } = createWork(begun);
-    const takeTurn = createTurns();
-    void takeTurn('one', work('a'));
-    void takeTurn('two', work('b'));
+  it('runs work of different keys side by side', async () => {
+    const started: string[] = [];
+    const { work } = createWork(started);
+    const runExclusive = createKeyedMutex();
+    void runExclusive('one', work('a'));
+    void runExclusive('two', work('b'));
     await settled();
-    expect(begun).toEqual(['a', 'b']);
+    expect(started).toEqual(['a', 'b']);
   });
 });

@@ -1,17 +1,19 @@
-/** Runs work of the same key one after the other, in the order in which it came. */
-export function createTurns(): <Result>(key: string, work: () => Promise<Result>) => Promise<Result> {
-  const last = new Map<string, Promise<unknown>>();
+/** Runs work of the same key one after the other, in the order of the calls. Work of different keys runs side by side. */
+export type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+export function createKeyedMutex(): KeyedMutex {
+  const tails = new Map<string, Promise<unknown>>();
   return (key, work) => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(work);
-    // The next one comes however this one ends.
-    const over = turn.then(
+    const result = (tails.get(key) ?? Promise.resolve()).then(work);
+    // The next work runs whether this one succeeds or fails.
+    const settled = result.then(
       () => undefined,
       () => undefined,
     );
-    last.set(key, over);
-    void over.then(() => {
-      if (last.get(key) === over) last.delete(key);
+    tails.set(key, settled);
+    void settled.then(() => {
+      if (tails.get(key) === settled) tails.delete(key);
     });
-    return turn;
+    return result;
   };
 }

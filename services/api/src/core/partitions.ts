@@ -3,8 +3,12 @@ import type { Closers } from '@enterprise-api/shared/runtime';
 
 const dayMs = 24 * 3_600_000;
 
-/** Next months' partitions, now and once a day: without one, every event of that month would be refused. */
-export async function keepPartitions(db: Database, closers: Closers, onError: (error: unknown) => void): Promise<void> {
+/** Creates the coming months' partitions now and once a day. Without its partition an event would be refused. */
+export async function maintainPartitions(
+  db: Database,
+  closers: Closers,
+  onError: (error: unknown) => void,
+): Promise<void> {
   const ensure = async () => ensurePartitions(db, await databaseTime(db));
   await ensure();
   const timer = setInterval(() => void ensure().catch(onError), dayMs).unref();

@@ -6,10 +6,10 @@ import {
   type RequiredScope,
 } from '@enterprise-api/shared/contracts';
 
-/** An expected outcome that is not a success: services return it, one place turns it into an answer. */
+/** An expected failure. Services return it; `problemAnswer` turns it into the answer. */
 export interface Problem {
   readonly problem: ErrorCode;
-  /** Public text; the catalogue's when there is nothing more precise. */
+  /** Public text; the catalogue's by default. */
   readonly message?: string;
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
@@ -26,7 +26,7 @@ export function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'problem' in value;
 }
 
-/** A request whose content is wrong: its first detail is what `param` and `message` speak of. */
+/** A request with invalid content. `param` and `message` describe its first detail. */
 export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'validation_failed'): Problem {
   const [first] = details;
   if (first === undefined) return problem(code);
@@ -37,13 +37,13 @@ export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'vali
 
 const realm = 'Bearer realm="enterprise-api"';
 
-/** What a 401 asks for (RFC 6750, section 3): no error code when the request came without any credentials. */
+/** `WWW-Authenticate` of a 401. A request without any credentials gets no error code (RFC 6750, section 3). */
 export const challenges = {
   missing: { 'WWW-Authenticate': realm },
   invalid: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
 } as const;
 
-/** The headers that an error brings with it. */
+/** The headers that belong to an error. */
 export function problemHeaders(found: Problem): Record<string, string> {
   const headers: Record<string, string> = { ...found.headers };
   const retryAfter = retryAfterOf(found);
@@ -70,7 +70,7 @@ export function problemBody(found: Problem, requestId: string): ErrorBody {
   };
 }
 
-/** RFC 7644, section 3.12, with our error beside it: SCIM has no place for a code and a request id. */
+/** The error body of RFC 7644, section 3.12, with ours inside: SCIM has no fields for a code and a request id. */
 export function scimProblemBody(found: Problem, requestId: string): unknown {
   const { error } = problemBody(found, requestId);
   return {

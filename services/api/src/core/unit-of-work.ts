@@ -10,10 +10,12 @@ import {
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
 import type { Logger } from '@enterprise-api/shared/runtime';
-import { isProblem, type Problem } from './problem.ts';
+import type { IsWanted } from './database-health.ts';
+import { isProblem } from './problem.ts';
+import { runTransaction } from './transaction.ts';
 
-/** Whose request it is that changes something: what the audit log says of it. */
-export interface Origin {
+/** The request that changes something, as the audit log names it. */
+interface Origin {
   readonly actor: string;
   readonly requestId: string;
 }
@@ -27,89 +29,73 @@ interface ReportedChange {
 }
 
 /**
- * The transaction of a request. Every statement of the work goes through `trx`: it may be all that the request has of
- * the pool, and what went around it would neither be undone nor see what was done.
+ * The transaction of a request. Every statement of the work goes through `trx`: a statement on another connection would
+ * neither be rolled back with the rest nor see what the rest has written, and the request holds one connection already.
  */
 interface UnitOfWork {
   readonly trx: DatabaseTransaction;
-  /** Enters the change into the audit log. It is logged, and other processes hear of it, once it is committed. */
+  /** Writes the change into the audit log. It is logged, and other processes are notified, after the commit. */
   changed(change: ReportedChange): Promise<void>;
-  /** Deliveries of this webhook (UUID) are due: once that is committed, workers hear of it as of a change of the webhook. */
+  /** Deliveries of this webhook (UUID) are due: workers are notified after the commit, as of a change of the webhook. */
   due(webhookId: string): void;
-  /** Runs a part of the work that is undone by itself, as a whole one would be. */
+  /** Runs a part of the work, which is rolled back by itself when it ends in a problem. */
   readonly part: Transact;
 }
 
-/** Runs work in one transaction. What ends in an error, or in a problem, has changed nothing. */
+/** Runs work in one transaction. Work that ends in an error or in a problem changes nothing. */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>) => Promise<Result>;
+
+/** Makes the transactions of one request, which commit only while the request still waits for its answer. */
+export type TransactAs = (origin: Origin, isWanted: IsWanted) => Transact;
 
 export interface TransactOptions {
   db: Database;
   log: Logger;
-  /** Tells every process that something it may have a copy of has changed. */
-  announce: (change: Change) => Promise<void>;
+  /** Tells every process that it may hold an outdated copy of something. */
+  notify: (change: Change) => Promise<void>;
 }
 
-export function createTransact({ db, log, announce }: TransactOptions): (origin: Origin) => Transact {
-  const report = async ({ change, entry }: Done) => {
+export function createTransact({ db, log, notify }: TransactOptions): TransactAs {
+  const report = async ({ change, entry }: CommittedChange) => {
     if (entry !== undefined) log.info(auditLogFields(entry), 'audit');
-    await announce(change);
+    await notify(change);
   };
-  return (origin) => async (work) => {
-    const done: Done[] = [];
-    const result = await commitUnlessProblem(db, (trx) => work(createUnit(trx, origin, done)));
-    if (!isProblem(result)) await Promise.all(done.map(report));
+  return (origin, isWanted) => async (work) => {
+    const changes: CommittedChange[] = [];
+    const result = await runTransaction(db, isWanted, (trx) => work(createUnit(trx, origin, changes)));
+    if (!isProblem(result)) await Promise.all(changes.map(report));
     return result;
   };
 }
 
-/** What others are to hear of after the commit, and the audit log's entry of it. */
-interface Done {
+/** What others are told of after the commit, with its entry in the audit log. */
+interface CommittedChange {
   change: Change;
   entry?: NewAuditEntry;
 }
 
-function createUnit(trx: DatabaseTransaction, origin: Origin, done: Done[]): UnitOfWork {
+function createUnit(trx: DatabaseTransaction, origin: Origin, changes: CommittedChange[]): UnitOfWork {
   const unit: UnitOfWork = {
     trx,
     changed: async (reported) => {
       const entry = { ...reported, ...origin };
       await writeAuditEntry(trx, entry);
       const kind = auditObjectType(entry.action) satisfies AuditObjectType;
-      done.push({ change: { kind, id: entry.objectId }, entry });
+      changes.push({ change: { kind, id: entry.objectId }, entry });
     },
     due: (webhookId) => {
-      done.push({ change: { kind: 'webhook', id: webhookId } });
+      changes.push({ change: { kind: 'webhook', id: webhookId } });
     },
     part: async (work) => {
-      const before = done.length;
+      const before = changes.length;
       await markSavepoint(trx);
       const result = await work(unit);
       if (isProblem(result)) {
         await returnToSavepoint(trx);
-        done.length = before;
+        changes.length = before;
       }
       return result;
     },
   };
   return unit;
-}
-
-async function commitUnlessProblem<Result>(
-  db: Database,
-  work: (trx: DatabaseTransaction) => Promise<Result>,
-): Promise<Result> {
-  let refused: (Result & Problem) | undefined;
-  const refuse = new Error('rolled back');
-  try {
-    return await db.transaction().execute(async (trx) => {
-      const result = await work(trx);
-      if (!isProblem(result)) return result;
-      refused = result;
-      throw refuse;
-    });
-  } catch (error) {
-    if (error === refuse && refused !== undefined) return refused;
-    throw error;
-  }
 }

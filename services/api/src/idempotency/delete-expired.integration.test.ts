@@ -4,7 +4,7 @@ import { createClosers, createLogger, newUuid } from '@enterprise-api/shared/run
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../testing/eventually.ts';
-import { keepIdempotencyKeys } from './delete-expired.ts';
+import { deleteExpiredRegularly } from './delete-expired.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -28,14 +28,14 @@ async function insertKeys(count: number, ageMs: number): Promise<void> {
   await db.insertInto('idempotency_keys').values(rows).execute();
 }
 
-it('deletes what is older than a day, all of it in portions, and nothing else', async () => {
+it('deletes every answer older than a day, in batches, and no other', async () => {
   await insertKeys(25, 24 * hourMs + 1_000);
   await insertKeys(5, 23 * hourMs);
   const closers = createClosers(createLogger('test', 'fatal'));
   const fail = (error: unknown) => {
     throw error;
   };
-  keepIdempotencyKeys(db, closers, fail, { everyMs: 5, batchSize: 10 });
+  deleteExpiredRegularly(db, closers, fail, { everyMs: 5, batchSize: 10 });
   const count = async () => (await db.selectFrom('idempotency_keys').select('id').execute()).length;
   await eventually(async () => (await count()) === 5, 5_000);
   await closers.closeAll();

@@ -2,18 +2,18 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import type { Closers } from '@enterprise-api/shared/runtime';
 import { deleteExpired } from './queries.ts';
 
-export interface UpkeepOptions {
+export interface DeletionOptions {
   everyMs?: number;
-  /** Rows that one statement deletes: small enough to be done in milliseconds. */
+  /** Rows per statement: few enough for milliseconds. */
   batchSize?: number;
 }
 
-/** Deletes expired answers, once a minute, in small portions until none is left. Expired ones are never replayed anyway. */
-export function keepIdempotencyKeys(
+/** Deletes expired answers once a minute, in batches until none is left. Expired answers are never replayed, deleted or not. */
+export function deleteExpiredRegularly(
   db: Database,
   closers: Closers,
   onError: (error: unknown) => void,
-  { everyMs = 60_000, batchSize = 1_000 }: UpkeepOptions = {},
+  { everyMs = 60_000, batchSize = 1_000 }: DeletionOptions = {},
 ): void {
   let running: Promise<void> | undefined;
   let closing = false;

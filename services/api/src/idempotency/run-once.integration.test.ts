@@ -12,8 +12,8 @@ import { createTransact, type Transact } from '../core/unit-of-work.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import { serveRoutes } from '../http/routing/serve-routes.ts';
+import { attachRequestContext } from '../http/server/attach-request-context.ts';
 import { createErrorHandler } from '../http/server/error-handler.ts';
-import { openRequests } from '../http/server/open-request.ts';
 import { createRunOnce } from './run-once.ts';
 
 // What is true of every POST, shown with routes that do what no real one does: write first and refuse then.
@@ -29,7 +29,7 @@ const access: Access = { organizationId: newUuid() };
 let db: Database;
 let close: () => Promise<void>;
 let app: Express;
-let announced: Change[] = [];
+let notified: Change[] = [];
 let runs = 0;
 /** What the handler comes to after it has written. */
 let ending: () => Problem | { name: string } = () => ({ name: 'done' });
@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => close());
 beforeEach(async () => {
   runs = 0;
-  announced = [];
+  notified = [];
   ending = () => ({ name: 'done' });
   await db.deleteFrom('organizations').execute();
   await db.deleteFrom('audit_log').execute();
@@ -85,21 +85,21 @@ function createApp(database: Database): Express {
     }),
   ];
   const ring = [{ id: 'test', key: randomBytes(32) }] as const;
-  const announce = async (change: Change) => void announced.push(change);
+  const notify = async (change: Change) => void notified.push(change);
   const made = express();
-  made.use(openRequests({ clock: systemClock, isStopping: () => false, onDone: () => undefined }));
+  made.use(attachRequestContext({ clock: systemClock, isStopping: () => false, onFinished: () => undefined }));
   made.use(
     serveRoutes<Access>({
       table: createRouteTable<Access>(routes),
       guard: () => access,
       body: { maxBytes: 1_000, maxDepth: 20, maxKeys: 100 },
       actorOf: () => 'test',
-      transactAs: createTransact({ db: database, log, announce }),
+      transactAs: createTransact({ db: database, log, notify }),
       idempotency: {
         organizationOf: ({ organizationId }) => organizationId,
         runOnce: createRunOnce(createSecretBox(ring)),
       },
-      attend: (work) => work,
+      withDatabaseCheck: (work) => work(() => true),
       checkResponses: true,
     }),
   );
@@ -114,7 +114,7 @@ const ringPath = () => `/v1/notes/${toPublicId('whk', newUuid())}/ring`;
 async function effects(): Promise<number[]> {
   const organizations = await db.selectFrom('organizations').select('id').execute();
   const entries = await db.selectFrom('audit_log').select('id').execute();
-  return [organizations.length, entries.length, announced.length];
+  return [organizations.length, entries.length, notified.length];
 }
 
 describe('a success', () => {

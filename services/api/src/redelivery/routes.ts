@@ -35,7 +35,7 @@ export function manualSendRoutes(sends: ManualSends): Route<Principal>[] {
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       body: replayRequestSchema,
-      inTurn: true,
+      serializedPerOrganization: true,
       status: 202,
       response: replaySchema,
       handle: ({ access, ids, body, transact, receivedAtMs }) =>

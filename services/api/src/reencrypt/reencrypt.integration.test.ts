@@ -49,9 +49,9 @@ async function insertWebhooks(count: number): Promise<void> {
 
 const findRows = () => db.selectFrom('webhooks').selectAll().orderBy('id').execute();
 type Rows = Awaited<ReturnType<typeof findRows>>;
-const underNewKey = (rows: Rows) => rows.filter((row) => row.secret_sealed.startsWith('v1.newest.')).length;
+const underNewKey = (rows: Rows) => rows.filter((row) => row.secret_sealed?.startsWith('v1.newest.')).length;
 const open = (rows: Rows, box = both) =>
-  new Set(rows.map((row) => box.open(row.secret_sealed, webhookSecretContext(row.organization_id, row.id))));
+  new Set(rows.map((row) => box.open(row.secret_sealed ?? '', webhookSecretContext(row.organization_id, row.id))));
 
 function run(ring: string, onLine?: (line: string) => void) {
   const env = { PATH: process.env.PATH, DATABASE_URL: url, SECRETS_ENCRYPTION_KEYS: ring };

@@ -1,5 +1,5 @@
 import type { UpdateWebhook, Webhook } from '@enterprise-api/shared/contracts';
-import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { cancelBatchSize, cancelPending, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
 import { changedFields } from '../core/changed-fields.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
@@ -7,7 +7,6 @@ import type { Transact } from '../core/unit-of-work.ts';
 import { type IfMatch, isStale, type Tagged, versionTag } from '../http/routing/etag.ts';
 import { presentWebhook } from './present.ts';
 import {
-  cancelPending,
   findWebhook,
   lockWebhook,
   recordUrl,
@@ -27,8 +26,11 @@ export interface WebhookTarget {
 /** The fields whose names the audit log tells when their values change. */
 export const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
 
-/** A request cancels at most so many deliveries itself; the workers cancel the rest. */
-const canceledPerRequest = 1_000;
+/** Of a webhook that is disabled or deleted, the request cancels one batch of deliveries itself; the workers cancel the rest. */
+const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
+
+/** Nothing is signed for a deleted webhook any more, and what is not stored cannot leak. */
+const erasedSecrets = { secret_sealed: null, previous_secret_sealed: null, previous_secret_expires_at: null };
 
 /** @param input its URL accepted, if it has one */
 export function changeWebhook(
@@ -54,8 +56,8 @@ export function deleteWebhook(transact: Transact, target: WebhookTarget): Promis
   return transact(async ({ trx, changed }) => {
     const before = await lockTarget(trx, target);
     if (isProblem(before)) return before;
-    await updateWebhook(trx, organizationId, id, { state: 'deleted' });
-    await cancelPending(trx, id, { includeTests: true, limit: canceledPerRequest });
+    await updateWebhook(trx, organizationId, id, { state: 'deleted', ...erasedSecrets });
+    await cancelPending(trx, [id], firstBatch);
     await changed({ action: 'webhook.deleted', objectId: id, organizationId, changedFields: [] });
     return undefined;
   });
@@ -92,9 +94,9 @@ async function applyChanges(
     ...(enables && { state: 'enabled', disabled_reason: null }),
     ...(disables && { state: 'disabled', disabled_reason: 'manual' }),
   };
+  if (enables) await cancelPending(trx, [before.id], { limit: null, locked: 'wait' });
   await updateWebhook(trx, organizationId, before.id, changes);
   if (moves) await recordUrl(trx, before.id);
-  if (enables) await cancelPending(trx, before.id, { includeTests: false, limit: null });
-  if (disables) await cancelPending(trx, before.id, { includeTests: false, limit: canceledPerRequest });
+  if (disables) await cancelPending(trx, [before.id], firstBatch);
   if (enables || disables || moves) await resetHealth(trx, before.id);
 }

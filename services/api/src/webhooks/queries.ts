@@ -27,7 +27,17 @@ type NewWebhook = Pick<
 >;
 
 export type WebhookChanges = Partial<
-  Pick<Row<'webhooks'>, 'url' | 'event_patterns' | 'description' | 'state' | 'disabled_reason'>
+  Pick<
+    Row<'webhooks'>,
+    | 'url'
+    | 'event_patterns'
+    | 'description'
+    | 'state'
+    | 'disabled_reason'
+    | 'secret_sealed'
+    | 'previous_secret_sealed'
+    | 'previous_secret_expires_at'
+  >
 >;
 
 /**
@@ -132,25 +142,4 @@ export async function resetHealth(trx: DatabaseTransaction, webhookId: string): 
     .set({ consecutive_failures: 0, failed_attempts: 0, first_failure_at: null, open_until: null, openings: 0 })
     .where('webhook_id', '=', webhookId)
     .execute();
-}
-
-/**
- * Cancels the webhook's pending deliveries, locked in the order of their ids like everywhere. A disabled webhook may
- * still be tested, so its `webhook.test` deliveries are kept unless it is deleted.
- *
- * @param limit cancels only the first so many; workers cancel the rest
- */
-export async function cancelPending(
-  trx: DatabaseTransaction,
-  webhookId: string,
-  which: { includeTests: boolean; limit: number | null },
-): Promise<void> {
-  const exceptTests = which.includeTests ? sql`` : sql`and event_type <> 'webhook.test'`;
-  await sql`
-    with pending as materialized (
-      select id from deliveries where webhook_id = ${webhookId} and status = 'pending' ${exceptTests}
-      order by id limit ${which.limit} for update
-    )
-    update deliveries set status = 'canceled', next_attempt_at = null, completed_at = clock_timestamp()
-    where id = any (array(select id from pending))`.execute(trx);
 }

@@ -175,4 +175,16 @@ describe('DELETE /v1/webhooks/{id}', () => {
     await api.call('delete', `/v1/webhooks/${id}`, key).expect(204);
     await api.call('delete', `/v1/webhooks/${id}`, key).expect(404);
   });
+
+  it('204 and keeps no secret, neither the current nor the previous one', async () => {
+    const { id } = await api.createWebhook(key);
+    await api.call('post', `/v1/webhooks/${id}/rotate-secret`, key).expect(200);
+    await api.call('delete', `/v1/webhooks/${id}`, key).expect(204);
+    const secrets = await api.db
+      .selectFrom('webhooks')
+      .select(['secret_sealed', 'previous_secret_sealed', 'previous_secret_expires_at'])
+      .where('id', '=', uuidOf(id))
+      .executeTakeFirstOrThrow();
+    expect(Object.values(secrets)).toEqual([null, null, null]);
+  });
 });

@@ -51,8 +51,10 @@ describe('POST /v1/webhooks', () => {
     expect(secret_sealed).not.toContain(secret.slice(6));
     const box = createSecretBox(testConfig({ DATABASE_URL: 'postgres://x' }).keyRing);
     const organization = fromPublicId('org', organizationId) as string;
-    expect(box.open(secret_sealed, webhookSecretContext(organization, uuidOf(id)))).toBe(secret);
-    expect(() => box.open(secret_sealed, webhookSecretContext(organization, organization))).toThrow('does not open');
+    expect(box.open(secret_sealed ?? '', webhookSecretContext(organization, uuidOf(id)))).toBe(secret);
+    expect(() => box.open(secret_sealed ?? '', webhookSecretContext(organization, organization))).toThrow(
+      'does not open',
+    );
   });
 
   it('201 with scheme and host in lower case, and the rest of the URL as sent', async () => {

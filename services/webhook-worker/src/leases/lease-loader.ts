@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import type { Clock, Logger } from '@enterprise-api/shared/runtime';
+import { type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { type Lease, toLease } from './lease.ts';
 import type { LeaseRow } from './lease-row.ts';
@@ -51,8 +51,10 @@ export function createLeaseLoader({ db, clock, log, scheduler, hostKey, leaseMs 
       const leases: Lease[] = [];
       for (const row of rows) {
         const event = events.get(row.event_id);
-        if (event === undefined) log.error({ delivery_id: row.id, event_id: row.event_id }, 'event has no body');
-        else leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
+        if (event === undefined) {
+          const ids = { delivery_id: toPublicId('dlv', row.id), event_id: toPublicId('evt', row.event_id) };
+          log.error(ids, 'event has no body');
+        } else leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
       }
       scheduler.accept(leases);
     },

@@ -1,12 +1,13 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
 /** The right to send one delivery until a time, as take and dispatch return it. */
 export interface LeaseRow {
   id: string;
-  organization_id: string;
-  webhook_id: string;
-  event_id: string;
+  organization_id: Uuid;
+  webhook_id: Uuid;
+  event_id: Uuid;
   event_type: EventType;
   attempt_count: number;
   max_attempts: number;

@@ -1,15 +1,16 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { LeaseRow } from './lease-row.ts';
 import type { EventContent } from './queries.ts';
 
 /** A lease as it travels through a worker. */
 export interface Lease {
-  deliveryId: string;
-  organizationId: string;
-  webhookId: string;
+  deliveryId: Uuid;
+  organizationId: Uuid;
+  webhookId: Uuid;
   /** Where it goes, as the limit per host counts: it is sent there, or given back. */
   hostKey: string;
-  eventId: string;
+  eventId: Uuid;
   eventType: EventType;
   /** Number of the attempt that this lease is for; 1 is the first. */
   number: number;

@@ -32,8 +32,8 @@ describe('health', () => {
         db,
         leases.slice(from, to).map((lease) => outcomeOf(lease)),
       );
-    expect((await fail(0, 4)).held).toEqual([]);
-    const [opened] = (await fail(4, 5)).held;
+    expect((await fail(0, 4)).circuitOpened).toEqual([]);
+    const [opened] = (await fail(4, 5)).circuitOpened;
     expect(opened?.webhookId).toBe(webhookId);
     expect(opened?.forMs).toBeGreaterThan(8_000);
     expect(opened?.forMs).toBeLessThanOrEqual(10_000);
@@ -45,7 +45,7 @@ describe('health', () => {
     await sql`update webhook_health set open_until = now() - interval '1 s' where webhook_id = ${webhookId}`.execute(
       db,
     );
-    const [reopened] = (await fail(7, 8)).held;
+    const [reopened] = (await fail(7, 8)).circuitOpened;
     expect(reopened?.forMs).toBeGreaterThan(18_000);
     expect(reopened?.forMs).toBeLessThanOrEqual(20_000);
 
@@ -61,29 +61,29 @@ describe('health', () => {
 
   it('opens the breaker when the first batch of a webhook alone has 5 failures', async () => {
     const { leases } = await takeDeliveries(db, 5);
-    const { held } = await recordOutcomes(
+    const { circuitOpened } = await recordOutcomes(
       db,
       leases.map((lease) => outcomeOf(lease)),
     );
-    expect(held).toHaveLength(1);
+    expect(circuitOpened).toHaveLength(1);
   });
 
   it('counts failures that say nothing about the endpoint towards disabling, not towards the breaker', async () => {
     const { leases, webhookId } = await takeDeliveries(db, 6);
     const notFound: Partial<Outcome> = { statusCode: 404, countsForBreaker: false };
-    const { held } = await recordOutcomes(
+    const { circuitOpened } = await recordOutcomes(
       db,
       leases.map((lease) => outcomeOf(lease, notFound)),
     );
-    expect(held).toEqual([]);
+    expect(circuitOpened).toEqual([]);
     expect(await findHealth(db, webhookId)).toMatchObject({ consecutive_failures: 0, failed_attempts: 6 });
   });
 
   it('holds the webhook as long as Retry-After says, ten minutes at most', async () => {
     const { leases } = await takeDeliveries(db, 1);
-    const { held } = await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { holdMs: 3_600_000 })]);
-    expect(held[0]?.forMs).toBeGreaterThan(590_000);
-    expect(held[0]?.forMs).toBeLessThanOrEqual(600_000);
+    const { circuitOpened } = await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { holdMs: 3_600_000 })]);
+    expect(circuitOpened[0]?.forMs).toBeGreaterThan(590_000);
+    expect(circuitOpened[0]?.forMs).toBeLessThanOrEqual(600_000);
   });
 
   it('reports a webhook as failing after 20 failed attempts over 5 days without a success', async () => {

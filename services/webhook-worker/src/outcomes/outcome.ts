@@ -1,20 +1,21 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 
-/** What is to be recorded of one attempt. Made when the attempt ended, written in a batch a few ms later. */
+/** What one attempt came to. Made when the attempt ends, recorded in a batch a few milliseconds later. */
 export interface Outcome {
-  deliveryId: string;
-  webhookId: string;
+  deliveryId: Uuid;
+  webhookId: Uuid;
   round: number;
-  /** Its time bits are those of `startedAt`. */
-  attemptId: string;
+  /** A UUID whose time bits are those of `startedAt`. */
+  attemptId: Uuid;
   number: number;
-  /** `stop`: no further attempt whatever the schedule says. */
+  /** `stop`: no further attempt, whatever the schedule says. */
   result: 'delivered' | 'retry' | 'stop';
   /** Until the next attempt, if there is one. */
   delayMs: number;
-  /** How long the receiver asked to be left alone; holds the whole webhook for 10 min at most. */
+  /** `Retry-After`, if the receiver sent one: opens the circuit of its webhook for that long, at most ten minutes. */
   holdMs: number | null;
-  /** Whether the failure counts towards disabling the webhook, and whether towards its breaker. */
+  /** Whether the failure counts towards disabling the webhook, and whether towards opening its circuit. */
   countsForHealth: boolean;
   countsForBreaker: boolean;
   manual: boolean;
@@ -33,10 +34,10 @@ export interface Outcome {
   };
 }
 
-/** What recording changed, beyond the rows. */
+/** What recording a batch changed, beyond its rows. */
 export interface Recorded {
   /** Webhooks that have failed for days and are to be disabled. */
   failing: string[];
-  /** Webhooks whose breaker is open now, and for how much longer. */
-  held: { webhookId: string; forMs: number }[];
+  /** Webhooks whose circuit is open now, and for how much longer. */
+  circuitOpened: { webhookId: string; forMs: number }[];
 }

@@ -10,15 +10,16 @@ import { createRelay } from '../fan-out/relay.ts';
 import type { Lease } from '../leases/lease.ts';
 import { createLeaseLoader } from '../leases/lease-loader.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { createBatcher } from '../outcomes/batcher.ts';
 import type { Outcome, Recorded } from '../outcomes/outcome.ts';
+import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import { recordOutcomes } from '../outcomes/queries.ts';
 import { attemptsPerHost } from '../scheduler/host-limit.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { createSender } from '../sender/send.ts';
-import { createDisabler } from '../webhooks/disabler.ts';
+import { createAutoDisable } from '../webhooks/auto-disable.ts';
+import { createPendingCancellation } from '../webhooks/pending-cancellation.ts';
 import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
-import { createWebhookCache, type WebhookCache } from '../webhooks/webhook-cache.ts';
+import { WebhookCache } from '../webhooks/webhook-cache.ts';
 
 /** Everything between a lease and its recorded outcome. */
 export interface Pipeline {
@@ -50,24 +51,26 @@ const storeWithinMs = 500;
 export function createPipeline({ config, db, clock, log, metrics, publish }: PipelineOptions): Pipeline {
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
   const startWithinMs = config.WORKER_START_WITHIN;
-  const webhooks = createWebhookCache({
+  const webhooks = new WebhookCache({
     clock,
     find: (ids) => findWebhooks(db, ids),
     open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
     onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
   });
-  const disabler = createDisabler({
+  const cancellation = createPendingCancellation({ db, log });
+  const autoDisable = createAutoDisable({
     db,
     log,
     publish,
+    cancellation,
     onDisabled: (reason) => metrics.webhooksDisabled.inc({ reason }),
   });
-  const batcher = createBatcher({
+  const batcher = new OutcomeBatcher({
     clock,
     log,
     record: (outcomes) => recordOutcomes(db, outcomes),
     onRecorded: (recorded, outcomes) => afterRecording(recorded, outcomes),
-    onLost: (outcomes) => metrics.outcomesLost.inc(outcomes),
+    onDropped: (outcomes) => metrics.outcomesDropped.inc(outcomes),
   });
   const sender = createSender({
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
@@ -82,11 +85,11 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     productVersion: version,
     policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
     startWithinMs,
-    webhook: webhooks.get,
-    knownState: webhooks.knownState,
+    webhook: (webhookId, atLeastVersion) => webhooks.get(webhookId, atLeastVersion),
+    knownState: (webhookId) => webhooks.knownState(webhookId),
     isStopping: () => scheduler.isStopped,
     send: sender.send,
-    record: batcher.add,
+    record: (outcome) => batcher.add(outcome),
     release: (leases) => release(leases),
     cancel: (lease) => cancel(lease),
     onAttempt: (outcome) => {
@@ -145,7 +148,7 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     leaseLoader,
     leaseMs: leaseMs(config),
     mayTake,
-    onStopped: disabler.cancelPending,
+    onStopped: cancellation.start,
     onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
     onError: createLimitedWarning(log, 'dispatch failed'),
   });
@@ -161,11 +164,12 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     );
   }
   function afterRecording(recorded: Recorded, outcomes: Outcome[]): void {
-    for (const { webhookId, forMs } of recorded.held) scheduler.openCircuit(webhookId, forMs);
+    for (const { webhookId, forMs } of recorded.circuitOpened) scheduler.openCircuit(webhookId, forMs);
     const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
-    for (const [webhookId, version] of gone) void disabler.disable(webhookId, 'gone', version);
+    for (const [webhookId, version] of gone) void autoDisable.disable(webhookId, 'gone', version);
     const versions = newestVersions(outcomes);
-    for (const webhookId of recorded.failing) void disabler.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
+    for (const webhookId of recorded.failing)
+      void autoDisable.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
   }
   async function attemptsEnded(): Promise<void> {
     while (running.size > 0) await Promise.allSettled(running);
@@ -174,8 +178,8 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     taker,
     webhooks,
     onWebhookChange: (webhookId) => {
-      webhooks.forget(webhookId);
-      disabler.cancelPending([webhookId]);
+      webhooks.invalidate(webhookId);
+      cancellation.start([webhookId]);
       dispatcher.wake();
     },
     start: () => {
@@ -193,7 +197,8 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
       await settledWithin(Promise.all([dispatcher.stop(), relay.stop()]), storeWithinMs);
       await settledWithin(attemptsEnded(), config.WEBHOOK_TIMEOUT_MS);
       await settledWithin(batcher.flush(flushWithinMs), flushWithinMs);
-      await settledWithin(Promise.all([disabler.stop(), leaseLoader.settled()]), storeWithinMs);
+      await settledWithin(autoDisable.settled(), storeWithinMs);
+      await settledWithin(Promise.all([cancellation.stop(), leaseLoader.settled()]), storeWithinMs);
       await settledWithin(sender.close(), storeWithinMs);
     },
   };

@@ -1,77 +1,105 @@
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Clock, createMicroBatcher, type MicroBatcher } from '@enterprise-api/shared/runtime';
 import type { SigningKeys } from '../attempt/build-request.ts';
 import { signingKey } from '../attempt/sign.ts';
 import { hostKeyOf } from '../scheduler/host-limit.ts';
 import type { WebhookRow } from './queries.ts';
 
-/** A webhook as attempts use it: its secrets opened and made into keys once, not per attempt. */
+/** A webhook as attempts use it: its secrets are decrypted and made into keys once, not per attempt. */
 export interface WebhookConfig {
   id: string;
   organizationId: string;
   url: string;
-  /** Organization and host, as the lanes' limit per host counts. */
+  /** Organization and host: attempts are limited per host. */
   hostKey: string;
   state: WebhookRow['state'];
   version: number;
-  /** Null when the secret cannot be opened: then nothing is sent. */
+  /** Null when the secret cannot be decrypted: then nothing is sent. */
   keys: SigningKeys | null;
-}
-
-export interface WebhookCache {
-  /** The webhook at this version or a newer one; null when there is none. At once when it is at hand. */
-  get(webhookId: string, atLeastVersion: number): WebhookConfig | Promise<WebhookConfig | null>;
-  /** The state that is at hand, without asking; null when none is. */
-  knownState(webhookId: string): WebhookConfig['state'] | null;
-  forget(webhookId: string): void;
-  forgetAll(): void;
 }
 
 export interface WebhookCacheOptions {
   find: (ids: string[]) => Promise<WebhookRow[]>;
-  /** Opens a sealed secret of a webhook. @throws when no key of the ring fits */
+  /** Decrypts a secret of a webhook. @throws when no key of the ring fits */
   open: (sealed: string, webhook: Pick<WebhookRow, 'id' | 'organization_id'>) => string;
   clock: Clock;
   onUnreadableSecret: (webhookId: string) => void;
 }
 
-/** A change that nobody told us of is seen after this time. */
+/** A change whose notification was lost is seen after this time. */
 const keptForMs = 5_000;
 const maxEntries = 10_000;
 
-export function createWebhookCache({ find, open, clock, onUnreadableSecret }: WebhookCacheOptions): WebhookCache {
-  const entries = new Map<string, { config: WebhookConfig; loadedAt: number }>();
-  const load = createGatheringLoader(find);
-  // A row read before a change and stored after the word of it came would be stale without anybody knowing.
-  let forgotten = 0;
+/** The webhooks that this worker sends to. Look-ups of one turn of the event loop are one statement. */
+export class WebhookCache {
+  readonly #options: WebhookCacheOptions;
+  readonly #entries = new BoundedMap<string, { config: WebhookConfig; loadedAt: number }>(maxEntries);
+  readonly #lookUps: MicroBatcher<string, Map<string, WebhookRow>>;
+  /** Invalidations so far: a row that was read before one is not cached after it. */
+  #invalidations = 0;
 
-  const reload = async (webhookId: string): Promise<WebhookConfig | null> => {
-    const askedAt = clock.monotonic();
-    const forgottenBefore = forgotten;
-    const row = await load(webhookId);
+  constructor(options: WebhookCacheOptions) {
+    this.#options = options;
+    this.#lookUps = createMicroBatcher({
+      run: async (ids: string[]) => new Map((await options.find([...new Set(ids)])).map((row) => [row.id, row])),
+    });
+  }
+
+  /** The webhook at this version or a newer one; null when there is none. Without a promise when it is cached. */
+  get(webhookId: string, atLeastVersion: number): WebhookConfig | Promise<WebhookConfig | null> {
+    const entry = this.#entries.get(webhookId);
+    const isUsable =
+      entry !== undefined &&
+      entry.config.version >= atLeastVersion &&
+      this.#options.clock.monotonic() - entry.loadedAt < keptForMs;
+    return isUsable ? entry.config : this.#load(webhookId);
+  }
+
+  /** The cached state, however old; null when there is none. */
+  knownState(webhookId: string): WebhookConfig['state'] | null {
+    return this.#entries.get(webhookId)?.config.state ?? null;
+  }
+
+  /** To be called when a webhook was changed. */
+  invalidate(webhookId: string): void {
+    this.#invalidations += 1;
+    // Load it again at once if it is in use: an attempt that is still connecting asks for its state before the first byte.
+    if (this.#entries.delete(webhookId)) this.#load(webhookId).catch(() => undefined);
+  }
+
+  /** To be called when notifications of changes may have been missed. */
+  invalidateAll(): void {
+    this.#invalidations += 1;
+    this.#entries.clear();
+  }
+
+  async #load(webhookId: string): Promise<WebhookConfig | null> {
+    const loadedAt = this.#options.clock.monotonic();
+    const invalidationsBefore = this.#invalidations;
+    const row = (await this.#lookUps.add(webhookId)).get(webhookId);
     if (!row) return null;
-    const known = entries.get(webhookId)?.config;
-    // Opening secrets costs more than looking the row up: an unchanged webhook keeps its keys.
-    const config = known?.version === row.version && known.keys?.previous == null ? known : toConfig(row);
-    if (forgotten === forgottenBefore) keep(config, askedAt);
+    const known = this.#entries.get(webhookId)?.config;
+    // Decrypting secrets costs more than reading the row: an unchanged webhook keeps its keys.
+    const config = known?.version === row.version && known.keys?.previous == null ? known : this.#toConfig(row);
+    if (this.#invalidations === invalidationsBefore) this.#entries.set(webhookId, { config, loadedAt });
     return config;
-  };
-  const keep = (config: WebhookConfig, loadedAt: number): void => {
-    // Written anew, it goes to the end: the first is the one that nobody has asked for longest.
-    entries.delete(config.id);
-    entries.set(config.id, { config, loadedAt });
-    const [oldest] = entries.keys();
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
-  };
-  const toConfig = (row: WebhookRow): WebhookConfig => ({
-    id: row.id,
-    organizationId: row.organization_id,
-    url: row.url,
-    hostKey: hostKeyOf(row.organization_id, row.url),
-    state: row.state,
-    version: row.version,
-    keys: openKeys(row),
-  });
-  const openKeys = (row: WebhookRow): SigningKeys | null => {
+  }
+
+  #toConfig(row: WebhookRow): WebhookConfig {
+    return {
+      id: row.id,
+      organizationId: row.organization_id,
+      url: row.url,
+      hostKey: hostKeyOf(row.organization_id, row.url),
+      state: row.state,
+      version: row.version,
+      keys: this.#openKeys(row),
+    };
+  }
+
+  #openKeys(row: WebhookRow): SigningKeys | null {
+    const { open, clock, onUnreadableSecret } = this.#options;
+    // Deleted, and its secret erased: nothing is sent any more.
+    if (row.secret_sealed === null) return null;
     try {
       const current = signingKey(open(row.secret_sealed, row));
       const previousFor = row.previous_secret_for_ms ?? 0;
@@ -82,40 +110,5 @@ export function createWebhookCache({ find, open, clock, onUnreadableSecret }: We
       onUnreadableSecret(row.id);
       return null;
     }
-  };
-  return {
-    get: (webhookId, atLeastVersion) => {
-      const entry = entries.get(webhookId);
-      const isGood =
-        entry !== undefined && entry.config.version >= atLeastVersion && clock.monotonic() - entry.loadedAt < keptForMs;
-      return isGood ? entry.config : reload(webhookId);
-    },
-    knownState: (webhookId) => entries.get(webhookId)?.config.state ?? null,
-    forget: (webhookId) => {
-      forgotten += 1;
-      // One in use is read again at once: an attempt that is still connecting asks for its state before the first byte.
-      if (entries.delete(webhookId)) reload(webhookId).catch(() => undefined);
-    },
-    forgetAll: () => {
-      forgotten += 1;
-      entries.clear();
-    },
-  };
-}
-
-/** Joins the look-ups of one turn of the event loop into one statement. */
-function createGatheringLoader(find: WebhookCacheOptions['find']): (id: string) => Promise<WebhookRow | undefined> {
-  let gathering: { ids: Set<string>; rows: Promise<Map<string, WebhookRow>> } | undefined;
-  return async (id) => {
-    if (!gathering) {
-      const ids = new Set<string>();
-      const rows = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
-        gathering = undefined;
-        return new Map((await find([...ids])).map((row) => [row.id, row]));
-      });
-      gathering = { ids, rows };
-    }
-    gathering.ids.add(id);
-    return (await gathering.rows).get(id);
-  };
+  }
 }

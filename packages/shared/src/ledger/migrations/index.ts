@@ -8,6 +8,7 @@ import * as testsDue from './0006-tests-due.ts';
 import * as deliveredAttempts from './0007-delivered-attempts.ts';
 import * as narrowHistoryIndexes from './0008-narrow-history-indexes.ts';
 import * as leaseCount from './0009-lease-count.ts';
+import * as erasedSecrets from './0010-erased-secrets.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   '0007-delivered-attempts': deliveredAttempts,
   '0008-narrow-history-indexes': narrowHistoryIndexes,
   '0009-lease-count': leaseCount,
+  '0010-erased-secrets': erasedSecrets,
 };

@@ -1,35 +1,39 @@
 import type { IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
+import type { IsWanted } from '../../core/database-health.ts';
 import type { Problem } from '../../core/problem.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
 import type { IfMatch, Tagged } from './etag.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a handler gets: everything parsed, and who is asking. */
+/** What a handler gets: the parsed request, and the caller. */
 interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly access: Access;
   /** UUIDs behind the ids of the path. */
-  readonly ids: Readonly<Record<Ids, string>>;
+  readonly ids: Readonly<Record<Ids, Uuid>>;
   readonly query: Query;
   readonly body: Body;
   /** `X-Request-Id` of the request and its answer. */
   readonly requestId: string;
-  /** When the request came, by the monotonic clock: before it waited for its turn. */
+  /** When the request arrived, by the monotonic clock; before it waited for other requests. */
   readonly receivedAtMs: number;
-  /** What the client has seen of what it changes, on routes with `ifMatch`; null when it does not say. */
+  /** The versions that the client names in `If-Match`, on routes with `ifMatch`; null without the header. */
   readonly ifMatch: IfMatch | null;
   /**
-   * Changes something, in the caller's name. A handler that writes, writes through this: it is what makes a request
-   * with an `Idempotency-Key` and its answer one thing.
+   * Runs the transaction of the request. Handlers write through it alone, so that the answer to an `Idempotency-Key` is
+   * stored in the transaction of its effect.
    */
   readonly transact: Transact;
+  /** False once the request was answered 503: what is not committed by then must not be. */
+  readonly isWanted: IsWanted;
 }
 
-/** What a handler gives back; a tagged answer is sent with its `ETag`. */
+/** What a handler returns; a tagged answer is sent with its `ETag`. */
 type Outcome<Answer> = Answer | Tagged<Answer> | Problem;
 
-/** A route as its feature writes it down. */
+/** A route as its feature declares it. */
 export interface RouteDefinition<
   Access,
   Query extends z.ZodType,
@@ -43,35 +47,35 @@ export interface RouteDefinition<
   summary: string;
   /** What the key must be allowed to do; null on the internal listener, whose secret may do everything. */
   scope: RequiredScope | null;
-  /** The kind of id of each `{…}` in the path. A malformed one is 404 like an unknown one. */
+  /** The kind of id of each `{…}` in the path. A malformed id is 404 like an unknown one. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
-  /** Query parameters; none when left out. Unknown and repeated ones are refused. */
+  /** Query parameters; none by default. Unknown and repeated parameters are refused. */
   query?: Query;
-  /** The JSON body. Without it, none is asked for, and what comes all the same may only be an empty object. */
+  /** The JSON body. A route without this schema accepts no body and an empty object. */
   body?: Body;
-  /** Of a body that is a union: which member it is meant to be, so that problems speak of that one alone. */
+  /** For a body that is a union: the member that was meant, so that errors describe that member alone. */
   narrowBody?: (json: unknown) => z.ZodType;
-  /** Whether `If-Match` counts. */
+  /** Whether the route honours `If-Match`. */
   ifMatch?: boolean;
   /**
-   * Whether an organization's requests to it are worked on one after the other, in this process: each may keep a
-   * connection to the database for seconds, and there are few.
+   * Runs the requests of one organization one after the other, in this process. For routes that may hold one of the few
+   * database connections for seconds.
    */
-  inTurn?: boolean;
-  /** Status of success; 204 answers without a body. */
+  serializedPerOrganization?: boolean;
+  /** Status of a success; 204 has no body. */
   status: 200 | 201 | 202 | 204;
-  /** What is sent on success: fields that it does not declare never leave the process. */
+  /** The body of a success. Fields that this schema does not declare are removed. */
   response?: Answer;
-  /** Where the thing that was made can be read. */
+  /** Path of the created resource. */
   location?: (answer: z.output<Answer>) => string;
-  /** Ids of the events that it emitted: the request's log line tells them. */
-  eventIds?: (answer: z.output<Answer>) => string[];
+  /** Public ids of the events that the request emitted, for its log line. */
+  eventIds?: (answer: z.output<Answer>) => PublicId<'evt'>[];
   handle(
     input: RouteInput<Access, z.output<Query>, z.output<Body>, Ids>,
   ): Promise<Outcome<z.output<Answer>>> | Outcome<z.output<Answer>>;
 }
 
-/** A route as the table holds it, its types checked where it was defined. */
+/** A route in the table. Its types were checked by `defineRoute`. */
 export interface Route<Access> {
   readonly method: Method;
   readonly path: string;
@@ -82,15 +86,15 @@ export interface Route<Access> {
   readonly body: z.ZodType | undefined;
   readonly narrowBody: ((json: unknown) => z.ZodType) | undefined;
   readonly ifMatch: boolean;
-  readonly inTurn: boolean;
+  readonly serializedPerOrganization: boolean;
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
-  readonly eventIds: ((answer: unknown) => string[]) | undefined;
+  readonly eventIds: ((answer: unknown) => PublicId<'evt'>[]) | undefined;
   readonly handle: (input: RouteInput<Access, unknown, unknown, string>) => unknown;
 }
 
-/** Declares a route; the compiler holds its handler to its schemas. */
+/** Declares a route; the compiler checks its handler against its schemas. */
 export function defineRoute<
   Access,
   Query extends z.ZodType = z.ZodUndefined,
@@ -110,7 +114,7 @@ export function defineRoute<
     body: definition.body,
     narrowBody: definition.narrowBody,
     ifMatch: definition.ifMatch ?? false,
-    inTurn: definition.inTurn ?? false,
+    serializedPerOrganization: definition.serializedPerOrganization ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],
     eventIds: definition.eventIds as Route<Access>['eventIds'],

@@ -1,7 +1,7 @@
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Response } from 'express';
 import { type Problem, problemBody, problemHeaders, scimProblemBody } from '../../core/problem.ts';
-import { exchangeOf, targetOf } from '../server/request-context.ts';
+import { requestContextOf, targetOf } from '../server/request-context.ts';
 
 /** An answer, ready to be sent, or to be kept and sent again. */
 export interface Answer {
@@ -28,18 +28,18 @@ const scimPath = /^\/scim\/v2(?:\/|$)/;
 
 /** The one place that turns a problem into an answer. */
 export function problemAnswer(response: Response, found: Problem): Answer {
-  const exchange = exchangeOf(response);
-  exchange.errorCode = found.problem;
+  const context = requestContextOf(response);
+  context.errorCode = found.problem;
   const { status } = errorCatalogue[found.problem];
   const headers = problemHeaders(found);
   return scimPath.test(targetOf(response.req).path)
-    ? jsonAnswer(status, scimProblemBody(found, exchange.requestId), headers, 'application/scim+json')
-    : jsonAnswer(status, problemBody(found, exchange.requestId), headers);
+    ? jsonAnswer(status, scimProblemBody(found, context.requestId), headers, 'application/scim+json')
+    : jsonAnswer(status, problemBody(found, context.requestId), headers);
 }
 
 /** Sends without Express's own `json()`, which would look for ETags and formats that we do not use. */
 export function sendAnswer(response: Response, { status, headers, body }: Answer): void {
-  const all: Record<string, string | number> = { ...exchangeOf(response).headers, ...headers };
+  const all: Record<string, string | number> = { ...requestContextOf(response).headers, ...headers };
   if (body === null) {
     response.writeHead(status, all).end();
     return;

@@ -1,24 +1,25 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { createTurns } from '../../core/keyed-mutex.ts';
+import type { IsWanted, WithDatabaseCheck } from '../../core/database-health.ts';
+import { createKeyedMutex, type KeyedMutex } from '../../core/keyed-mutex.ts';
 import { isProblem, type Problem, problem } from '../../core/problem.ts';
-import type { Origin, Transact } from '../../core/unit-of-work.ts';
+import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
 import { fingerprint } from '../../idempotency/idempotency-key.ts';
 import { type BodyLimits, type Input, readInput, resolveIds } from '../parsing/read-input.ts';
-import { exchangeOf, targetOf } from '../server/request-context.ts';
+import { requestContextOf, targetOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
 import { isTagged } from './etag.ts';
 import { type Answer, jsonAnswer, problemAnswer, sendAnswer, sendProblem } from './respond.ts';
 import { createPicker, type Picker } from './response-shape.ts';
 import type { RouteTable, Target } from './route-table.ts';
 
-/** Decides who is asking and whether they may, before anything of the request but its head is looked at. */
+/** Authenticates and authorizes by the head of the request alone, before its body is read. */
 export type Guard<Access> = (
   request: Request,
   response: Response,
   target: Target<Access>,
 ) => Promise<Access | Problem> | Access | Problem;
 
-/** A request that has an effect at most once, however often it is sent. */
+/** A request with an `Idempotency-Key`: it has its effect at most once, however often it is sent. */
 export interface IdempotentRequest {
   /** UUID */
   organizationId: string;
@@ -27,11 +28,11 @@ export interface IdempotentRequest {
   /** As the client wrote it; without the query. */
   path: string;
   fingerprint: Buffer;
-  /** Whether its path names something that may not be there. */
+  /** Whether its path names an object, which may not exist. */
   namesObject: boolean;
 }
 
-/** Runs a request's work unless that was done before: then what it was answered is the answer. */
+/** Runs the work of a request unless it was done before; the stored answer is then the answer. */
 export type RunOnce = (
   request: IdempotentRequest,
   transact: Transact,
@@ -43,27 +44,26 @@ export interface ServeOptions<Access> {
   table: RouteTable<Access>;
   guard: Guard<Access>;
   body: BodyLimits;
-  /** Who the audit log names for what a caller changes. */
+  /** The caller's name in the audit log. */
   actorOf: (access: Access) => string;
-  transactAs: (origin: Origin) => Transact;
-  /** Makes `Idempotency-Key` count on every POST. */
+  transactAs: TransactAs;
+  /** Honours `Idempotency-Key` on every POST. */
   idempotency?: { organizationOf: (access: Access) => string; runOnce: RunOnce };
-  /** Runs a handler and gives up with an error when the database does not answer. */
-  attend: <Result>(work: Promise<Result>) => Promise<Result>;
-  /** Holds every answer to its schema (tests), instead of only stripping what is not declared. */
+  withDatabaseCheck: WithDatabaseCheck;
+  /** Validates every answer against its schema (in tests) instead of only removing undeclared fields. */
   checkResponses: boolean;
 }
 
-/** The one way from a request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer. */
+/** The way of every request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer. */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
   const { table, guard, checkResponses } = options;
   const renderers = new Map(table.routes.map((route) => [route, createRenderer(route, checkResponses)]));
-  const takeTurn = createTurns();
+  const runExclusive = createKeyedMutex();
   return async (request, response) => {
     const { path } = targetOf(request);
     const target = table.find(request.method, path);
     if (target.kind !== 'unknown')
-      exchangeOf(response).route = target.kind === 'route' ? target.route.path : target.path;
+      requestContextOf(response).route = target.kind === 'route' ? target.route.path : target.path;
     const access = await guard(request, response, target);
     if (isProblem(access)) return sendProblem(response, access);
     if (target.kind === 'unknown') return sendProblem(response, problem('not_found'));
@@ -72,13 +72,13 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
     }
     const renderer = renderers.get(target.route) as Renderer;
     const render = (outcome: unknown) => renderer(response, outcome);
-    const { requestId, startedAtMs: receivedAtMs } = exchangeOf(response);
-    const call = { request, access, ...target, render, requestId, receivedAtMs, takeTurn };
+    const { requestId, startedAtMs: receivedAtMs } = requestContextOf(response);
+    const call = { request, access, ...target, render, requestId, receivedAtMs, runExclusive };
     sendAnswer(response, await answer(call, options));
   };
 }
 
-/** A request that has found its route and may use it. */
+/** A request whose route was found and whose caller may use it. */
 interface Call<Access> {
   request: Request;
   access: Access;
@@ -86,33 +86,45 @@ interface Call<Access> {
   rawIds: Readonly<Record<string, string>>;
   requestId: string;
   receivedAtMs: number;
-  /** Makes the answer of what the handler gave back. */
+  /** Turns what the handler returned into the answer. */
   render: (outcome: unknown) => Answer;
-  takeTurn: ReturnType<typeof createTurns>;
+  runExclusive: KeyedMutex;
 }
 
 async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>): Promise<Answer> {
-  const { request, route, render, takeTurn } = call;
+  const { request, route, render, runExclusive } = call;
   const { idempotency } = options;
   const asks = { idempotencyKey: idempotency !== undefined && route.method === 'POST' };
   const input = await readInput(request, route, targetOf(request).query, options.body, asks);
   if (isProblem(input)) return render(input);
   const work = () => perform(call, input, options);
-  return route.inTurn ? takeTurn(`${route.path} ${idempotency?.organizationOf(call.access)}`, work) : work();
+  return route.serializedPerOrganization
+    ? runExclusive(`${route.path} ${idempotency?.organizationOf(call.access)}`, work)
+    : work();
 }
 
 async function perform<Access>(call: Call<Access>, input: Input, options: ServeOptions<Access>): Promise<Answer> {
   const { request, access, route, render, requestId, receivedAtMs } = call;
-  const { idempotency, attend } = options;
+  const { idempotency, withDatabaseCheck } = options;
   const { path, query } = targetOf(request);
   const ids = resolveIds(route.ids, call.rawIds);
-  const run = (transact: Transact) =>
-    ids === null ? problem('not_found') : route.handle({ ...input, access, ids, transact, requestId, receivedAtMs });
-  const transact = options.transactAs({ actor: options.actorOf(access), requestId });
+  const origin = { actor: options.actorOf(access), requestId };
   const { idempotencyKey: key } = input;
+  const run = (transact: Transact, isWanted: IsWanted) =>
+    ids === null
+      ? problem('not_found')
+      : route.handle({ ...input, access, ids, transact, isWanted, requestId, receivedAtMs });
   if (idempotency === undefined || key === null) {
-    const outcome = run(transact);
-    return render(outcome instanceof Promise ? await attend(outcome) : outcome);
+    // A handler that answers at once needs no database, and no check of it.
+    let stillWanted: IsWanted = () => true;
+    const isWanted = () => stillWanted();
+    const outcome = run(options.transactAs(origin, isWanted), isWanted);
+    if (!(outcome instanceof Promise)) return render(outcome);
+    const checked = (asked: IsWanted) => {
+      stillWanted = asked;
+      return outcome;
+    };
+    return render(await withDatabaseCheck(checked));
   }
   const once: IdempotentRequest = {
     organizationId: idempotency.organizationOf(access),
@@ -122,7 +134,9 @@ async function perform<Access>(call: Call<Access>, input: Input, options: ServeO
     fingerprint: fingerprint(query, input.json),
     namesObject: Object.keys(route.ids).length > 0,
   };
-  const found = await attend(idempotency.runOnce(once, transact, run, render));
+  const found = await withDatabaseCheck((isWanted) =>
+    idempotency.runOnce(once, options.transactAs(origin, isWanted), (transact) => run(transact, isWanted), render),
+  );
   return isProblem(found) ? render(found) : found;
 }
 
@@ -138,7 +152,7 @@ function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer 
   return (response, outcome) => {
     if (isProblem(outcome)) return problemAnswer(response, outcome);
     const shown = isTagged(outcome) ? outcome.tagged : outcome;
-    if (eventIds !== undefined) exchangeOf(response).eventIds = eventIds(shown);
+    if (eventIds !== undefined) requestContextOf(response).eventIds = eventIds(shown);
     const headers = {
       ...(location !== undefined && { Location: location(shown) }),
       ...(isTagged(outcome) && { ETag: outcome.etag }),

@@ -1,6 +1,6 @@
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Unparsable } from './listener.ts';
-import type { Exchange } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 export interface FinishedRequest {
   method: string;
@@ -12,38 +12,39 @@ export interface FinishedRequest {
 const maxPathLength = 200;
 const quietRoutes = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** One line per request, of chosen fields: never a header, a body, or a query, whose values may be anybody's secret. */
+/** Logs one line per request, of chosen fields: never a header, a body or a query, which may hold secrets. */
 export function createAccessLog(
   log: Logger,
-): (exchange: Exchange, request: FinishedRequest, durationMs: number) => void {
-  return (exchange, request, durationMs) => {
-    // Probes come every few seconds for ever, and say nothing as long as they are well.
-    const level = quietRoutes.has(exchange.route) && request.status < 400 ? 'debug' : 'info';
+): (context: RequestContext, request: FinishedRequest, durationMs: number) => void {
+  return (context, request, durationMs) => {
+    // Probes and scrapes come every few seconds; as long as they succeed, they would only fill the log.
+    const level = quietRoutes.has(context.route) && request.status < 400 ? 'debug' : 'info';
     if (!log.isLevelEnabled(level)) return;
-    const { organizationId } = exchange;
+    const { organizationId } = context;
     log[level](
       {
-        request_id: exchange.requestId,
+        request_id: context.requestId,
         method: request.method,
         path: withoutQuery(request.target).slice(0, maxPathLength),
-        route: exchange.route,
+        route: context.route,
         status: request.status,
         duration_ms: Math.round(durationMs * 10) / 10,
         ...(request.aborted && { aborted: true }),
-        ...(exchange.eventIds !== undefined && { event_ids: exchange.eventIds }),
-        ...(exchange.errorCode !== undefined && { error_code: exchange.errorCode }),
+        ...(context.eventIds !== undefined && { event_ids: context.eventIds }),
+        ...(context.errorCode !== undefined && { error_code: context.errorCode }),
         ...(organizationId !== undefined && { organization_id: toPublicId('org', organizationId) }),
-        ...(exchange.keyId !== undefined && { key_id: toPublicId('key', exchange.keyId) }),
-        ...(exchange.clientAddress !== undefined && { client_address: exchange.clientAddress }),
+        ...(context.keyId !== undefined && { key_id: toPublicId('key', context.keyId) }),
+        ...(context.clientAddress !== undefined && { client_address: context.clientAddress }),
       },
       'request',
     );
   };
 }
 
-/** What was no request at all still had an answer with an id. */
+/** Logs bytes that could not be parsed as HTTP. Their answer had a request id, too. */
 export function createUnparsableLog(log: Logger): (request: Unparsable) => void {
-  return ({ requestId, status, reason }) => log.info({ request_id: requestId, status, reason }, 'not a request');
+  return ({ requestId, status, reason }) =>
+    log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
 }
 
 function withoutQuery(target: string): string {

@@ -1,9 +1,8 @@
 import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
 
 /**
- * The address of the client. `X-Forwarded-For` is believed only as far as it was written by proxies we trust: walked
- * from the right, until the first entry that is not one of them. An entry that is no address stops the walk at the hop
- * before it.
+ * The address of the client. `X-Forwarded-For` counts only as far as trusted proxies wrote it: it is read from the right
+ * up to the first entry that is not a trusted proxy. An entry that is not an address ends the reading at the hop before.
  *
  * @param peer address of the socket
  * @param forwardedFor the header, or undefined
@@ -27,12 +26,18 @@ export function clientAddress(
   return client;
 }
 
-/** The bucket in which an address's failures are counted: who has one IPv6 address has its whole /64. */
+/** Whether `X-Forwarded-For` is believed when this peer sends it. */
+export function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
+  const address = withoutZone(peer ?? '');
+  return trustedProxies.some((cidr) => cidrContains(cidr, address));
+}
+
+/** The bucket in which failures of an address are counted. An IPv6 client usually owns its whole /64. */
 export function addressBucket(address: string): string {
   return address.includes(':') ? (canonicalCidr(`${address}/64`) ?? address) : address;
 }
 
-/** The kernel tells a link-local peer with its interface: `fe80::1%eth0`. */
+/** The kernel reports a link-local peer with its interface: `fe80::1%eth0`. */
 function withoutZone(address: string): string {
   const zone = address.indexOf('%');
   return zone === -1 ? address : address.slice(0, zone);

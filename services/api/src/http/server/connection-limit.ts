@@ -3,8 +3,8 @@ import { canonicalAddress, cidrContains } from '@enterprise-api/shared/security'
 import { addressBucket } from './client-address.ts';
 
 /**
- * Closes connections beyond a number, in all and per peer, before a byte of them is read: every open one costs memory
- * and a file descriptor, whatever it sends. A trusted proxy speaks for many, and counts in the whole only.
+ * Closes connections beyond a limit, in all and per peer, before reading from them: every open connection costs memory
+ * and a file descriptor. A trusted proxy carries many clients, so only the total limit applies to it.
  */
 export function limitConnections(
   server: Server,
@@ -15,7 +15,7 @@ export function limitConnections(
   server.maxConnections = limits.connections;
   server.on('connection', (socket: Socket) => {
     const address = canonicalAddress(socket.remoteAddress ?? '');
-    // It has none if it was reset in the same moment.
+    // A connection that was reset at once has no address.
     if (address === null) return void socket.destroy();
     if (trustedProxies.some((cidr) => cidrContains(cidr, address))) return;
     const peer = addressBucket(address);

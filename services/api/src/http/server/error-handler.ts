@@ -4,20 +4,20 @@ import { DatabaseUnavailableError } from '../../core/database-health.ts';
 import { problem } from '../../core/problem.ts';
 import { ClientGoneError } from '../parsing/read-body.ts';
 import { sendProblem } from '../routing/respond.ts';
-import { exchangeOf } from './request-context.ts';
+import { requestContextOf } from './request-context.ts';
 
 export const answerNotFound: RequestHandler = (_request, response) => sendProblem(response, problem('not_found'));
 
-/** The last resort: whatever was thrown becomes one of our codes, and its text goes to the log alone. */
+/** Turns whatever was thrown into one of our error codes. Its text goes to the log and never to the client. */
 export function createErrorHandler(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
-    const request_id = exchangeOf(response).requestId;
+    const request_id = requestContextOf(response).requestId;
     if (error instanceof ClientGoneError) {
       response.destroy();
     } else if (response.headersSent) {
       log.error({ err: error, request_id }, 'failed after the answer had begun');
       response.destroy();
-    } else if (isDatabaseAway(error)) {
+    } else if (isDatabaseUnavailable(error)) {
       log.warn({ err: error, request_id }, 'database unavailable');
       sendProblem(response, problem('service_unavailable'));
     } else {
@@ -37,18 +37,18 @@ const socketCodes = new Set([
   'EHOSTUNREACH',
 ]);
 /**
- * SQLSTATEs that say nothing about the request: 08 connection, 53 resources, 57 operator intervention (a cancelled
- * statement included), a lock not to be had in time, a server that only reads (a failover), a deadlock.
+ * SQLSTATEs that are not about the request: 08 connection, 53 resources, 57 operator intervention (a canceled statement
+ * included), a lock timeout, a read-only server (during a failover), a deadlock.
  */
 const sqlStates = /^(?:08|53|57)|^(?:55P03|25006|40P01)$/;
-/** What the pool and the driver say without any code. */
+/** Errors of the pool and the driver that have no code. */
 const driverTexts = /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
 
-function isDatabaseAway(error: unknown): boolean {
+function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError) return true;
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (socketCodes.has(code) || (code.length === 5 && sqlStates.test(code)) || driverTexts.test(error.message))
     return true;
-  return error instanceof AggregateError && error.errors.length > 0 && error.errors.every(isDatabaseAway);
+  return error instanceof AggregateError && error.errors.length > 0 && error.errors.every(isDatabaseUnavailable);
 }

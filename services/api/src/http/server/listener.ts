@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { type Problem, problem, problemBody } from '../../core/problem.ts';
+import { requestIdOf } from './attach-request-context.ts';
 import { limitConnections } from './connection-limit.ts';
-import { requestIdOf } from './open-request.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:3000` */

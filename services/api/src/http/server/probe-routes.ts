@@ -2,22 +2,22 @@ import type { Registry } from '@enterprise-api/shared/runtime';
 import { type RequestHandler, Router } from 'express';
 import { problem } from '../../core/problem.ts';
 import { sendAnswer, sendJson, sendProblem } from '../routing/respond.ts';
-import { exchangeOf } from './request-context.ts';
+import { requestContextOf } from './request-context.ts';
 
 export interface ProbeOptions {
-  /** Ready means: the database answers, and the process is not on its way out. Redis may be away. */
+  /** Whether the database answers and the process is not stopping. Redis is not needed. */
   isReady: () => Promise<boolean>;
 }
 
-/** `/healthz`: the process lives. `/readyz`: send it requests. */
+/** `/healthz`: the process is alive. `/readyz`: it can serve requests. */
 export function probeRoutes({ isReady }: ProbeOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/healthz', (_request, response) => {
-    exchangeOf(response).route = '/healthz';
+    requestContextOf(response).route = '/healthz';
     sendJson(response, 200, { status: 'ok' });
   });
   router.get('/readyz', async (_request, response) => {
-    exchangeOf(response).route = '/readyz';
+    requestContextOf(response).route = '/readyz';
     const ready = await isReady();
     if (ready) sendJson(response, 200, { status: 'ready' });
     else sendProblem(response, problem('service_unavailable'));
@@ -27,7 +27,7 @@ export function probeRoutes({ isReady }: ProbeOptions): Router {
 
 export function metricsRoute(registry: Registry): RequestHandler {
   return async (_request, response) => {
-    exchangeOf(response).route = '/metrics';
+    requestContextOf(response).route = '/metrics';
     const body = await registry.metrics();
     sendAnswer(response, { status: 200, headers: { 'Content-Type': registry.contentType }, body });
   };

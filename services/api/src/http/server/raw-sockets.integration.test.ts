@@ -157,7 +157,7 @@ describe('what is no request', () => {
     const { error } = errorBodySchema.parse(answer.body);
     expect(error).toMatchObject({ type: 'invalid_request_error', request_id: answer.requestId });
     const line = api.logLines.map((each) => JSON.parse(each)).find(({ request_id }) => request_id === answer.requestId);
-    expect(line).toMatchObject({ msg: 'not a request', status });
+    expect(line).toMatchObject({ msg: 'malformed HTTP request', status });
   });
 });
 

@@ -1,30 +1,29 @@
+import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { Request, Response } from 'express';
 
-/** One request and what became of it: what the log line and the metrics are made from. */
-export interface Exchange {
+/** A request and its answer as the log line and the metrics show them. */
+export interface RequestContext {
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Of the answer, whatever it will be: they leave with its head, at once. */
+  /** Headers that every answer to this request has, whatever the answer is. */
   readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
   route: string;
-  /** UUID */
-  organizationId?: string;
-  /** UUID */
-  keyId?: string;
+  organizationId?: Uuid;
+  keyId?: Uuid;
   clientAddress?: string;
   errorCode?: string;
-  /** Events that it emitted, as their public ids: what became of a request is found by them. */
-  eventIds?: readonly string[];
+  /** Public ids of the events that the request emitted. */
+  eventIds?: readonly PublicId<'evt'>[];
 }
 
-/** The exchange of this answer; the first middleware opens it. */
-export function exchangeOf(response: Response): Exchange {
-  return response.locals.exchange as Exchange;
+/** The context that the first middleware attached to this answer. */
+export function requestContextOf(response: Response): RequestContext {
+  return response.locals.requestContext as RequestContext;
 }
 
-export function openExchange(response: Response, exchange: Exchange): void {
-  response.locals.exchange = exchange;
+export function setRequestContext(response: Response, context: RequestContext): void {
+  response.locals.requestContext = context;
 }
 
 /** Path and query as the client wrote them; undecoded. */
@@ -34,7 +33,7 @@ export function targetOf(request: Request): { path: string; query: string } {
   return mark === -1 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) };
 }
 
-/** `GET http://host/path HTTP/1.1`, as proxies are asked (RFC 9112, section 3.2.2). */
+/** The target of `GET http://host/path HTTP/1.1`, the form that proxies receive (RFC 9112, section 3.2.2). */
 function fromAbsoluteForm(target: string): string {
   const url = URL.parse(target);
   return url === null ? target : url.pathname + url.search;

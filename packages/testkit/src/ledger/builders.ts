@@ -1,9 +1,9 @@
 import { type EmitEvent, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import { newEvent, type WrittenEvent, writeEvents } from '@enterprise-api/shared/events';
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { newUuid, type PublicId, toPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
-import { createTestDatabase } from './postgres.ts';
+import { createTestDatabase } from '../stores/test-database.ts';
 
 /** The key ring that test rows are sealed with; processes under test get it as SECRETS_ENCRYPTION_KEYS. */
 export const testKeyRing = `test:${Buffer.alloc(32, 7).toString('base64')}`;
@@ -72,7 +72,9 @@ export async function insertWebhook(db: Database, values: WebhookValues): Promis
 export function testEvent(organizationId: string, values: Partial<Omit<EmitEvent, 'organization_id'>> = {}): EmitEvent {
   const type = values.type ?? 'consultation.completed';
   const data = type.startsWith('batch.') ? { batch_id: 'bat_1' } : { consultation_id: 'con_1' };
-  const organization_id = organizationId.startsWith('org_') ? organizationId : toPublicId('org', organizationId);
+  const organization_id = organizationId.startsWith('org_')
+    ? (organizationId as PublicId<'org'>)
+    : toPublicId('org', organizationId);
   return { organization_id, data, ...values, type };
 }
 

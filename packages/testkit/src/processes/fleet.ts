@@ -1,5 +1,5 @@
 import type { ProcessExit } from './guarded-process.ts';
-import type { ServiceProcess } from './processes.ts';
+import type { ServiceProcess } from './service.ts';
 
 /** When a process was taken away, and which. */
 export interface Kill {

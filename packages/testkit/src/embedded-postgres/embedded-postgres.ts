@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { databaseUrl, ensureDatabase } from '@enterprise-api/testkit';
 import { z } from 'zod';
-import { type Account, postgresAccount } from './postgres/account.ts';
-import { postgresBinaries } from './postgres/binaries.ts';
-import { type Creation, createDataFolder, needsCreation, resetPassword, role } from './postgres/data-folder.ts';
-import { canLiveIn, sharedPlace } from './postgres/places.ts';
-import { clearLeftovers } from './postgres/postmaster.ts';
-import { startServer } from './postgres/server.ts';
-import { readStateFile, writeStateFile } from './state-file.ts';
+import { readStateFile, writeStateFile } from '../processes/state-file.ts';
+import { databaseUrl, ensureDatabase } from '../stores/test-database.ts';
+import { type Account, postgresAccount } from './account.ts';
+import { postgresBinaries } from './binaries.ts';
+import { type Creation, createDataFolder, needsCreation, resetPassword, role } from './data-folder.ts';
+import { canLiveIn, sharedPlace } from './places.ts';
+import { clearLeftovers } from './postmaster.ts';
+import { startServer } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** The folder of this clone; a place outside it is named after it. */
-  project: string;
   /** Where the data live (in `postgres/`), with the password and the log beside them. */
   dataFolder: string;
   /** Created when it is missing. */
@@ -61,7 +59,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { dataFolder, durable, say, signal } = options;
   mkdirSync(dataFolder, { recursive: true, mode: 0o711 });
   const account = postgresAccount(join(dataFolder, 'postgres'), say);
-  const binaries = await postgresBinaries(options.project, account, say);
+  const binaries = await postgresBinaries(account, say);
   const stateFile = join(dataFolder, 'postgres.json');
   const known = readStateFile(stateFile, stateSchema);
   const folder = chooseFolder(options, account, known !== undefined);

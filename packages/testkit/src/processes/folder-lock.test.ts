@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { lockFolder } from './lock.ts';
+import { lockFolder } from './folder-lock.ts';
 
 describe('lockFolder', () => {
   let folder: string;

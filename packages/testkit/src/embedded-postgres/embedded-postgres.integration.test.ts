@@ -3,15 +3,12 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { ensureDatabase } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../tools/dev/embedded-postgres.ts';
-import { postgresAccount } from '../../tools/dev/postgres/account.ts';
-import { postgresBinaries } from '../../tools/dev/postgres/binaries.ts';
-import { postgresEnvironment } from '../../tools/dev/postgres/data-folder.ts';
-
-const project = fileURLToPath(new URL('../..', import.meta.url));
+import { ensureDatabase } from '../stores/test-database.ts';
+import { postgresAccount } from './account.ts';
+import { postgresBinaries } from './binaries.ts';
+import { postgresEnvironment } from './data-folder.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 
 /** What an earlier run can have left in the data folder, and that the next start is not troubled by it. */
 describe('startEmbeddedPostgres', () => {
@@ -92,7 +89,7 @@ describe('startEmbeddedPostgres', () => {
 });
 
 function optionsFor(dataFolder: string, say: (line: string) => void) {
-  return { project, dataFolder, database: 'demo', durable: false, say };
+  return { dataFolder, database: 'demo', durable: false, say };
 }
 
 async function expectDatabase(postgres: EmbeddedPostgres, name: string): Promise<void> {
@@ -106,7 +103,7 @@ async function expectDatabase(postgres: EmbeddedPostgres, name: string): Promise
 async function startUnguarded(folder: string): Promise<number> {
   const data = join(folder, 'postgres');
   const account = postgresAccount(data, () => undefined);
-  const { postgres } = await postgresBinaries(project, account, () => undefined);
+  const { postgres } = await postgresBinaries(account, () => undefined);
   const flags = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${data}`];
   const server = spawn(postgres, ['-D', data, ...flags], {
     ...(account && { uid: account.uid, gid: account.gid }),

@@ -1,7 +1,7 @@
 import { createDatabase, pendingMigrations } from '@enterprise-api/shared/ledger';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 describe('createTestDatabase', () => {
   let first: TestDatabase;

@@ -1,8 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres } from '../../tools/dev/embedded-postgres.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
 
 /** A PostgreSQL that a test may stop and kill; what was committed outlives both. */
 export interface OwnPostgres extends AsyncDisposable {
@@ -16,12 +15,10 @@ export interface OwnPostgres extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-const project = fileURLToPath(new URL('../..', import.meta.url));
-
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'enterprise-api-faults-'));
   chmodSync(dataFolder, 0o711);
-  const options = { project, dataFolder, database: 'faults', durable: true, say: () => undefined };
+  const options = { dataFolder, database: 'faults', durable: true, say: () => undefined };
   let server = await startEmbeddedPostgres(options);
   const { url, version } = server;
   return {

@@ -1,10 +1,10 @@
 import { createLogger } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
-import { createBatcher } from './batcher.ts';
 import type { Outcome, Recorded } from './outcome.ts';
+import { OutcomeBatcher } from './outcome-batcher.ts';
 
 const silent = createLogger('test', 'silent');
-const nothing: Recorded = { failing: [], held: [] };
+const nothing: Recorded = { failing: [], circuitOpened: [] };
 
 function outcome(attemptId: string, excerpt: string | null = null): Outcome {
   return {
@@ -32,13 +32,13 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
 
 const sqlError = (code: string) => Object.assign(new Error('refused'), { code });
 
-function bench(record: (outcomes: Outcome[], call: number) => Promise<Recorded>) {
+function controlled(record: (outcomes: Outcome[], call: number) => Promise<Recorded>) {
   let now = 0;
   let calls = 0;
   const written: Outcome[] = [];
   const recorded: Outcome[] = [];
-  let lost = 0;
-  const batcher = createBatcher({
+  let dropped = 0;
+  const batcher = new OutcomeBatcher({
     log: silent,
     clock: { now: () => now, monotonic: () => now },
     record: async (outcomes) => {
@@ -48,8 +48,8 @@ function bench(record: (outcomes: Outcome[], call: number) => Promise<Recorded>)
       return answer;
     },
     onRecorded: (_answer, outcomes) => recorded.push(...outcomes),
-    onLost: (count) => {
-      lost += count;
+    onDropped: (count) => {
+      dropped += count;
     },
   });
   return {
@@ -57,25 +57,25 @@ function bench(record: (outcomes: Outcome[], call: number) => Promise<Recorded>)
     written,
     recorded,
     calls: () => calls,
-    lost: () => lost,
+    dropped: () => dropped,
     pass: (ms: number) => {
       now += ms;
     },
   };
 }
 
-describe('the batcher', () => {
-  it('writes what comes together in one statement', async () => {
-    const { batcher, written, calls } = bench(async () => nothing);
+describe('the outcome batcher', () => {
+  it('records what comes together in one statement', async () => {
+    const { batcher, written, calls } = controlled(async () => nothing);
     for (const id of ['a', 'b', 'c']) batcher.add(outcome(id));
     await batcher.flush(10_000_000);
     expect([written.map((each) => each.attemptId), calls()]).toEqual([['a', 'b', 'c'], 1]);
     expect(batcher.waiting).toBe(0);
   });
 
-  it('writes two hundred at most in one statement', async () => {
+  it('records at most two hundred outcomes in one statement', async () => {
     const sizes: number[] = [];
-    const { batcher } = bench(async (outcomes) => {
+    const { batcher } = controlled(async (outcomes) => {
       sizes.push(outcomes.length);
       return nothing;
     });
@@ -84,8 +84,8 @@ describe('the batcher', () => {
     expect(sizes).toEqual([200, 200, 50]);
   });
 
-  it('writes all the others when one row cannot be stored, and that one without its excerpt', async () => {
-    const { batcher, written, lost } = bench(async (outcomes) => {
+  it('records all others when one outcome cannot be stored, and that one without its excerpt', async () => {
+    const { batcher, written, dropped } = controlled(async (outcomes) => {
       if (outcomes.some((each) => each.excerpt === 'bad')) throw sqlError('22021');
       return nothing;
     });
@@ -93,11 +93,11 @@ describe('the batcher', () => {
     await batcher.flush(10_000_000);
     expect(written.map((each) => each.attemptId).sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
     expect(written.find((each) => each.attemptId === '4')?.excerpt).toBeNull();
-    expect(lost()).toBe(0);
+    expect(dropped()).toBe(0);
   });
 
   it('tries again at once after a deadlock', async () => {
-    const { batcher, written } = bench(async (_outcomes, call) => {
+    const { batcher, written } = controlled(async (_outcomes, call) => {
       if (call === 1) throw sqlError('40P01');
       return nothing;
     });
@@ -106,8 +106,8 @@ describe('the batcher', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('keeps outcomes while the database is away, says that it is behind, and lets go after a minute', async () => {
-    const { batcher, lost, pass } = bench(async () => {
+  it('keeps outcomes while the database is unavailable, reports that it is behind, and drops them after a minute', async () => {
+    const { batcher, dropped, pass } = controlled(async () => {
       throw sqlError('57P01');
     });
     batcher.add(outcome('a'));
@@ -117,16 +117,16 @@ describe('the batcher', () => {
     expect([batcher.isBehind(), batcher.waiting]).toEqual([true, 1]);
     pass(60_000);
     await flushed;
-    expect(lost()).toBe(1);
+    expect(dropped()).toBe(1);
     expect(batcher.isBehind()).toBe(false);
   });
 
-  it('lets go at the end of a stop: whoever waits for the process does not wait for the database', async () => {
-    const { batcher, lost } = bench(async () => {
+  it('drops outcomes when the time of a flush is over, for a stop must not wait for the database', async () => {
+    const { batcher, dropped } = controlled(async () => {
       throw sqlError('57P01');
     });
     batcher.add(outcome('a'));
     await batcher.flush(0);
-    expect(lost()).toBe(1);
+    expect(dropped()).toBe(1);
   });
 });

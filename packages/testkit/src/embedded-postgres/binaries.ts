@@ -3,6 +3,7 @@ import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { projectFolder } from '../processes/project-folder.ts';
 import { type Account, accountCan } from './account.ts';
 import { sharedPlace } from './places.ts';
 
@@ -18,7 +19,6 @@ export interface PostgresBinaries {
  * them there. We start them ourselves: the package's own class takes over our signals as soon as it is imported.
  */
 export async function postgresBinaries(
-  project: string,
   account: Account | undefined,
   say: (line: string) => void,
 ): Promise<PostgresBinaries> {
@@ -26,7 +26,7 @@ export async function postgresBinaries(
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
   const native = join(folder, 'native');
   if (account === undefined || canRun(account, native)) return describe(native, manifest.version);
-  const copy = join(sharedPlace(project), `postgresql-${manifest.version}`);
+  const copy = join(sharedPlace(projectFolder), `postgresql-${manifest.version}`);
   if (!existsSync(copy)) copyFor(native, copy, say);
   if (canRun(account, copy)) return describe(copy, manifest.version);
   throw new Error(`User "${account.name}" cannot run the PostgreSQL in ${native}, nor a copy in ${copy}.`);

@@ -4,7 +4,8 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { findDelivery, takeDeliveries } from '../testing/ledger.ts';
-import { createDisabler } from './disabler.ts';
+import { createAutoDisable } from './auto-disable.ts';
+import { createPendingCancellation } from './pending-cancellation.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -24,18 +25,20 @@ beforeEach(() => {
 const log = createLogger('webhook-worker', 'info', { write: (line: string) => lines.push(line) });
 const publish = async (change: Change) => void published.push(change);
 
-const newDisabler = () => createDisabler({ db, log, publish, onDisabled: (reason) => disabled.push(reason) });
+const newCancellation = () => createPendingCancellation({ db, log });
+const newAutoDisable = (cancellation = newCancellation()) =>
+  createAutoDisable({ db, log, publish, cancellation, onDisabled: (reason) => disabled.push(reason) });
 
 const stateOf = (id: string) =>
   db.selectFrom('webhooks').select(['state', 'disabled_reason']).where('id', '=', id).executeTakeFirstOrThrow();
 const auditOf = (id: string) => db.selectFrom('audit_log').selectAll().where('object_id', '=', id).execute();
 
 describe('disabling a webhook', () => {
-  it('cancels what is pending, and is written down once, however often it is called for', async () => {
+  it('cancels what is pending, and is audited once, however often it is called for', async () => {
     const { webhookId, organizationId, leases } = await takeDeliveries(db, 2);
-    const disabler = newDisabler();
-    await disabler.disable(webhookId, 'gone', 1);
-    await disabler.disable(webhookId, 'failing', 1);
+    const autoDisable = newAutoDisable();
+    await autoDisable.disable(webhookId, 'gone', 1);
+    await autoDisable.disable(webhookId, 'failing', 1);
     expect(await stateOf(webhookId)).toEqual({ state: 'disabled', disabled_reason: 'gone' });
     for (const lease of leases) expect((await findDelivery(db, lease.id)).status).toBe('canceled');
     expect(await auditOf(webhookId)).toEqual([
@@ -64,10 +67,10 @@ describe('disabling a webhook', () => {
     ]);
   });
 
-  it('does not happen when it cannot be written down', async () => {
+  it('does not happen when it cannot be audited', async () => {
     const { webhookId } = await takeDeliveries(db, 1);
     await sql`alter table audit_log rename to audit_log_away`.execute(db);
-    await newDisabler().disable(webhookId, 'gone', 1);
+    await newAutoDisable().disable(webhookId, 'gone', 1);
     await sql`alter table audit_log_away rename to audit_log`.execute(db);
     expect((await stateOf(webhookId)).state).toBe('enabled');
     expect(published).toEqual([]);
@@ -79,29 +82,33 @@ describe('disabling a webhook', () => {
     await sql`update webhooks set url = 'https://moved.example.com/', version = version + 1 where id = ${webhookId}`.execute(
       db,
     );
-    const disabler = newDisabler();
-    await disabler.disable(webhookId, 'gone', 1);
+    const autoDisable = newAutoDisable();
+    await autoDisable.disable(webhookId, 'gone', 1);
     expect((await stateOf(webhookId)).state).toBe('enabled');
-    await disabler.disable(webhookId, 'gone', 2);
+    await autoDisable.disable(webhookId, 'gone', 2);
     expect((await stateOf(webhookId)).state).toBe('disabled');
   });
 
-  it('happens also while pending deliveries of the webhook are being looked for', async () => {
+  it('happens also while pending deliveries of the webhook are being canceled', async () => {
     const { webhookId } = await takeDeliveries(db, 1);
-    const disabler = newDisabler();
-    disabler.cancelPending([webhookId]);
-    await disabler.disable(webhookId, 'gone', 1);
+    const cancellation = newCancellation();
+    cancellation.start([webhookId]);
+    await newAutoDisable(cancellation).disable(webhookId, 'gone', 1);
     expect((await stateOf(webhookId)).state).toBe('disabled');
   });
+});
 
-  it('empties the lines of many webhooks with one statement at a time', async () => {
+describe('canceling what is pending', () => {
+  it('cancels the deliveries of many webhooks that are not enabled, and of no other', async () => {
     const sets = [await takeDeliveries(db, 2), await takeDeliveries(db, 2)];
     const ids = sets.map((set) => set.webhookId);
     await sql`update webhooks set state = 'deleted' where id = any(${ids}::uuid[])`.execute(db);
-    const disabler = newDisabler();
-    disabler.cancelPending(ids);
-    await disabler.stop();
-    const rows = await Promise.all(sets.flatMap((set) => set.leases).map((lease) => findDelivery(db, lease.id)));
-    expect(rows.map((row) => row.status)).toEqual(Array(4).fill('canceled'));
+    const enabled = await takeDeliveries(db, 2);
+    const cancellation = newCancellation();
+    cancellation.start([...ids, enabled.webhookId]);
+    await cancellation.stop();
+    const statusOf = async (lease: { id: string }) => (await findDelivery(db, lease.id)).status;
+    expect(await Promise.all(sets.flatMap((set) => set.leases).map(statusOf))).toEqual(Array(4).fill('canceled'));
+    expect(await Promise.all(enabled.leases.map(statusOf))).toEqual(['pending', 'pending']);
   });
 });

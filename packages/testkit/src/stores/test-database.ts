@@ -72,9 +72,9 @@ async function databaseExists(client: Client, name: string): Promise<boolean> {
 }
 
 async function migrationsDigest(): Promise<string> {
-  const db = new URL('../../shared/src/ledger/', import.meta.url);
+  const db = new URL('../../../shared/src/ledger/', import.meta.url);
   const names = (await readdir(db, { recursive: true })).filter((name) => name.endsWith('.ts')).sort();
-  const manifest = new URL('../../shared/package.json', import.meta.url);
+  const manifest = new URL('../../../shared/package.json', import.meta.url);
   const hash = createHash('sha256').update(await readFile(manifest));
   for (const name of names) hash.update(name).update(await readFile(new URL(name, db)));
   return hash.digest('hex').slice(0, 12);

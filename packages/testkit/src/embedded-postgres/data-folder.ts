@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { spawnGuarded } from '@enterprise-api/testkit';
+import { spawnGuarded } from '../processes/guarded-process.ts';
 import type { Account } from './account.ts';
 import { majorOf, type PostgresBinaries } from './binaries.ts';
 

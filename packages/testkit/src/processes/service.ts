@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { freePorts } from './free-ports.ts';
 import { type GuardedProcess, type ProcessExit, spawnGuarded } from './guarded-process.ts';
 import { nodeArguments } from './npm-script.ts';
+import { projectFolder } from './project-folder.ts';
 
 export type ServiceName = 'api' | 'webhook-worker';
 
@@ -30,7 +30,6 @@ export interface StartServiceOptions {
   waitUntilReady?: boolean;
 }
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const running = new Set<GuardedProcess>();
 
 /**
@@ -67,7 +66,7 @@ async function tryToStart(
       : { WORKER_PORT: String(main) };
   const settings = { PATH: process.env.PATH, ...ports, ...env };
   const command = nodeArguments(name === 'api' ? 'api' : 'worker');
-  const child = await spawnGuarded(process.execPath, command, { cwd: root, env: settings });
+  const child = await spawnGuarded(process.execPath, command, { cwd: projectFolder, env: settings });
   running.add(child);
   void child.exited.then(() => running.delete(child));
   const service = describeService(name, child, settings);

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { findProgram } from './find-program.ts';
-import { freePort } from './free-ports.ts';
-import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
+import { findProgram } from '../processes/find-program.ts';
+import { freePort } from '../processes/free-ports.ts';
+import { type GuardedProcess, spawnGuarded } from '../processes/guarded-process.ts';
 
 export interface TestRedis extends AsyncDisposable {
   readonly url: string;

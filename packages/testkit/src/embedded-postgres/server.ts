@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort, type GuardedProcess, spawnGuarded } from '@enterprise-api/testkit';
+import { freePort } from '../processes/free-ports.ts';
+import { type GuardedProcess, spawnGuarded } from '../processes/guarded-process.ts';
 import type { Account } from './account.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import { postgresEnvironment } from './data-folder.ts';

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectFolder } from './project-folder.ts';
 
-const manifest = new URL('../../../package.json', import.meta.url);
+const manifest = join(projectFolder, 'package.json');
 
 /** What `npm run <script>` gives to node: options and entry point, from the project's folder. So whoever starts a service starts the same. */
 export function nodeArguments(script: 'api' | 'worker'): string[] {

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import type { Database, DatabaseTransaction } from './database.ts';
+
+/** Pending deliveries that one statement cancels, where it need not cancel all. */
+export const cancelBatchSize = 1_000;
+
+export interface CancelOptions {
+  /** Cancels this many at most; null cancels all. */
+  limit: number | null;
+  /** What to do about a delivery that another transaction has locked: wait for it, or leave it for the next call. */
+  locked: 'wait' | 'skip';
+}
+
+/**
+ * Cancels pending deliveries of webhooks that are disabled or deleted. Test deliveries are canceled only when the webhook
+ * is deleted, because a disabled webhook can still be tested.
+ *
+ * Rows are locked in the order of their ids, as in every statement of several rows. A delivery is canceled only in the
+ * round in which it was found: while the statement waited for its lock, the webhook may have been enabled and the
+ * delivery replayed.
+ *
+ * @returns how many were canceled; with `limit`, fewer than that means that none is left but locked ones
+ */
+export async function cancelPending(
+  db: Database | DatabaseTransaction,
+  webhookIds: readonly string[],
+  { limit, locked }: CancelOptions,
+): Promise<number> {
+  const skip = locked === 'skip' ? sql`skip locked` : sql``;
+  const { rows } = await sql<{ canceled: number }>`
+    with candidates as materialized (
+      select d.id, d.round from webhooks w join deliveries d on d.webhook_id = w.id
+      where w.id = any(${webhookIds}::uuid[]) and d.status = 'pending'
+        and (w.state = 'deleted' or (w.state = 'disabled' and d.event_type <> 'webhook.test'))
+      limit ${limit}
+    ), locked as materialized (
+      select d.id from candidates c join deliveries d on d.id = c.id
+      where d.status = 'pending' and d.round = c.round order by d.id for update of d ${skip}
+    ), canceled as (
+      update deliveries set status = 'canceled', next_attempt_at = null, completed_at = clock_timestamp(), lease_count = 0
+      where id = any (array(select id from locked)) returning id
+    )
+    select count(*) as canceled from canceled`.execute(db);
+  return rows[0]?.canceled ?? 0;
+}

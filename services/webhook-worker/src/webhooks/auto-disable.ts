@@ -1,0 +1,96 @@
+import {
+  auditLogFields,
+  type ChangeFeed,
+  cancelBatchSize,
+  cancelPending,
+  type Database,
+  type NewAuditEntry,
+  writeAuditEntry,
+} from '@enterprise-api/shared/ledger';
+import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import type { PendingCancellation } from './pending-cancellation.ts';
+import { disableWebhook } from './queries.ts';
+
+type AutoDisableReason = 'failing' | 'gone';
+
+/** Disables webhooks that answered 410 (`gone`) or have failed for days (`failing`). */
+export interface AutoDisable {
+  /**
+   * Disables a webhook, and cancels its pending deliveries. To be called once the outcome that calls for it is recorded,
+   * so that the delivery of that outcome is `failed` and not `canceled`. Never rejects.
+   *
+   * @param version of the webhook that the outcome is about: a webhook that was changed since stays enabled
+   */
+  disable(webhookId: string, reason: AutoDisableReason, version: number): Promise<void>;
+  /** Resolves when nothing is being disabled. */
+  settled(): Promise<void>;
+}
+
+export interface AutoDisableOptions {
+  db: Database;
+  log: Logger;
+  publish: ChangeFeed['publish'];
+  /** Cancels the deliveries beyond the first thousand. */
+  cancellation: Pick<PendingCancellation, 'start'>;
+  onDisabled: (reason: AutoDisableReason) => void;
+}
+
+export function createAutoDisable(options: AutoDisableOptions): AutoDisable {
+  const underWay = new Map<string, Promise<void>>();
+  return {
+    disable: (webhookId, reason, version) => {
+      const known = underWay.get(webhookId);
+      if (known) return known;
+      const work = disableLogged(options, webhookId, reason, version).finally(() => underWay.delete(webhookId));
+      underWay.set(webhookId, work);
+      return work;
+    },
+    settled: async () => {
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+async function disableLogged(
+  { db, log, publish, cancellation, onDisabled }: AutoDisableOptions,
+  webhookId: string,
+  reason: AutoDisableReason,
+  version: number,
+): Promise<void> {
+  const webhook_id = toPublicId('whk', webhookId);
+  try {
+    const entry = await disableAndCancel(db, webhookId, reason, version);
+    if (entry === undefined) return;
+    onDisabled(reason);
+    log.warn({ webhook_id, reason }, 'webhook disabled');
+    log.info(auditLogFields(entry), 'audit');
+    await publish({ kind: 'webhook', id: webhookId });
+    cancellation.start([webhookId]);
+  } catch (error) {
+    log.error({ err: error, webhook_id }, 'webhook could not be disabled');
+  }
+}
+
+/** @returns the audit entry, or undefined when the webhook is not enabled any more, or was changed */
+function disableAndCancel(
+  db: Database,
+  webhookId: string,
+  reason: AutoDisableReason,
+  version: number,
+): Promise<NewAuditEntry | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const disabled = await disableWebhook(trx, webhookId, reason, version);
+    if (disabled === undefined) return undefined;
+    await cancelPending(trx, [webhookId], { limit: cancelBatchSize, locked: 'skip' });
+    const entry: NewAuditEntry = {
+      actor: 'webhook-worker',
+      action: 'webhook.disabled',
+      objectId: webhookId,
+      organizationId: disabled.organization_id,
+      requestId: null,
+      changedFields: ['enabled', 'disabled_reason'],
+    };
+    await writeAuditEntry(trx, entry);
+    return entry;
+  });
+}
