@@ -12,6 +12,17 @@ export function createWorkerMetrics() {
       labelNames: ['result', 'error'],
       registers,
     }),
+    localFailures: new Counter({
+      name: 'webhook_local_failures_total',
+      help: 'Attempts that failed on our side (file_descriptors, local_ports, network, resolver); receivers are not charged.',
+      labelNames: ['cause'],
+      registers,
+    }),
+    resentRequests: new Counter({
+      name: 'webhook_requests_resent_total',
+      help: 'Requests sent once more because their kept connection ended before the first byte of an answer.',
+      registers,
+    }),
     attemptSeconds: new Histogram({
       name: 'webhook_attempt_duration_seconds',
       help: 'From the start of an attempt to the complete headers of its answer, or to its failure.',

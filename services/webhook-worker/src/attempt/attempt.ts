@@ -2,31 +2,32 @@ import { type Clock, type Logger, newUuid, toPublicId, withUuidTime } from '@ent
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { Start } from '../scheduler/permit.ts';
-import type { LocalCause, Sender, SendFailure, SendResponse } from '../sender/types.ts';
+import type { LocalCause, Sender, SendFailure, SendResponse, Verdict } from '../sender/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { buildRequest, type SigningKeys } from './build-request.ts';
-import { classify, describeResult, secretUnavailable, type Verdict } from './classify.ts';
+import { buildRequest } from './build-request.ts';
+import { classify, describeAnswer, secretUnavailable } from './classify.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
+import type { SigningKeys } from './sign.ts';
 
 /** What came of a lease. */
 export type AttemptResult =
   /** The attempt was made. Its outcome is to be recorded. */
-  | { kind: 'outcome'; lease: Lease; outcome: Outcome; timedOut: boolean; localCause: LocalCause | null }
-  /** Nothing was sent. The lease is to be released: the delivery is due now, for any worker. */
-  | { kind: 'released'; lease: Lease }
+  | { kind: 'outcome'; outcome: Outcome; timedOut: boolean; localCause: LocalCause | null }
+  /** Nothing was sent. The lease is to be released: the delivery is then due now, for any worker. */
+  | { kind: 'released' }
   /** The webhook is not enabled any more. The delivery is to be canceled. */
-  | { kind: 'canceled'; lease: Lease }
+  | { kind: 'canceled' }
   /** An error of ours, which is logged. The lease is left to expire: released, it would fail again at once, in a loop. */
-  | { kind: 'failed'; lease: Lease };
+  | { kind: 'failed' };
 
 export interface AttemptOptions {
-  /** Its `now` goes into signatures and records, and dates of receivers are compared with it. */
+  /** Its `now` goes into signatures and records, and the dates of receivers are compared with it. */
   clock: Clock;
   log: Logger;
   random: () => number;
   productVersion: string;
   policy: RetryPolicy;
-  /** An attempt neither connects nor writes its first byte for a lease older than this. */
+  /** An attempt neither connects nor writes its first byte when its lease is older than this. */
   startWithinMs: number;
   /** Whether this process stops: then no attempt connects or writes its first byte. */
   isStopping: () => boolean;
@@ -36,31 +37,165 @@ export interface AttemptOptions {
   send: Sender['send'];
 }
 
-export type Attempt = (lease: Lease, start: Start) => Promise<AttemptResult>;
-
-/**
- * Makes the attempt that a lease is for, in steps: look up → build and sign → send → classify → outcome. Never rejects.
- */
-export function createAttempt(options: AttemptOptions): Attempt {
-  const { clock, log, send } = options;
+/** Makes the attempt that a lease is for: look up → build and sign → send → classify → outcome. Never rejects. */
+export function createAttempt(options: AttemptOptions): (lease: Lease, start: Start) => Promise<AttemptResult> {
   return async (lease, start) => {
     try {
       const found = await lookUp(options, lease);
-      if (found.kind === 'released' || found.kind === 'canceled') return { kind: found.kind, lease };
-      const { webhook } = found;
-      const startedAt = new Date(clock.now());
-      if (found.kind === 'secret_unavailable') {
-        return conclude(options, { lease, webhook, startedAt }, nothingSent, secretUnavailable);
-      }
-      const { lowPriority, connects, answered } = toSendHooks(start);
-      const request = buildRequest(requestParts(lease, webhook, found.keys, options.productVersion), startedAt);
-      const hooks = { mayStart: () => mayStart(options, lease), onConnect: connects, onAnswer: answered };
-      const result = await send({ ...request, lowPriority }, hooks);
-      if (result.kind === 'not_started') return { kind: 'released', lease };
-      return conclude(options, { lease, webhook, startedAt }, result, classify(result, clock.now()));
+      if (found.kind === 'released' || found.kind === 'canceled') return found;
+      const begun = { lease, webhook: found.webhook, startedAt: new Date(options.clock.now()) };
+      if (found.keys === null) return conclude(options, begun, unreadableSecret, secretUnavailable);
+      const result = await send(options, begun, found.keys, start);
+      if (result.kind === 'not_started') return { kind: 'released' };
+      return conclude(options, begun, result, classify(result, options.clock.now()));
     } catch (error) {
-      log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
-      return { kind: 'failed', lease };
+      logFailure(options.log, lease, error);
+      return { kind: 'failed' };
     }
   };
+}
+
+type Found =
+  | { kind: 'ready'; webhook: WebhookConfig; keys: SigningKeys | null }
+  | { kind: 'released' }
+  | { kind: 'canceled' };
+
+async function lookUp({ webhook: find, log }: AttemptOptions, lease: Lease): Promise<Found> {
+  let webhook: WebhookConfig | null;
+  try {
+    webhook = await find(lease.webhookId, lease.webhookVersion);
+  } catch (error) {
+    // Another process may reach the database.
+    logFailure(log, lease, error);
+    return { kind: 'released' };
+  }
+  if (webhook === null || !accepts(webhook.state, lease)) return { kind: 'canceled' };
+  // The webhook has moved to another host since the lease was counted: leased again, it is counted at the right one.
+  if (webhook.hostKey !== lease.hostKey) return { kind: 'released' };
+  return { kind: 'ready', webhook, keys: webhook.keys };
+}
+
+/** A disabled webhook still receives tests; a deleted one receives nothing. */
+function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
+  return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
+}
+
+/** An attempt whose webhook is known. */
+interface BegunAttempt {
+  lease: Lease;
+  webhook: WebhookConfig;
+  /** By the database's clock. */
+  startedAt: Date;
+}
+
+function send(options: AttemptOptions, { lease, webhook, startedAt }: BegunAttempt, keys: SigningKeys, start: Start) {
+  const request = buildRequest(
+    {
+      productVersion: options.productVersion,
+      url: webhook.url,
+      eventId: toPublicId('evt', lease.eventId),
+      eventType: lease.eventType,
+      deliveryId: toPublicId('dlv', lease.deliveryId),
+      attempt: lease.number,
+      body: Buffer.from(lease.body),
+      keys,
+      lowPriority: start.canWait,
+    },
+    startedAt.getTime(),
+  );
+  const hooks = { mayStart: () => mayStart(options, lease), onConnect: start.connects, onAnswer: start.answered };
+  return options.send(request, hooks);
+}
+
+/** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
+function mayStart({ isStopping, clock, startWithinMs, knownState }: AttemptOptions, lease: Lease): boolean {
+  if (isStopping() || clock.monotonic() - lease.leasedAt > startWithinMs) return false;
+  return accepts(knownState(lease.webhookId) ?? 'enabled', lease);
+}
+
+/** The result of an attempt whose secret cannot be decrypted. The code that is recorded is the verdict's. */
+const unreadableSecret: SendFailure = {
+  kind: 'error',
+  code: 'response_invalid',
+  message: 'The signing secret of this webhook could not be read. Nothing was sent.',
+  localCause: null,
+  durationMs: 0,
+  timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
+};
+
+function conclude(
+  options: AttemptOptions,
+  { lease, webhook, startedAt }: BegunAttempt,
+  result: SendResponse | SendFailure,
+  verdict: Verdict,
+): AttemptResult {
+  const answer = result.kind === 'response' ? result : null;
+  const failure = result.kind === 'error' ? result : null;
+  const outcome: Outcome = {
+    ...consequences(options, lease, verdict),
+    deliveryId: lease.deliveryId,
+    webhookId: lease.webhookId,
+    round: lease.round,
+    attemptId: withUuidTime(newUuid(), startedAt.getTime()),
+    number: lease.number,
+    manual: lease.manual,
+    startedAt,
+    durationMs: Math.round(result.durationMs),
+    statusCode: answer?.statusCode ?? null,
+    errorMessage: answer === null ? (failure?.message ?? null) : describeAnswer(answer, verdict, webhook.url),
+    excerpt: answer?.excerpt ?? null,
+    webhookVersion: webhook.version,
+    timings: result.timings,
+  };
+  logAttempt(options.log, lease, outcome);
+  const timedOut = failure?.code === 'timeout' && failure.localCause === null;
+  return { kind: 'outcome', outcome, timedOut, localCause: failure?.localCause ?? null };
+}
+
+/** What the verdict means for this delivery. A test does not affect its webhook's health, and a 410 does not end it. */
+function consequences({ policy, random }: AttemptOptions, lease: Lease, verdict: Verdict) {
+  const isTest = lease.eventType === 'webhook.test';
+  const base = { delayMs: 0, holdMs: null, countsForHealth: !isTest, countsForBreaker: false };
+  switch (verdict.kind) {
+    case 'delivered':
+      return { ...base, result: 'delivered', error: null } as const;
+    case 'stop':
+      return { ...base, result: isTest ? 'retry' : 'stop', error: 'http_error' } as const;
+    case 'retry': {
+      const { number, maxAttempts } = lease;
+      const { retryAfterMs } = verdict;
+      return {
+        result: 'retry',
+        error: verdict.reason,
+        delayMs: nextDelayMs(policy, { number, maxAttempts, retryAfterMs }, random()) ?? 0,
+        holdMs: isTest ? null : retryAfterMs,
+        countsForHealth: !isTest && verdict.countsForHealth,
+        countsForBreaker: !isTest && verdict.countsForBreaker,
+      } as const;
+    }
+  }
+}
+
+/** The one line per attempt. Never the URL's query, a body or a secret. */
+function logAttempt(log: Logger, lease: Lease, outcome: Outcome): void {
+  if (!log.isLevelEnabled('info')) return;
+  log.info(
+    {
+      delivery_id: toPublicId('dlv', lease.deliveryId),
+      event_id: toPublicId('evt', lease.eventId),
+      webhook_id: toPublicId('whk', lease.webhookId),
+      event_type: lease.eventType,
+      ...(lease.requestId !== null && { request_id: lease.requestId }),
+      attempt: outcome.number,
+      result: outcome.result,
+      status_code: outcome.statusCode,
+      error: outcome.error,
+      duration_ms: outcome.durationMs,
+    },
+    'attempt',
+  );
+}
+
+function logFailure(log: Logger, lease: Lease, error: unknown): void {
+  log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
 }

@@ -2,7 +2,7 @@ import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLimitedWarning, type Logger, settledWithin, version } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
-import { createAttempt } from '../attempt/attempt.ts';
+import { type AttemptResult, createAttempt } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { createTaker, type Taker } from '../fan-out/fan-out.ts';
@@ -76,7 +76,9 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
     ca: config.WEBHOOK_CA_FILE,
+    onResent: () => metrics.resentRequests.inc(),
   });
+  const warnOfLocalFailure = createLimitedWarning(log, 'attempt failed on our side');
   const running = new Set<Promise<unknown>>();
   const attempt = createAttempt({
     clock,
@@ -89,13 +91,6 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     knownState: (webhookId) => webhooks.knownState(webhookId),
     isStopping: () => scheduler.isStopped,
     send: sender.send,
-    record: (outcome) => batcher.add(outcome),
-    release: (leases) => release(leases),
-    cancel: (lease) => cancel(lease),
-    onAttempt: (outcome) => {
-      metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
-      metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
-    },
   });
   const scheduler = new Scheduler({
     clock,
@@ -105,7 +100,9 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     startWithinMs,
     events: {
       run: (lease, start) => {
-        const work = attempt(lease, start).finally(() => running.delete(work));
+        const work = attempt(lease, start)
+          .then((result) => actOn(lease, result))
+          .finally(() => running.delete(work));
         running.add(work);
         return work;
       },
@@ -154,6 +151,20 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
   });
   registerGauges(metrics, scheduler, batcher);
 
+  function actOn(lease: Lease, result: AttemptResult): { timedOut: boolean } {
+    if (result.kind === 'released') release([lease]);
+    if (result.kind === 'canceled') cancel(lease);
+    if (result.kind !== 'outcome') return { timedOut: false };
+    const { outcome, localCause, timedOut } = result;
+    batcher.add(outcome);
+    metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
+    metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
+    if (localCause !== null) {
+      metrics.localFailures.inc({ cause: localCause });
+      warnOfLocalFailure(new Error(localCause));
+    }
+    return { timedOut };
+  }
   function release(leases: Lease[]): void {
     metrics.leasesReleased.inc(leases.length);
     void leaseLoader.release(leases);

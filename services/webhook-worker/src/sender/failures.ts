@@ -38,12 +38,12 @@ const localFailures: Record<string, Failure> = {
 const networkDown = ours(
   'connection_refused',
   'network',
-  'Our network has no route to receivers of this address family: a failure on our side. Nothing was sent.',
+  'Our network has no route to this address family, so the failure is on our side. Nothing was sent.',
 );
 
 /** A look-up that failed because our name servers do not answer for names in general. */
 export function resolverDown({ code, message }: Failure): Failure {
-  return ours(code, 'resolver', `${message} Other names fail too: a failure on our side. Nothing was sent.`);
+  return ours(code, 'resolver', `${message} It is on our side, because other names fail too. Nothing was sent.`);
 }
 
 const unreachable = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAFNOSUPPORT']);
