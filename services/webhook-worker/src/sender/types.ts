@@ -62,7 +62,7 @@ export type SendFailure = {
 };
 
 /** `mayStart` said no: not an attempt. Nothing of the request was written. */
-export type SendNotStarted = { kind: 'not_started' };
+type SendNotStarted = { kind: 'not_started' };
 
 export type SendResult = SendResponse | SendFailure | SendNotStarted;
 
