@@ -5,6 +5,7 @@ import {
   createChangeFeed,
   createDatabase,
   createDatabaseClock,
+  createPartitionLoop,
   type Database,
   type DatabaseClock,
   keepMeasuring,
@@ -31,7 +32,6 @@ import {
 } from '@enterprise-api/shared/runtime';
 import type { Config } from './config.ts';
 import { writeQueuedEvent } from './fan-out/write-event.ts';
-import { createPartitionKeeper } from './maintenance/partition-keeper.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog } from './maintenance/watchdog.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
@@ -138,9 +138,9 @@ function startIntake(parts: {
   giveUp: (reason: Error) => void;
 }): void {
   const { queue, db, clock, log, closers, pipeline, metrics, giveUp } = parts;
-  const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
-  closers.add('partition keeper', keeper.stop, closeWithinMs);
-  keeper.start();
+  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions could not be created'));
+  closers.add('partition loop', partitions.stop, closeWithinMs);
+  partitions.start();
   const eraser = createSecretEraser(db, createLimitedWarning(log, 'secrets could not be erased'));
   closers.add('secret eraser', eraser.stop, closeWithinMs);
   eraser.start();
