@@ -18,15 +18,15 @@ export function createWorkerMetrics() {
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
       registers,
     }),
-    eventsTaken: new Counter({
-      name: 'webhook_events_taken_total',
+    eventsFannedOut: new Counter({
+      name: 'webhook_events_fanned_out_total',
       help: 'Events turned into deliveries, by what brought them (job, relay).',
       labelNames: ['by'],
       registers,
     }),
     deliveriesCreated: new Counter({
       name: 'webhook_deliveries_created_total',
-      help: 'Delivery rows written by takes of this process.',
+      help: 'Delivery rows written when this process fanned events out.',
       registers,
     }),
     deliveriesDispatched: new Counter({
@@ -80,3 +80,16 @@ export function createWorkerMetrics() {
 }
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
+
+/** Gauges of what the pipeline holds at the moment. */
+export function registerPipelineGauges(
+  { gauge }: WorkerMetrics,
+  scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> },
+  outcomes: { readonly waiting: number },
+): void {
+  gauge('webhook_attempts_in_flight', 'Attempts under way.', () => scheduler.figures.running);
+  gauge('webhook_attempts_in_flight_slow', 'Attempts under way for more than 1 s.', () => scheduler.figures.slow);
+  gauge('webhook_deliveries_waiting', 'Leased deliveries waiting to start.', () => scheduler.figures.waiting);
+  gauge('webhook_endpoint_queues', 'Webhooks with an endpoint queue in this process.', () => scheduler.figures.queues);
+  gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);
+}

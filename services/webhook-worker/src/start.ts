@@ -150,7 +150,7 @@ function startIntake(parts: {
     backend: queue,
     log,
     monotonic: clock.monotonic,
-    handlers: createHandlers(db, clock, pipeline, createLimitedWarning(log, 'take failed; the relay will do it')),
+    handlers: createHandlers(db, clock, pipeline, createLimitedWarning(log, 'fan-out failed; the relay will do it')),
     onJobFailed: (queue) => metrics.jobsFailed.inc({ queue }),
     onQueueError: (error) => {
       metrics.queueErrors.inc();
@@ -178,17 +178,17 @@ function createHandlers(
   db: Database,
   clock: DatabaseClock,
   pipeline: Pipeline,
-  onTakeError: (error: unknown) => void,
+  onFanOutError: (error: unknown) => void,
 ): JobHandlers {
   return {
     takeEvents: async ({ event_ids }) => {
-      // The job owns nothing: what it could not take is still in the outbox, and the relay comes by every second.
-      const taken = await pipeline.taker.takeEvents(event_ids).catch(onTakeError);
-      if (taken === 'no_room') await pause(fullPauseMs);
+      // The job owns nothing: events that it could not fan out stay in the outbox, where the relay looks every second.
+      const result = await pipeline.fanOut.fanOutEvents(event_ids).catch(onFanOutError);
+      if (result === 'no_capacity') await pause(fullPauseMs);
     },
     writeEvent: async (job) => {
       const eventId = await writeQueuedEvent(db, clock, job);
-      await pipeline.taker.takeEvents([eventId]).catch(onTakeError);
+      await pipeline.fanOut.fanOutEvents([eventId]).catch(onFanOutError);
     },
   };
 }

@@ -30,7 +30,7 @@ export function createDeliveryService({ db, cursors }: { db: Database; cursors: 
   };
 }
 
-/** Filters in the ledger's terms. */
+/** The filters with UUIDs in place of public ids. */
 function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit'>): DeliveryFilter {
   return {
     webhookId: toUuid('whk', filters.webhook_id),
