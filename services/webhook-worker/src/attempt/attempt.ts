@@ -1,7 +1,7 @@
 import { type Clock, type Logger, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { Start } from '../scheduler/permit.ts';
+import type { AttemptHooks } from '../pipeline/types.ts';
 import type { Sender, SendFailure, SendResponse, Verdict } from '../sender/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { buildRequest } from './build-request.ts';
@@ -40,13 +40,13 @@ const notAttempted: AttemptEnd = { timedOut: false };
  * Makes the attempt that a lease is for: look up → build and sign → send → classify → record. Never rejects: whatever
  * keeps it from sending leaves the lease to run out, and the delivery comes again.
  */
-export function createAttempt(options: AttemptOptions): (lease: Lease, start: Start) => Promise<AttemptEnd> {
+export function createAttempt(options: AttemptOptions): (lease: Lease, start: AttemptHooks) => Promise<AttemptEnd> {
   const { clock, log, release, cancel } = options;
   const mayStart = (lease: Lease) =>
     !options.isStopping() &&
     clock.monotonic() - lease.leasedAt <= options.startWithinMs &&
     accepts(options.knownState(lease.webhookId) ?? 'enabled', lease);
-  const attempt = async (lease: Lease, webhook: WebhookConfig | null, start: Start): Promise<AttemptEnd> => {
+  const attempt = async (lease: Lease, webhook: WebhookConfig | null, start: AttemptHooks): Promise<AttemptEnd> => {
     if (webhook === null || !accepts(webhook.state, lease)) {
       cancel(lease);
       return notAttempted;
