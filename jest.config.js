@@ -14,7 +14,7 @@ const common = {
   modulePathIgnorePatterns: ['/dist/', '/\\.data/'],
 };
 
-// Unit tests need nothing but Node; the others get a real PostgreSQL and a real Redis from the global set-up.
+// Unit tests need nothing but Node. `make test` starts a PostgreSQL and a Redis for the others.
 export default {
   testTimeout: 60_000,
   maxWorkers: 2,
@@ -28,7 +28,10 @@ export default {
     {
       ...common,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.integration.test.ts'],
+      testMatch: [
+        '<rootDir>/{packages,services}/*/src/**/*.integration.test.ts',
+        '<rootDir>/tools/**/*.integration.test.ts',
+      ],
     },
     {
       ...common,

@@ -80,6 +80,7 @@ const boundaries: Boundary[] = [
       '**/*queries.ts',
       'services/webhook-worker/src/leases/lease-row.ts',
       'services/api/src/pagination/sql-paging.ts',
+      'services/api/src/deliveries/effective-status.ts',
       ...tools,
       ...tests,
     ],

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
-// `make audit`: known vulnerabilities of the packages that ship (not of what only builds and tests).
-// 0: none of severity high or above; 1: there are some; 2: the registry did not answer, so nothing is known.
+// `make audit`: known vulnerabilities of the packages that ship, without those that only build and test.
+// Exit code 0: none of severity high or above. 1: at least one. 2: unknown, because the registry gave no advisories.
 
 interface Report {
   vulnerabilities?: Record<

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the secrets of `make up`', () => {
-  it('are made once, for their owner alone, as the services want them', () => {
+  it('are made once, readable by their owner only, in the format of the services', () => {
     expect(completeEnvFile(file, {})).toEqual(all);
     const first = readFileSync(file, 'utf8');
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -38,7 +38,7 @@ describe('the secrets of `make up`', () => {
     expect(all.map(madeFor).filter((value) => first.includes(value))).toEqual([]);
   });
 
-  it('leave alone what is in the file or the environment', () => {
+  it('are not made when they are in the file or the environment', () => {
     writeFileSync(file, 'LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine', { mode: 0o644 });
     expect(completeEnvFile(file, { INTERNAL_API_SECRET: 'from the environment' })).toEqual(['SECRETS_ENCRYPTION_KEYS']);
     expect(readFileSync(file, 'utf8')).toMatch(/^LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine\n#/);
@@ -46,7 +46,7 @@ describe('the secrets of `make up`', () => {
   });
 
   it.each(['POSTGRES_PASSWORD=', "POSTGRES_PASSWORD=''", '#POSTGRES_PASSWORD=x', 'MY_POSTGRES_PASSWORD=x'])(
-    'are made where the file only says %s',
+    'are made when the file only has the line %s',
     (line) => {
       writeFileSync(file, `${line}\n`);
       expect(completeEnvFile(file, {})).toEqual(all);

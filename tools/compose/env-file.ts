@@ -2,21 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Environment } from '@enterprise-api/shared/runtime';
 
-/** The secrets that docker-compose.yml cannot do without, each with how a new one is made. */
+/** The secrets that docker-compose.yml requires, each with the function that makes one. */
 const makers = {
-  // Part of DATABASE_URL: without characters that a URL would need escaped.
+  // Part of DATABASE_URL: base64url needs no escaping in a URL.
   POSTGRES_PASSWORD: () => randomBytes(24).toString('base64url'),
   INTERNAL_API_SECRET: () => randomBytes(32).toString('base64url'),
   SECRETS_ENCRYPTION_KEYS: () => `compose:${randomBytes(32).toString('base64')}`,
 } as const;
 
 const heading = `# Secrets of this installation, made by \`make up\`. Keep them as long as the volumes of the containers: the database
-# was created with this password, and the webhooks' secrets in it can be read with these keys only.
+# was created with this password, and only these keys decrypt the webhooks' secrets in it.
 `;
 
 /**
- * Adds to the file those secrets that neither it nor the environment has, and keeps whatever else is in it. The file is
- * for its owner's eyes only from then on.
+ * Adds the secrets that are neither in the file nor in the environment, and keeps everything else in the file. From then
+ * on only its owner can read it.
  *
  * @returns the names that were added
  */
@@ -29,13 +29,13 @@ export function completeEnvFile(file: string, environment: Environment): string[
     return [];
   }
   const before = present === '' || present.endsWith('\n') ? present : `${present}\n`;
-  // Quoted: Compose takes what is in single quotes as it is.
+  // Compose does not interpolate text in single quotes.
   const lines = missing.map((name) => `${name}='${makers[name]()}'\n`);
   writeWhole(file, `${before}${heading}${lines.join('')}`);
   return missing;
 }
 
-/** A name without a value counts as missing, as it does for Compose's `:?`. The last line of a name wins there, too. */
+/** As Compose reads the file: a name without a value is missing, and the last line of a name counts. */
 function isSetIn(text: string, name: string): boolean {
   const values = [...text.matchAll(new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=(.*)$`, 'gm'))];
   return (

@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 
-/** Why a run ends before its time: somebody asked it to, by this signal. */
+/** The reason of a run that a signal ended. */
 export class Interruption extends Error {
   readonly signalName: NodeJS.Signals;
 
@@ -9,18 +9,18 @@ export class Interruption extends Error {
     this.signalName = signalName;
   }
 
-  /** What a shell reports for a program that a signal ended. */
+  /** The exit code that shells use for a program that a signal ended. */
   get exitCode(): number {
     return { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[this.signalName as 'SIGINT' | 'SIGTERM' | 'SIGHUP'] ?? 1;
   }
 }
 
-/** One Ctrl-C comes twice when npm passes on what the terminal has sent to everybody. */
+/** Under npm one Ctrl-C arrives twice: from the terminal, and from npm, which forwards its own. */
 const echoMs = 1_000;
 
 /**
- * An AbortSignal for Ctrl-C, SIGTERM and a closed terminal, so that everything under way ends in its order. Asked a
- * second time we end on the spot, and all that we started with us.
+ * An AbortSignal for Ctrl-C, SIGTERM and a closed terminal, so that everything stops in order. A second signal ends this
+ * process and its children at once.
  */
 export function onInterruption(): AbortSignal {
   const controller = new AbortController();
@@ -38,8 +38,8 @@ export function onInterruption(): AbortSignal {
 }
 
 /**
- * A closed terminal sends SIGHUP to the leader of its session only, and make as the leader (`ssh -t host make start`)
- * does not pass it on. So we look ourselves; and writing to what is gone must not be what ends us.
+ * A closed terminal sends SIGHUP to the leader of its session only. When make is the leader (`ssh -t host make start`),
+ * it does not forward the signal. So this looks whether the terminal is still there, and ignores write errors.
  */
 function onLostTerminal(lost: () => void): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', lost);

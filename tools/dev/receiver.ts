@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 
-/** One delivery as it came in. */
+/** A delivery that arrived. */
 export interface Arrival {
   eventId: string;
   deliveryId: string;
@@ -19,7 +19,7 @@ export interface Arrival {
 
 export interface DemoReceiver extends AsyncDisposable {
   readonly url: string;
-  /** The secret to verify with from now on. Until there is one, deliveries are asked to come again later (503). */
+  /** The secret to verify with from now on. Before the first call, deliveries are answered with 503 and sent again. */
   setSecret(secret: string): void;
 }
 
@@ -34,7 +34,7 @@ export interface DemoReceiverOptions {
 
 const path = '/webhooks';
 
-/** A customer's endpoint as it should be: HTTPS, verifies each signature before it believes a word, answers at once. */
+/** A customer's endpoint: HTTPS, verifies the signature of each delivery, records it, then answers. */
 export async function startDemoReceiver(options: DemoReceiverOptions): Promise<DemoReceiver> {
   let secret: string | undefined;
   const server = createServer({ cert: options.cert, key: options.key }, (request, response) => {
@@ -67,7 +67,6 @@ async function receive(
   }
   const header = (name: string) => String(request.headers[name] ?? '');
   const verified = verifySignature(body, header('x-service-signature'), secret);
-  response.writeHead(verified ? 204 : 401).end();
   onArrival({
     eventId: header('x-service-event-id'),
     deliveryId: header('x-service-delivery-id'),
@@ -77,13 +76,14 @@ async function receive(
     bytes: body.length,
     at: new Date(),
   });
+  response.writeHead(verified ? 204 : 401).end();
 }
 
-/** Whether the signature is the one that only a holder of the secret can have made of these bytes. */
+/** Whether the signature was made of these bytes with this secret. */
 export function verifySignature(body: Buffer, signature: string, secret: string): boolean {
   const expected = createHmac('sha256', secret).update(body).digest();
   const given = Buffer.from(/^[0-9a-f]{64}$/.test(signature) ? signature : '', 'hex');
-  // It throws on unequal lengths.
+  // timingSafeEqual throws on unequal lengths.
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 

@@ -27,7 +27,7 @@ describe('createTerminal', () => {
     expect(plain.text()).toBe('✓ fine\n');
   });
 
-  it('takes the moving line away before another one is written, and at the end', async () => {
+  it('erases the animated line before it writes another one, and at the end', async () => {
     const { terminal, text } = capture(true, { NO_COLOR: '1' });
     await terminal.step('working', async (update) => {
       update('still working');
@@ -38,7 +38,7 @@ describe('createTerminal', () => {
     expect(text()).toBe(`${frame}working …\r\x1b[Kin between\n${frame}still working …\r\x1b[K✓ worked\n`);
   });
 
-  it('leaves no moving line behind when the work fails', async () => {
+  it('erases the animated line when the work fails', async () => {
     const { terminal, text } = capture(true);
     const work = async () => {
       throw new Error('broken');

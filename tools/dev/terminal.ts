@@ -3,13 +3,12 @@ import type { WriteStream } from 'node:tty';
 export interface Terminal {
   title(text: string): void;
   line(text?: string): void;
-  /** A remark about something unusual that was dealt with. */
+  /** A remark about something unusual that needs no action. */
   note(text: string): void;
   good(text: string): void;
   bad(text: string): void;
   /**
-   * Shows what is going on while it is, and how it went. The work says by `update` what it is at; what it returns is
-   * the line that stays.
+   * Shows the text while the work runs; `update` replaces it. The line that the work returns stays.
    */
   step(text: string, work: (update: (text: string) => void) => Promise<string>): Promise<void>;
 }
@@ -17,10 +16,10 @@ export interface Terminal {
 type Output = Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-/** Without a terminal to animate, a step speaks up when it takes longer than this. */
+/** Where there is no terminal to animate, the text of a step is printed when it takes longer than this. */
 const quietMs = 1_500;
 
-/** Writes for people: with colours and movement on a terminal, as plain lines anywhere else. */
+/** Writes for people: colours and a spinner on a terminal, plain lines elsewhere. */
 export function createTerminal(out: Output, env: Readonly<Record<string, string | undefined>>): Terminal {
   const moving = out.isTTY === true && env.TERM !== 'dumb';
   const coloured = moving && !env.NO_COLOR;
@@ -39,12 +38,12 @@ export function createTerminal(out: Output, env: Readonly<Record<string, string 
     good: (text) => line(`${green('✓')} ${text}`),
     bad: (text) => line(`${paint(31, '✗')} ${text}`),
     step: async (text, work) => {
-      let saying = text;
-      const soon = moving ? undefined : setTimeout(() => line(`  ${saying} …`), quietMs);
-      spinner.start(() => saying);
+      let shown = text;
+      const soon = moving ? undefined : setTimeout(() => line(`  ${shown} …`), quietMs);
+      spinner.start(() => shown);
       try {
         const result = await work((update) => {
-          saying = update;
+          shown = update;
         });
         spinner.stop();
         line(`${green('✓')} ${result}`);
@@ -56,25 +55,25 @@ export function createTerminal(out: Output, env: Readonly<Record<string, string 
   };
 }
 
-/** The one line at the bottom that moves. Whoever writes a line takes it away first and puts it back. */
+/** The animated line at the bottom. Erase it before writing another line, and draw it again afterwards. */
 function createSpinner(out: Output, moving: boolean) {
-  let saying: (() => string) | undefined;
+  let text: (() => string) | undefined;
   let timer: NodeJS.Timeout | undefined;
   let frame = 0;
   const erase = () => {
-    if (saying) out.write('\r\x1b[K');
+    if (text) out.write('\r\x1b[K');
   };
   const draw = () => {
-    if (!saying) return;
-    const text = `${frames[frame % frames.length]} ${saying()} …`;
-    out.write(`\r\x1b[K${text.slice(0, Math.max(10, (out.columns || 80) - 1))}`);
+    if (!text) return;
+    const line = `${frames[frame % frames.length]} ${text()} …`;
+    out.write(`\r\x1b[K${line.slice(0, Math.max(10, (out.columns || 80) - 1))}`);
   };
   return {
     erase,
     draw,
-    start: (text: () => string) => {
+    start: (shown: () => string) => {
       if (!moving) return;
-      saying = text;
+      text = shown;
       timer = setInterval(() => {
         frame++;
         draw();
@@ -84,7 +83,7 @@ function createSpinner(out: Output, moving: boolean) {
     stop: () => {
       clearInterval(timer);
       erase();
-      saying = undefined;
+      text = undefined;
     },
   };
 }

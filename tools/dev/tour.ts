@@ -1,37 +1,36 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '@enterprise-api/shared/runtime';
-import { lockFolder, writeStateFile } from '@enterprise-api/testkit';
+import { createApiClient, lockFolder, writeStateFile } from '@enterprise-api/testkit';
 import { Interruption } from './interruption.ts';
 import type { Arrival } from './receiver.ts';
 import type { Terminal } from './terminal.ts';
+import type { Connect } from './tour/api-request.ts';
 import { bringUp, type Running } from './tour/bring-up.ts';
-import { createClient } from './tour/client.ts';
-import { createArrivalBook } from './tour/deliveries.ts';
+import { createArrivalLog } from './tour/deliveries.ts';
+import { type DemoData, ensureDemoData } from './tour/demo-data.ts';
 import { type DemoState, openDemoState } from './tour/demo-state.ts';
-import { ensureAccess } from './tour/seed.ts';
 import type { GivenSettings } from './tour/settings.ts';
 import { showDeliveries, type Verdict } from './tour/show.ts';
-import { ensureWebhook } from './tour/webhook.ts';
 import { arrivalLine, closingWords, type DemoFacts } from './tour/words.ts';
 
 export interface TourOptions {
   /** The folder of the clone. */
   project: string;
-  /** Where everything is kept from run to run. */
+  /** Where the data of all runs are kept. */
   dataFolder: string;
   env: Environment;
   given: GivenSettings;
-  /** End after the tour instead of serving. */
+  /** True: end after the tour instead of serving. */
   demo: boolean;
   terminal: Terminal;
-  /** Aborted with an Interruption when somebody wants us to end. */
+  /** Aborted with an Interruption when the user ends the run. */
   signal: AbortSignal;
 }
 
 /**
- * Brings the product up, shows it at work and, unless it is the demo, keeps serving until somebody ends it. Whatever
- * happens, everything that was started is stopped again before it returns.
+ * Starts the product, emits events and shows their deliveries. The demo then ends; otherwise the product keeps running
+ * until the signal aborts. Everything that was started is stopped before this function returns, whatever happens.
  *
  * @returns the exit code
  */
@@ -41,7 +40,7 @@ export async function runTour(options: TourOptions): Promise<number> {
   signal.addEventListener('abort', () => life.abort(signal.reason));
   const resources = new AsyncDisposableStack();
   try {
-    // Others may pass through it (PostgreSQL runs as another user when we are root), and read nothing in it.
+    // 0711: PostgreSQL runs as another user when we are root, and must be able to pass through this folder.
     mkdirSync(dataFolder, { recursive: true, mode: 0o711 });
     resources.use(lockFolder(join(dataFolder, 'lock')));
   } catch (error) {
@@ -50,7 +49,7 @@ export async function runTour(options: TourOptions): Promise<number> {
   try {
     return await tour(options, life, resources);
   } catch (error) {
-    // What ended the run is worth telling, not the request that it cut short.
+    // After an abort its reason is the cause; the error only says that a request was cut off.
     return explainEnd(life.signal.aborted ? life.signal.reason : error, options);
   } finally {
     life.abort();
@@ -62,66 +61,52 @@ export async function runTour(options: TourOptions): Promise<number> {
 }
 
 async function tour(options: TourOptions, life: AbortController, resources: AsyncDisposableStack): Promise<number> {
-  const { dataFolder, terminal, given } = options;
+  const { dataFolder, terminal } = options;
   const { signal } = life;
   const state = openDemoState(join(dataFolder, 'demo-state.json'));
-  const arrivals = createArrivalBook();
+  const arrivals = createArrivalLog();
   const onArrival = (arrival: Arrival) => {
     arrivals.add(arrival);
     (arrival.verified ? terminal.good : terminal.bad)(arrivalLine(arrival));
   };
   const onDeath = (error: Error) => life.abort(error);
   terminal.title('Starting');
-  const running = await bringUp({ ...options, given, state, onArrival, onDeath, signal }, resources);
-  const facts = await setTheStage(running, state, terminal, signal);
+  const running = await bringUp({ ...options, state, onArrival, onDeath, signal }, resources);
+  const connect = connectTo(running, signal);
+  const data = await ensureDemoData({ ...running, connect, receiverUrl: running.receiver.url, state });
+  sayWhatIsThere(data, running, terminal);
+  const facts = factsOf(data, running);
   writeStateFile(join(dataFolder, 'demo.json'), facts);
-  const verdict = await showDeliveries({
-    internal: createClient({ baseUrl: running.internalUrl, token: running.internalSecret, signal }),
-    client: createClient({ baseUrl: running.apiUrl, token: facts.api_key, signal }),
-    organizationId: facts.organization_id,
-    webhookId: facts.webhook_id,
-    arrivals,
-    terminal,
-    signal,
-  });
+  const { organization_id: organizationId, webhook_id: webhookId } = facts;
+  const api = connect(data.apiKey);
+  const verdict = await showDeliveries({ api, organizationId, webhookId, arrivals, terminal, signal });
   report(verdict, state, running.database, terminal);
   if (options.demo) return verdict.problems.length === 0 ? 0 : 1;
   return await serve(facts, dataFolder, terminal, signal);
 }
 
-/** The demo organization, its key, its webhook: found again or made. */
-async function setTheStage(
-  running: Running,
-  state: DemoState,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<DemoFacts> {
-  const { apiUrl, internalUrl, internalSecret, receiver, database } = running;
-  const known = state.database(database);
-  // Deliveries of an earlier run may come at any moment.
-  if (known?.webhook) receiver.setSecret(known.webhook.secret);
-  const internal = createClient({ baseUrl: internalUrl, token: internalSecret, signal });
-  const clientOf = (token: string) => createClient({ baseUrl: apiUrl, token, signal });
-  const { organizationId, apiKey, created } = await ensureAccess(internal, clientOf, known);
-  const base = { organization_id: organizationId, api_key: apiKey };
-  const before = known?.organization_id === organizationId ? known.webhook : undefined;
-  state.setDatabase(database, before ? { ...base, webhook: before } : base);
-  terminal.good(
-    `${created ? 'Demo organization and API key made' : 'Demo organization and API key as before'}: ${organizationId}`,
-  );
-  const registered = await ensureWebhook(clientOf(apiKey), receiver.url, before, running.encryptionKeys);
-  receiver.setSecret(registered.webhook.secret);
-  state.setDatabase(database, { ...base, webhook: registered.webhook });
-  const outcome = { created: 'registered', updated: 'brought up to date', kept: 'as before' }[registered.outcome];
-  terminal.good(`Webhook ${outcome}: ${registered.webhook.id} at ${receiver.url}`);
+function connectTo({ apiUrl, internalUrl, internalSecret }: Running, signal: AbortSignal): Connect {
+  const listeners = { url: apiUrl, internalUrl };
+  return (key) => createApiClient(listeners, { internalSecret, signal, ...(key !== undefined && { key }) });
+}
+
+function sayWhatIsThere(data: DemoData, { receiver }: Running, terminal: Terminal): void {
+  const access = data.accessCreated ? 'created' : 'kept from the last run';
+  terminal.good(`Demo organization and API key ${access}: ${data.organizationId}`);
+  const webhook = { created: 'registered', updated: 'updated', kept: 'kept from the last run' }[data.webhookOutcome];
+  terminal.good(`Webhook ${webhook}: ${data.webhook.id} at ${receiver.url}`);
+}
+
+function factsOf(data: DemoData, running: Running): DemoFacts {
   return {
-    ...base,
-    webhook_id: registered.webhook.id,
-    api_url: apiUrl,
-    internal_url: internalUrl,
-    internal_secret: internalSecret,
+    organization_id: data.organizationId,
+    api_key: data.apiKey,
+    webhook_id: data.webhook.id,
+    api_url: running.apiUrl,
+    internal_url: running.internalUrl,
+    internal_secret: running.internalSecret,
     worker_url: running.workerUrl,
-    receiver_url: receiver.url,
+    receiver_url: running.receiver.url,
     ca_file: running.caFile,
   };
 }
@@ -132,7 +117,7 @@ function report(verdict: Verdict, state: DemoState, database: string, terminal: 
   if (!verdict.secretIsWrong || !known) return;
   const { webhook: _forgotten, ...rest } = known;
   state.setDatabase(database, rest);
-  terminal.note("The webhook's secret was changed by somebody else: the next run registers the webhook anew.");
+  terminal.note("The webhook's secret was changed outside the demo: the next run registers a new webhook.");
 }
 
 async function serve(facts: DemoFacts, folder: string, terminal: Terminal, signal: AbortSignal): Promise<number> {
@@ -150,7 +135,7 @@ async function serve(facts: DemoFacts, folder: string, terminal: Terminal, signa
 function explainEnd(error: unknown, { terminal, demo }: TourOptions): number {
   if (error instanceof Interruption) {
     terminal.note(`Interrupted (${error.signalName}).`);
-    // Ctrl-C is how `make start` is meant to end, sooner or later; make would call anything but 0 an error.
+    // Ctrl-C is the usual end of `make start`; make would report any other code as an error.
     return !demo && error.signalName === 'SIGINT' ? 0 : error.exitCode;
   }
   terminal.bad(error instanceof Error ? error.message : String(error));

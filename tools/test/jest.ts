@@ -9,7 +9,7 @@ export interface JestRun {
 
 const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 
-/** The test files that these arguments select, by jest's own rules. */
+/** The test files that jest selects for these arguments. */
 export async function listTests(args: readonly string[], run: JestRun): Promise<string[]> {
   const list = [...jest, '--listTests', '--json', '--passWithNoTests', ...args];
   const child = await spawnGuarded(process.execPath, list, { ...run, cwd: run.project });
@@ -20,9 +20,9 @@ export async function listTests(args: readonly string[], run: JestRun): Promise<
   return JSON.parse(found) as string[];
 }
 
-/** Runs jest, its output on our terminal. */
+/** Runs jest; its output goes to our terminal. */
 export async function runJest(args: readonly string[], run: JestRun): Promise<ProcessExit> {
-  // Last: jest takes every plain word after --reporters for one more of them.
+  // Last: jest reads every plain word after --reporters as another reporter.
   const reporters = ['--reporters=default', `--reporters=${run.project}/tools/test/totals-reporter.ts`];
   const command = [...jest, ...args, ...reporters];
   const child = await spawnGuarded(process.execPath, command, { ...run, cwd: run.project, output: 'inherit' });

@@ -6,13 +6,13 @@ import { ensureTemplateDatabase, readStateFile, startEmbeddedPostgres } from '@e
 import { Interruption, onInterruption } from '../dev/interruption.ts';
 import { type JestRun, listTests, runJest } from './jest.ts';
 import { findRedis, type RedisSource } from './redis.ts';
-import { byRedisUse, needPostgres } from './suites.ts';
-import { noTotals, totalsLine, totalsSchema } from './totals.ts';
+import { byRedisUse, needPostgres, type RedisUse } from './suites.ts';
+import { noTotals, type Totals, totalsLine, totalsSchema } from './totals.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** `make test`: brings up what the tests need, runs jest with the given arguments, says the totals last. */
+/** `make test`: starts what the tests need, runs jest with the given arguments, prints the totals last. */
 async function main(args: string[], signal: AbortSignal): Promise<number> {
   await using resources = new AsyncDisposableStack();
   const folder = temporaryFolder();
@@ -21,26 +21,37 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const run: JestRun = { project, signal, env: { ...inherited, NODE_ENV: 'test' } };
   const files = await listTests(args, run);
   const suites = byRedisUse(files);
-  const wantRedis = suites.also.length + suites.only.length > 0;
-  const redis = wantRedis
-    ? await findRedis({ givenUrl: givenUrl || undefined, env: process.env, say, signal })
-    : undefined;
-  if (redis?.kind === 'none') say(`${redis.problem}\nGoing on without a Redis.`);
-  const databaseUrl = needPostgres(files) ? await bringUpPostgres(folder, resources, signal) : undefined;
+  const redis = await redisFor(suites, givenUrl || undefined, signal);
+  const databaseUrl = needPostgres(files) ? await startPostgres(folder, resources, signal) : undefined;
   const totalsFile = join(folder, 'totals.json');
   const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, TEST_TOTALS_FILE: totalsFile, ...redisSettings(redis) };
-  const selection = redis?.kind === 'none' ? ['--runTestsByPath', ...suites.none, ...suites.also] : [];
-  const nothingLeft = selection.length === 1;
-  const exit = nothingLeft ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
+  const runnable = redis?.kind === 'none' ? [...suites.none, ...suites.also] : files;
+  const selection = redis?.kind === 'none' ? ['--runTestsByPath', ...runnable] : [];
+  const isEmpty = redis?.kind === 'none' && runnable.length === 0;
+  const exit = isEmpty ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
   const missing = redis?.kind === 'none' ? reportMissing(suites, redis.advice) : 0;
-  const totals = nothingLeft ? noTotals : readStateFile(totalsFile, totalsSchema);
-  if (totals && totals.skipped > 0) say(`${totals.skipped} skipped.`);
-  if (totals) say(totalsLine(totals));
-  else if (exit.code !== 0) say('jest ended before it could report its totals.');
+  reportTotals(isEmpty ? noTotals : readStateFile(totalsFile, totalsSchema), exit.code);
   return (exit.code ?? 1) || (missing > 0 ? 1 : 0);
 }
 
-/** A folder that user `postgres` can reach as well; folders of runs that were killed go at the same time. */
+async function redisFor(
+  suites: Record<RedisUse, string[]>,
+  givenUrl: string | undefined,
+  signal: AbortSignal,
+): Promise<RedisSource | undefined> {
+  if (suites.also.length + suites.only.length === 0) return undefined;
+  const redis = await findRedis({ givenUrl, env: process.env, say, signal });
+  if (redis.kind === 'none') say(`${redis.problem}\nThe other tests run without it.`);
+  return redis;
+}
+
+function reportTotals(totals: Totals | undefined, exitCode: number | null): void {
+  if (totals && totals.skipped > 0) say(`${totals.skipped} skipped.`);
+  if (totals) say(totalsLine(totals));
+  else if (exitCode !== 0) say('jest ended before it could report its totals.');
+}
+
+/** A new folder that user `postgres` can reach too. Removes the folders of runs that were killed. */
 function temporaryFolder(): string {
   const prefix = 'enterprise-api-test-';
   for (const name of readdirSync(tmpdir())) {
@@ -52,7 +63,7 @@ function temporaryFolder(): string {
   return folder;
 }
 
-async function bringUpPostgres(folder: string, resources: AsyncDisposableStack, signal: AbortSignal): Promise<string> {
+async function startPostgres(folder: string, resources: AsyncDisposableStack, signal: AbortSignal): Promise<string> {
   const given = process.env.TEST_DATABASE_URL;
   const url = given || resources.use(await embeddedPostgres(folder, signal)).url;
   await ensureTemplateDatabase(url);
@@ -71,11 +82,11 @@ function redisSettings(redis: RedisSource | undefined): Record<string, string | 
   return { TEST_REDIS_URL: redis?.kind === 'given' ? redis.url : undefined };
 }
 
-function reportMissing(suites: { also: string[]; only: string[] }, advice: string): number {
+function reportMissing(suites: Record<RedisUse, string[]>, advice: string): number {
   const relative = (file: string) => `  ${file.replace(project, '')}`;
-  if (suites.only.length > 0) say(`Not run, for want of a Redis:\n${suites.only.map(relative).join('\n')}`);
+  if (suites.only.length > 0) say(`Not run, because there is no Redis:\n${suites.only.map(relative).join('\n')}`);
   if (suites.also.length > 0)
-    say(`Run on PostgreSQL only, for want of a Redis:\n${suites.also.map(relative).join('\n')}`);
+    say(`Run on PostgreSQL only, because there is no Redis:\n${suites.also.map(relative).join('\n')}`);
   say(advice);
   return suites.only.length + suites.also.length;
 }

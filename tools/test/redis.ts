@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { askRedis, findRedisProgram, spawnGuarded } from '@enterprise-api/testkit';
 
-/** Where the tests' Redis comes from. */
+/** How the tests get a Redis. */
 export type RedisSource =
   | { kind: 'given'; url: string }
   | { kind: 'program'; path: string }
   | { kind: 'none'; problem: string; advice: string };
 
-export interface RedisQuestion {
-  /** `REDIS_URL`, when somebody set it. */
+export interface FindRedisOptions {
+  /** `REDIS_URL`, when it is set. */
   givenUrl: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
   say: (line: string) => void;
@@ -19,12 +19,12 @@ const advice =
   'Install redis-server or valkey-server (Debian, Ubuntu: sudo apt-get install redis-server; ' +
   'macOS: brew install redis), or set REDIS_URL to a running one.';
 
-/** The given Redis, else a program on the PATH, else one that apt-get installs when we may, else what to do about it. */
-export async function findRedis(question: RedisQuestion): Promise<RedisSource> {
-  if (question.givenUrl !== undefined) return await checkGiven(question.givenUrl);
+/** The Redis at REDIS_URL; else a program on the PATH; else one installed with apt-get, when permitted; else advice. */
+export async function findRedis(options: FindRedisOptions): Promise<RedisSource> {
+  if (options.givenUrl !== undefined) return await checkGiven(options.givenUrl);
   const present = findRedisProgram();
   if (present !== undefined) return { kind: 'program', path: present };
-  const problem = await installRedis(question);
+  const problem = await installRedis(options);
   const installed = findRedisProgram();
   if (installed !== undefined) return { kind: 'program', path: installed };
   return { kind: 'none', problem, advice };
@@ -33,10 +33,10 @@ export async function findRedis(question: RedisQuestion): Promise<RedisSource> {
 async function checkGiven(url: string): Promise<RedisSource> {
   const problem = await askRedis(url);
   if (problem === undefined) return { kind: 'given', url };
-  return { kind: 'none', problem: `REDIS_URL is set, but no Redis answers there: ${problem}.`, advice };
+  return { kind: 'none', problem: `REDIS_URL is set, but Redis does not answer there: ${problem}.`, advice };
 }
 
-// A policy-rc.d that says 101 keeps the package from starting a server of its own.
+// A policy-rc.d that exits with 101 prevents the package from starting its own server.
 const installScript = `
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
@@ -49,19 +49,19 @@ apt-get $options update
 apt-get $options install --yes --no-install-recommends redis-server
 `;
 
-async function installRedis({ env, say, signal }: RedisQuestion): Promise<string> {
+async function installRedis({ env, say, signal }: FindRedisOptions): Promise<string> {
   const sh = ['/bin/sh', '-c', installScript];
   const command = canRun('apt-get', '--version') ? asRoot(sh) : undefined;
-  if (command === undefined) return 'No Redis here, and no right to install one with apt-get.';
+  if (command === undefined) return 'There is no Redis on the PATH, and no permission to install one with apt-get.';
   say('No Redis on the PATH: installing redis-server with apt-get …');
   const [program = '/bin/sh', ...args] = command;
   const install = await spawnGuarded(program, args, { env, cwd: '/', signal });
   await install.exited;
   signal.throwIfAborted();
-  return `apt-get brought no Redis; its last lines:\n${install.lines.slice(-8).join('\n')}`;
+  return `apt-get installed no Redis. Its last lines:\n${install.lines.slice(-8).join('\n')}`;
 }
 
-/** The command as root: as it is when we are, through sudo when that asks for no password. */
+/** The command with root's permissions: unchanged for root, through sudo when sudo asks for no password. */
 function asRoot(command: string[]): string[] | undefined {
   if (process.getuid?.() === 0) return command;
   return canRun('sudo', '-n', 'true') ? ['sudo', '-n', ...command] : undefined;

@@ -15,8 +15,8 @@ describe('redisUse', () => {
 });
 
 describe('needPostgres', () => {
-  it('is true as soon as one file is more than a unit test', () => {
-    expect(needPostgres(['/x/packages/shared/src/a.test.ts', '/x/local/b.test.ts'])).toBe(false);
+  it('is true when one of the files is not a unit test', () => {
+    expect(needPostgres(['/x/packages/shared/src/a.test.ts', '/x/tools/b.test.ts'])).toBe(false);
     expect(needPostgres(['/x/packages/shared/src/a.integration.test.ts'])).toBe(true);
     expect(needPostgres(['/x/tests/e2e/delivery.test.ts'])).toBe(true);
   });

@@ -9,7 +9,7 @@ interface AggregatedResult {
   numRuntimeErrorTestSuites: number;
 }
 
-/** Tells the test runner the true totals, in the file that it named in TEST_TOTALS_FILE. */
+/** Writes the totals to the file that the test runner names in TEST_TOTALS_FILE. */
 class TotalsReporter {
   onRunComplete(_contexts: unknown, result: AggregatedResult): void {
     const totals: Totals = {
@@ -28,7 +28,7 @@ class TotalsReporter {
 export default TotalsReporter;
 // oxlint-enable import/no-default-export
 
-/** Fires only while something keeps the event loop alive, which without it would be for ever. */
+/** Reached only when a test left a handle open, which would keep jest alive for ever. */
 function giveUp(): void {
   process.stderr.write('A test left something open (a process, a socket, a timer): ending jest.\n');
   process.exit(1);

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** What the totals reporter writes down. */
+/** The counts that the totals reporter writes. */
 export const totalsSchema = z.object({
   passed: z.int(),
   failed: z.int(),
-  /** Files that ended before their tests could run: an import that fails, a crash. */
+  /** Files whose tests could not run, because an import failed or the process crashed. */
   brokenFiles: z.int(),
   skipped: z.int(),
 });
 
 export type Totals = z.output<typeof totalsSchema>;
 
-/** Those of a run in which there was nothing to run. */
+/** The totals when no test was run. */
 export const noTotals: Totals = { passed: 0, failed: 0, brokenFiles: 0, skipped: 0 };
 
-/** The last line of a test run. A file that could not run counts as a failure: it would hide its tests otherwise. */
+/** The last line of a test run. A file that could not run counts as one failure. */
 export function totalsLine(totals: Totals): string {
   return `${totals.passed} passed, ${totals.failed + totals.brokenFiles} failed`;
 }

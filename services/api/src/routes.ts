@@ -15,8 +15,8 @@ import type { ApiMetrics } from './metrics.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
-import { manualSendRoutes } from './redelivery/routes.ts';
-import { createManualSends } from './redelivery/service.ts';
+import { redeliveryRoutes } from './redelivery/routes.ts';
+import { createRedelivery } from './redelivery/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
@@ -36,7 +36,7 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
-    ...manualSendRoutes(createManualSends({ clock: databaseClock, addressPolicy })),
+    ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { Counter, createMetrics, Gauge, Histogram } from '@enterprise-api/shared/runtime';
+import type { AttemptResult } from './pipeline/types.ts';
 
 /** Everything the worker counts. Names follow the Prometheus conventions: base units, `_total` for counters. */
 export function createWorkerMetrics() {
@@ -18,7 +19,7 @@ export function createWorkerMetrics() {
       labelNames: ['cause'],
       registers,
     }),
-    resentRequests: new Counter({
+    requestsResent: new Counter({
       name: 'webhook_requests_resent_total',
       help: 'Requests sent once more because their kept connection ended before the first byte of an answer.',
       registers,
@@ -29,15 +30,15 @@ export function createWorkerMetrics() {
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
       registers,
     }),
-    eventsTaken: new Counter({
-      name: 'webhook_events_taken_total',
+    eventsFannedOut: new Counter({
+      name: 'webhook_events_fanned_out_total',
       help: 'Events turned into deliveries, by what brought them (job, relay).',
       labelNames: ['by'],
       registers,
     }),
     deliveriesCreated: new Counter({
       name: 'webhook_deliveries_created_total',
-      help: 'Delivery rows written by takes of this process.',
+      help: 'Delivery rows written when this process fanned events out.',
       registers,
     }),
     deliveriesDispatched: new Counter({
@@ -91,3 +92,23 @@ export function createWorkerMetrics() {
 }
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
+
+export function countAttempt(metrics: WorkerMetrics, result: Extract<AttemptResult, { kind: 'outcome' }>): void {
+  const { outcome, localCause } = result;
+  metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
+  metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
+  if (localCause !== null) metrics.localFailures.inc({ cause: localCause });
+}
+
+/** Gauges of what the pipeline holds at the moment. */
+export function registerPipelineGauges(
+  { gauge }: WorkerMetrics,
+  scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> },
+  outcomes: { readonly waiting: number },
+): void {
+  gauge('webhook_attempts_in_flight', 'Attempts under way.', () => scheduler.figures.running);
+  gauge('webhook_attempts_in_flight_slow', 'Attempts under way for more than 1 s.', () => scheduler.figures.slow);
+  gauge('webhook_deliveries_waiting', 'Leased deliveries waiting to start.', () => scheduler.figures.waiting);
+  gauge('webhook_endpoint_queues', 'Webhooks with an endpoint queue in this process.', () => scheduler.figures.queues);
+  gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);
+}

@@ -4,7 +4,7 @@ import { createTestDatabase, insertOrganization, insertWebhook, type TestDatabas
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
-import { takeEvents, takeOverdueEvents } from './fan-out/queries.ts';
+import { fanOutEvents, fanOutOverdueEvents } from './fan-out/queries.ts';
 import type { LeaseRow } from './leases/lease-row.ts';
 import { findEvents, releaseLeases } from './leases/queries.ts';
 import { recordOutcomes } from './outcomes/queries.ts';
@@ -52,10 +52,10 @@ async function everyStatement(
   run: <T>(name: string, statement: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
   const ids = await emit(at);
-  const { leases } = await run('take', () => takeEvents(worker, ids, plenty, settings));
+  const { leases } = await run('fan-out', () => fanOutEvents(worker, ids, plenty, settings));
   const [lease] = leases as [LeaseRow];
   await run('events', () => findEvents(worker, ids));
-  await run('hand-back', () => releaseLeases(worker, [lease.id], [lease.lease_token]));
+  await run('release', () => releaseLeases(worker, [lease.id], [lease.lease_token]));
   const page = { cursor: nilUuid, visit: 1_000 };
   const capacity = { ...plenty, total: 2 };
   const again = (await run('dispatch', () => leaseDueDeliveries(worker, page, capacity, settings.leaseMs))).leases;
@@ -63,7 +63,7 @@ async function everyStatement(
   await run('outcomes', () => recordOutcomes(worker, [outcomeOf(own, { result: 'delivered' })]));
   await emit(at);
   const outbox = { cursor: null, limit: 2, olderThanMs: 0 };
-  await run('relay', () => takeOverdueEvents(worker, plenty, settings, outbox));
+  await run('relay', () => fanOutOverdueEvents(worker, plenty, settings, outbox));
 }
 
 it.each([
@@ -83,7 +83,7 @@ it.each([
   // Dispatch probes three indexes of each partition; a whole table of what `fill` made is a hundred blocks and more.
   const tooMany = [...read].filter(([name, blocks]) => blocks > (name === 'dispatch' ? 180 : 150));
   expect(tooMany).toEqual([]);
-  expect([...read.keys()]).toEqual(['take', 'events', 'hand-back', 'dispatch', 'outcomes', 'relay']);
+  expect([...read.keys()]).toEqual(['fan-out', 'events', 'release', 'dispatch', 'outcomes', 'relay']);
 });
 
 /** Somebody else's: 20,000 deliveries done, 20,000 due, 20,000 events waiting; 5,000 webhooks that others have. */

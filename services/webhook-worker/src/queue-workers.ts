@@ -1,7 +1,7 @@
 import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } from '@enterprise-api/shared/queue';
 import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import { HopelessJobError } from './fan-out/write-event.ts';
+import { UnprocessableJobError } from './fan-out/write-event.ts';
 
 /** What is done with each job of the catalogue; the compiler asks for every one. */
 export type JobHandlers = { [Name in JobName]: (data: JobData<Name>) => Promise<void> };
@@ -27,8 +27,8 @@ const closeWithinMs = 1_500;
 export interface Workers {
   /** Jobs of one kind being handled, and when the last one began or ended (monotonic). */
   activity(name: JobName): { running: number; lastAt: number };
-  /** New workers with new connections, in the place of those that no longer hear their queue. */
-  rebuild(): Promise<void>;
+  /** Replaces workers that no longer get jobs by new ones, with new connections. */
+  recreate(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
   return {
     activity: (name) => tracks[name].activity(),
-    rebuild: async () => {
+    recreate: async () => {
       await closeCurrent();
       workers = build();
     },
@@ -112,7 +112,7 @@ async function handle<Name extends JobName>(name: Name, job: Job, options: Worke
   try {
     await options.handlers[name](parsed.data as JobData<Name>);
   } catch (error) {
-    if (error instanceof HopelessJobError) throw new UnrecoverableError(error.message);
+    if (error instanceof UnprocessableJobError) throw new UnrecoverableError(error.message);
     throw error;
   }
 }

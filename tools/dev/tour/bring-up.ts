@@ -7,6 +7,7 @@ import { loadReceiverCertificate } from './certificate.ts';
 import type { DemoState } from './demo-state.ts';
 import { keyFingerprints, loadGeneratedSecrets } from './generated-secrets.ts';
 import { choosePorts } from './ports.ts';
+import { requireRedis } from './redis.ts';
 import { migrateDatabase, type Service, startService } from './services.ts';
 import { databaseName, type GivenSettings, type Listeners, localUrl, serviceEnvironment } from './settings.ts';
 
@@ -18,13 +19,13 @@ export interface BringUpOptions {
   state: DemoState;
   terminal: Terminal;
   onArrival: (arrival: Arrival) => void;
-  /** Ends everything under way. */
+  /** Aborted: everything under way ends. */
   signal: AbortSignal;
-  /** Called when something that should be running has ended. */
+  /** Called when PostgreSQL or a service has ended by itself. */
   onDeath: (error: Error) => void;
 }
 
-/** What is running, and how to speak to it. */
+/** What is running, and where. */
 export interface Running {
   apiUrl: string;
   internalUrl: string;
@@ -32,15 +33,16 @@ export interface Running {
   workerUrl: string;
   receiver: DemoReceiver;
   caFile: string;
-  /** Under this name the demo keeps what it made in the database. */
+  /** The name under which the demo's state keeps what it created in this database. */
   database: string;
-  /** Marks of the keys that the services encrypt with. */
+  /** Fingerprints of the services' encryption keys, the encrypting one first. */
   encryptionKeys: string[];
 }
 
-/** Starts whatever the environment does not bring along, each thing when what it needs is there. */
+/** Starts what the environment does not provide, in the order in which the parts need each other. */
 export async function bringUp(options: BringUpOptions, resources: AsyncDisposableStack): Promise<Running> {
   const { dataFolder, given, state, terminal } = options;
+  if (given.REDIS_URL !== undefined) await checkRedis(given.REDIS_URL, terminal);
   const databaseUrl = given.DATABASE_URL ?? (await bringUpPostgres(options, resources)).url;
   const secrets = loadGeneratedSecrets(join(dataFolder, 'secrets.json'));
   const certificate = await loadReceiverCertificate(dataFolder, given.WEBHOOK_CA_FILE);
@@ -67,6 +69,13 @@ export async function bringUp(options: BringUpOptions, resources: AsyncDisposabl
     database: given.DATABASE_URL === undefined ? 'embedded' : databaseName(given.DATABASE_URL),
     encryptionKeys: keyFingerprints(given.SECRETS_ENCRYPTION_KEYS ?? secrets.encryptionKeys),
   };
+}
+
+async function checkRedis(url: string, terminal: Terminal): Promise<void> {
+  await terminal.step('Asking Redis', async () => {
+    await requireRedis(url);
+    return `Redis answers at ${new URL(url).host}`;
+  });
 }
 
 async function bringUpPostgres(options: BringUpOptions, resources: AsyncDisposableStack): Promise<EmbeddedPostgres> {
@@ -135,7 +144,7 @@ async function bringUpServices(
       start('worker', localUrl(listeners.worker)),
     ]);
     const services = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    // Stopped together: each may take as long as its deliveries and requests under way.
+    // Stopped at the same time: each waits for its deliveries and requests under way.
     resources.defer(async () => void (await Promise.all(services.map((service) => service[Symbol.asyncDispose]()))));
     for (const result of started) if (result.status === 'rejected') throw result.reason;
     for (const service of services) void service.death.then(options.onDeath);

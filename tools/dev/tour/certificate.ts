@@ -7,7 +7,7 @@ import { z } from 'zod';
 export interface ReceiverCertificate {
   /** The demo's certificate authority, PEM, for `curl --cacert`. */
   caFile: string;
-  /** The same and the given ones, for WEBHOOK_CA_FILE. */
+  /** The demo's authority and the given ones, for WEBHOOK_CA_FILE. */
   bundleFile: string;
   cert: string;
   key: string;
@@ -17,11 +17,11 @@ const schema = z.object({ cert: z.string(), key: z.string() });
 const dayMs = 86_400_000;
 
 /**
- * The receiver's certificate and the authority that vouches for it, made once and again when they near their end. The
- * authority's own key is not kept: nobody can make another certificate that our worker trusts.
+ * The receiver's certificate and its authority, made once and renewed 30 days before they expire. The authority's
+ * private key is not kept, so that no other certificate can be made that the worker trusts.
  *
- * @param givenCaFile authorities that the worker is to trust besides ours
- * @param hosts what the certificate is for
+ * @param givenCaFile authorities that the worker trusts besides the demo's
+ * @param hosts the names and addresses for which the certificate is valid
  */
 export async function loadReceiverCertificate(
   folder: string,

@@ -9,26 +9,26 @@ import {
   subscribableEventTypeNames,
 } from '@enterprise-api/shared/contracts';
 import type { Arrival } from '../receiver.ts';
-import { type Client, call } from './client.ts';
+import { type Listener, request } from './api-request.ts';
 
-/** An event that the tour emitted, and what became of it. */
+/** An event that the tour emitted. */
 export interface TourEvent {
   id: string;
   type: EventType;
 }
 
 /** Emits one event of each type that webhooks can subscribe to, one request each. */
-export async function* emitOneOfEach(internal: Client, organizationId: string): AsyncGenerator<TourEvent> {
+export async function* emitOneOfEach(internal: Listener, organizationId: string): AsyncGenerator<TourEvent> {
   for (const type of subscribableEventTypeNames) {
     const body = { organization_id: organizationId, type, data: exampleData(type) };
-    const answer = await call(internal, emittedEventsSchema, 'POST', '/internal/v1/events', body);
+    const answer = await request(internal, emittedEventsSchema, 'POST', '/internal/v1/events', body);
     const [event] = answer.data;
     if (event === undefined) throw new Error(`The API accepted ${type} without giving it an id.`);
     yield { id: event.id, type };
   }
 }
 
-/** The catalogue's example, about something new each time. */
+/** The catalogue's example with a new id of the consultation or batch each time. */
 function exampleData(type: EventType): Record<string, unknown> {
   const { example } = eventTypes[type];
   const field = Object.keys(example).find((name) => name.endsWith('_id'));
@@ -37,16 +37,16 @@ function exampleData(type: EventType): Record<string, unknown> {
   return { ...example, [field]: `${prefix}_${randomBytes(4).toString('hex')}` };
 }
 
-/** What came in at the receiver, and who waits for something to come. */
-export interface ArrivalBook {
+/** The deliveries that arrived at the receiver. */
+export interface ArrivalLog {
   add(arrival: Arrival): void;
-  /** Resolves with the event's first verified delivery, or undefined when none came in time. */
+  /** Resolves with the event's first verified delivery, or with undefined when the signal aborts before one arrives. */
   waitForVerified(eventId: string, signal: AbortSignal): Promise<Arrival | undefined>;
-  /** Deliveries of this event whose signature did not verify. */
+  /** How many deliveries of this event had a wrong signature. */
   unverified(eventId: string): number;
 }
 
-export function createArrivalBook(): ArrivalBook {
+export function createArrivalLog(): ArrivalLog {
   const arrivals: Arrival[] = [];
   const waiting = new Set<() => void>();
   const verified = (eventId: string) => arrivals.find((arrival) => arrival.verified && arrival.eventId === eventId);
@@ -74,8 +74,8 @@ export function createArrivalBook(): ArrivalBook {
 }
 
 /** The newest deliveries of a webhook, from the public API. */
-export async function readHistory(client: Client, webhookId: string, limit: number): Promise<Delivery[]> {
+export async function readHistory(call: Listener, webhookId: string, limit: number): Promise<Delivery[]> {
   const query = new URLSearchParams({ webhook_id: webhookId, limit: String(limit) });
-  const page = await call(client, listSchema(deliverySchema), 'GET', `/v1/webhooks/deliveries?${query.toString()}`);
+  const page = await request(call, listSchema(deliverySchema), 'GET', `/v1/webhooks/deliveries?${query.toString()}`);
   return page.data;
 }

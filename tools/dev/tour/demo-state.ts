@@ -8,16 +8,16 @@ const databaseSchema = z.object({
     .object({
       id: z.string(),
       secret: z.string(),
-      /** Which encryption key holds the secret in the database; without that key no delivery could be signed. */
+      /** Fingerprint of the key that encrypts the secret in the database. Without that key no delivery can be signed. */
       encryption_key: z.string(),
     })
     .optional(),
 });
 
 const stateSchema = z.object({
-  /** So that the webhook's URL stays the same. */
+  /** Kept so that the webhook's URL stays the same. */
   receiver_port: z.int().min(1).max(65_535).optional(),
-  /** What the demo made, by database: with another DATABASE_URL it begins anew, and finds its things on return. */
+  /** What the demo created, by database name: another DATABASE_URL has its own organization, key and webhook. */
   databases: z.record(z.string(), databaseSchema),
 });
 
@@ -26,12 +26,12 @@ export type DatabaseState = z.output<typeof databaseSchema>;
 export interface DemoState {
   receiverPort(): number | undefined;
   setReceiverPort(port: number): void;
-  /** What the demo made in this database, as far as it is known. */
+  /** What the demo created in this database; undefined when nothing is known of it. */
   database(name: string): DatabaseState | undefined;
   setDatabase(name: string, state: DatabaseState): void;
 }
 
-/** What the demo keeps from run to run. All of it can be made again, so a lost or broken file only costs new things. */
+/** What the demo keeps from run to run. A lost or broken file does no harm: the demo creates everything again. */
 export function openDemoState(file: string): DemoState {
   const state: z.output<typeof stateSchema> = readStateFile(file, stateSchema) ?? { databases: {} };
   return {

@@ -11,7 +11,7 @@ export interface GeneratedSecrets {
   internalSecret: string;
 }
 
-/** The secrets of this folder, made at the first start and kept for the next ones. */
+/** The secrets of this data folder, generated at the first start and kept. */
 export function loadGeneratedSecrets(file: string): GeneratedSecrets {
   const kept = readStateFile(file, schema);
   if (kept) return { encryptionKeys: kept.encryption_keys, internalSecret: kept.internal_secret };
@@ -23,7 +23,7 @@ export function loadGeneratedSecrets(file: string): GeneratedSecrets {
   return made;
 }
 
-/** Marks of the keys in SECRETS_ENCRYPTION_KEYS, the encrypting one first: enough to tell whether one is still there. */
+/** Fingerprints of the keys in SECRETS_ENCRYPTION_KEYS, the encrypting one first, to recognize a key without keeping it. */
 export function keyFingerprints(encryptionKeys: string): string[] {
   return encryptionKeys.split(',').map((entry) => createHash('sha256').update(entry.trim()).digest('hex').slice(0, 16));
 }

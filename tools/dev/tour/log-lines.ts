@@ -1,4 +1,4 @@
-/** A line of a service's output as a person wants to read it: what happened and why, without the JSON around it. */
+/** A JSON log line of a service as plain text: level, message and the error's message. Other lines stay as they are. */
 export function readableLogLine(line: string): string {
   const record = parseRecord(line);
   if (record === undefined || typeof record.msg !== 'string') return line;

@@ -20,17 +20,17 @@ describe('choosePorts', () => {
   });
   afterAll(() => new Promise((resolve) => holder.close(resolve)));
 
-  it('takes another port than a usual one that is busy, and says so', async () => {
+  it('replaces a usual port that is in use, and says so', async () => {
     const [port] = await choose({ usual: busy });
     expect(port).not.toBe(busy);
-    expect(said).toEqual([`Port ${busy} is in use: taking ${port} (SOME_PORT).`]);
+    expect(said).toEqual([`Port ${busy} is in use: using ${port} (SOME_PORT).`]);
   });
 
-  it('refuses a given port that is busy', async () => {
+  it('refuses a given port that is in use', async () => {
     await expect(choose({ given: busy, usual: 3000 })).rejects.toThrow(`Port ${busy} is in use: set SOME_PORT`);
   });
 
-  it('gives nobody the port that is meant for another', async () => {
+  it('never gives one listener the port that was given for another', async () => {
     const [given] = await choose({ given: 0, usual: 3000 });
     const [first, second] = await choose({ usual: given ?? 0 }, { given: given ?? 0, usual: 3000 });
     expect(second).toBe(given);

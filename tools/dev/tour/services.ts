@@ -11,7 +11,7 @@ import {
 import { readableLogLine } from './log-lines.ts';
 
 export interface ServiceOptions {
-  /** For messages and the log file. */
+  /** Also names the log file. */
   name: 'api' | 'worker';
   readyUrl: string;
   project: string;
@@ -23,11 +23,11 @@ export interface ServiceOptions {
 export interface Service extends AsyncDisposable {
   name: string;
   logFile: string;
-  /** Settles when it has ended, with an error that tells how and shows its last lines. */
+  /** Resolves when the process has ended, with an error that says how and shows its last lines. */
   death: Promise<Error>;
 }
 
-/** More than the services allow themselves (WEBHOOK_TIMEOUT_MS + 5 s by default) before SIGKILL. */
+/** SIGKILL follows after this time. The services stop within WEBHOOK_TIMEOUT_MS + 5 s, 20 s by default. */
 const stopWithinMs = 25_000;
 
 /** Starts the real process of a service and waits until it is ready. */

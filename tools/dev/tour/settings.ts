@@ -25,10 +25,10 @@ const shape = {
   WEBHOOK_CA_FILE: text,
 };
 
-/** What the environment brings; undefined is for the tour to make up. */
+/** The settings that the environment provides. The tour chooses the undefined ones. */
 export type GivenSettings = z.output<z.ZodObject<typeof shape>>;
 
-/** Reads what the tour itself must know. The services check the rest, each its own. */
+/** Reads the settings that the tour itself needs. Each service validates its own. */
 export function readGivenSettings(env: Environment) {
   return parseEnvironment(shape, env, {
     secrets: [...commonSecrets, 'INTERNAL_API_SECRET'],
@@ -43,12 +43,12 @@ export interface Listeners {
   worker: { host: string; port: number };
 }
 
-/** Where receivers on this machine are: what deliveries of the tour may reach besides the public internet. */
+/** Deliveries of the tour may reach receivers on this machine. */
 const ownCidrs = ['127.0.0.0/8', '::1/128'];
 
 /**
- * The environment of the services: what was given stays as it was given (a secret may have come as a file), what was
- * not is filled in, and the demo's own range and certificate authority are added to the given ones.
+ * The environment of the services. Given settings stay as they are (a secret may be given as a file), missing ones are
+ * filled in, and the demo's own range and certificate authority are added to the given ones.
  */
 export function serviceEnvironment(
   env: Environment,
@@ -86,7 +86,7 @@ export function localUrl(listener: { host: string; port: number }): string {
   return `http://${host}:${listener.port}`;
 }
 
-/** Names a database without its password: what the demo keeps of it is kept under this name. */
+/** Names a database without its password. The demo's state is kept under this name. */
 export function databaseName(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname}:${port || '5432'}${pathname}`;

@@ -1,11 +1,11 @@
 export interface Column<Row> {
   title: string;
   text: (row: Row) => string;
-  /** Numbers stand right. */
+  /** Right for numbers. */
   align?: 'left' | 'right';
 }
 
-/** Rows under a line of titles, columns two spaces apart, as wide as their widest cell. */
+/** Rows under a line of titles. Each column is as wide as its widest cell; two spaces separate columns. */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
   const cells = [
     columns.map((column) => column.title),

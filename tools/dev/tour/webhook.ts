@@ -1,7 +1,7 @@
 import { type Webhook, webhookSchema, webhookWithSecretSchema } from '@enterprise-api/shared/contracts';
-import { type Client, call, unexpectedAnswer } from './client.ts';
+import { readAll } from './access.ts';
+import { type Listener, request, unexpectedAnswer } from './api-request.ts';
 import type { DatabaseState } from './demo-state.ts';
-import { readAll } from './seed.ts';
 
 export type KnownWebhook = NonNullable<DatabaseState['webhook']>;
 
@@ -14,45 +14,46 @@ const description = 'Demo receiver of make start';
 const events = ['*'];
 
 /**
- * The demo's one webhook, at this URL and enabled. Kept from an earlier run when its secret is known here and can be
- * read there; otherwise made anew, and what earlier runs left is deleted: there is never a second one.
+ * Ensures that the demo has exactly one webhook, at this URL and enabled. The webhook of an earlier run is kept when its
+ * secret is known here and the services can decrypt it. Otherwise webhooks of earlier runs are deleted and a new one is
+ * created.
  *
- * @param encryptionKeys marks of the keys that the services have, the encrypting one first
+ * @param encryptionKeys fingerprints of the services' encryption keys, the encrypting one first
  */
 export async function ensureWebhook(
-  client: Client,
+  call: Listener,
   url: string,
   known: KnownWebhook | undefined,
   encryptionKeys: readonly string[],
 ): Promise<RegisteredWebhook> {
   if (known && encryptionKeys.includes(known.encryption_key)) {
-    const existing = await findWebhook(client, known.id);
-    if (existing) return { webhook: known, outcome: await bringUpToDate(client, existing, url) };
+    const existing = await findWebhook(call, known.id);
+    if (existing) return { webhook: known, outcome: await bringUpToDate(call, existing, url) };
   }
-  for await (const webhook of readAll(client, webhookSchema, '/v1/webhooks')) {
-    if (webhook.description === description) await deleteWebhook(client, webhook.id);
+  for await (const webhook of readAll(call, webhookSchema, '/v1/webhooks')) {
+    if (webhook.description === description) await deleteWebhook(call, webhook.id);
   }
   const body = { url, events, description };
-  const { id, secret } = await call(client, webhookWithSecretSchema, 'POST', '/v1/webhooks', body);
+  const { id, secret } = await request(call, webhookWithSecretSchema, 'POST', '/v1/webhooks', body);
   return { webhook: { id, secret, encryption_key: encryptionKeys[0] ?? '' }, outcome: 'created' };
 }
 
-async function findWebhook(client: Client, id: string): Promise<Webhook | undefined> {
+async function findWebhook(call: Listener, id: string): Promise<Webhook | undefined> {
   const path = `/v1/webhooks/${id}`;
-  const answer = await client.request('GET', path);
+  const answer = await call('GET', path);
   if (answer.status === 404) return undefined;
-  if (answer.status !== 200) throw unexpectedAnswer(['GET', path], answer);
+  if (answer.status !== 200) throw unexpectedAnswer('GET', path, answer);
   return webhookSchema.parse(answer.body);
 }
 
-async function bringUpToDate(client: Client, webhook: Webhook, url: string): Promise<'kept' | 'updated'> {
+async function bringUpToDate(call: Listener, webhook: Webhook, url: string): Promise<'kept' | 'updated'> {
   if (webhook.url === url && webhook.enabled && webhook.events.includes('*')) return 'kept';
-  await call(client, webhookSchema, 'PUT', `/v1/webhooks/${webhook.id}`, { url, events, enabled: true });
+  await request(call, webhookSchema, 'PUT', `/v1/webhooks/${webhook.id}`, { url, events, enabled: true });
   return 'updated';
 }
 
-async function deleteWebhook(client: Client, id: string): Promise<void> {
+async function deleteWebhook(call: Listener, id: string): Promise<void> {
   const path = `/v1/webhooks/${id}`;
-  const answer = await client.request('DELETE', path);
-  if (answer.status !== 204 && answer.status !== 404) throw unexpectedAnswer(['DELETE', path], answer);
+  const answer = await call('DELETE', path);
+  if (answer.status !== 204 && answer.status !== 404) throw unexpectedAnswer('DELETE', path, answer);
 }

@@ -2,7 +2,7 @@ import type { Delivery } from '@enterprise-api/shared/contracts';
 import type { Arrival } from '../receiver.ts';
 import { type Column, renderTable } from './table.ts';
 
-/** What a person or a script needs to go on from here; written to demo.json as it is. */
+/** The addresses and secrets of a run, for people and scripts. Written to demo.json. */
 export interface DemoFacts {
   organization_id: string;
   api_key: string;
@@ -30,14 +30,14 @@ export function historyTable(deliveries: readonly Delivery[]): string[] {
   return renderTable(columns, deliveries);
 }
 
-/** One delivery, as the receiver saw it. */
+/** The line that the terminal shows for a delivery. */
 export function arrivalLine(arrival: Arrival): string {
   const verdict = arrival.verified ? 'signature verified' : 'SIGNATURE DOES NOT MATCH';
   const details = `attempt ${arrival.attempt}, ${arrival.bytes} bytes`;
   return `${arrival.eventType.padEnd(22)}  ${verdict}  ${details}  ${arrival.eventId}`;
 }
 
-/** Where everything is, and lines to paste into another terminal. */
+/** The addresses of the run, and curl commands to paste into another terminal. */
 export function closingWords(facts: DemoFacts, folder: string): string[] {
   const key = `-H 'Authorization: Bearer ${facts.api_key}'`;
   const secret = `-H 'Authorization: Bearer ${facts.internal_secret}'`;

@@ -3,12 +3,19 @@ import { eventTypeSchema } from './event-types.ts';
 import { pageQueryShape } from './pagination.ts';
 import { instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** `pending` waits for an attempt, the first or the next; the others are final. */
+/** `pending` waits for an attempt, the first or the next. The other statuses are final until a retry or a replay. */
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 const deliveryStatusSchema = z.enum(deliveryStatuses);
 
-/** Why an attempt did not succeed, as the outside sees it. */
+/**
+ * What a pending delivery waits for: `lease`, a worker has leased it and will send it; `circuit_open`, its webhook's
+ * breaker is open; `schedule`, its due time; `capacity`, it is due and no worker has leased it yet.
+ */
+export const waitingReasons = ['lease', 'circuit_open', 'schedule', 'capacity'] as const;
+export type WaitingFor = (typeof waitingReasons)[number];
+
+/** Why an attempt did not succeed, as receivers' owners see it. */
 export const attemptErrors = [
   'timeout',
   'dns_failed',
@@ -24,7 +31,7 @@ export const attemptErrors = [
 export type AttemptError = (typeof attemptErrors)[number];
 const attemptErrorSchema = z.enum(attemptErrors);
 
-/** What made an attempt happen: the retry schedule, or a person asking for it (test, retry, replay). */
+/** What caused an attempt: the retry schedule, or a request for it (test, retry, replay). */
 export const attemptTriggers = ['scheduled', 'manual'] as const;
 export type AttemptTrigger = (typeof attemptTriggers)[number];
 
@@ -46,6 +53,7 @@ export const listDeliveriesQuerySchema = z.strictObject({
 });
 export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuerySchema>;
 
+/** A delivery: one event on its way to one webhook, from the fan-out to success, failure or cancellation. */
 export const deliverySchema = z.strictObject({
   id: publicIdSchema('dlv'),
   object: z.literal('delivery'),
@@ -56,6 +64,7 @@ export const deliverySchema = z.strictObject({
   attempt_count: z.number().int(),
   max_attempts: z.number().int(),
   next_attempt_at: timestampSchema.nullable(),
+  waiting_for: z.enum(waitingReasons).nullable(),
   last_status_code: z.number().int().nullable(),
   last_error: attemptErrorSchema.nullable(),
   last_duration_ms: z.number().int().nullable(),
@@ -64,10 +73,10 @@ export const deliverySchema = z.strictObject({
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
-/** What a replay sends again; what is pending needs none. */
+/** The statuses that a replay can select. Pending deliveries will be sent anyway. */
 const replayableSchema = z.enum(['failed', 'canceled', 'succeeded']);
 
-/** POST /v1/webhooks/{id}/replay: deliveries made (`created_at`) from `since` on, and before `until`. */
+/** POST /v1/webhooks/{id}/replay: the deliveries created from `since` on and before `until`. */
 export const replayRequestSchema = z.strictObject({
   since: instantSchema,
   until: instantSchema.optional(),
@@ -75,12 +84,16 @@ export const replayRequestSchema = z.strictObject({
 });
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 
-/** How many deliveries a replay has set going. */
+/** How many deliveries a replay made due again. */
 export const replaySchema = z.strictObject({ object: z.literal('replay'), matched: z.number().int() });
 export type Replay = z.infer<typeof replaySchema>;
 
 const millisecondsSchema = z.number().nullable();
 
+/**
+ * An attempt: one HTTP request to a webhook's URL. A superseded attempt came to its end after its delivery had moved on,
+ * for example because its worker was frozen and another worker sent the delivery meanwhile; it changed nothing.
+ */
 export const attemptSchema = z.strictObject({
   id: publicIdSchema('att'),
   number: z.number().int(),

@@ -1,14 +1,24 @@
 import type { NewEvent } from './new-event.ts';
-import type { WrittenEvent } from './write-events.ts';
+import { StatementTooLateError, type WrittenEvent } from './write-events.ts';
 
 /** Joins the events of many callers into few statements. */
 export interface Batches {
-  /** Resolves with an entry per event when all of them are committed; rejects when none is. */
-  write(events: NewEvent[]): Promise<WrittenEvent[]>;
+  /**
+   * Resolves with an entry per event when all of them are committed; rejects when none is.
+   *
+   * @param isWanted whether the caller still waits; asked before each statement. Without it, the caller waits for ever
+   */
+  write(events: NewEvent[], isWanted?: () => boolean): Promise<WrittenEvent[]>;
+}
+
+/** The caller stopped waiting before its events were sent to the database: none of them was written. */
+class EmissionAbandonedError extends Error {
+  override readonly name = 'EmissionAbandonedError';
 }
 
 interface Group {
   events: NewEvent[];
+  isWanted: (() => boolean) | undefined;
   resolve: (written: WrittenEvent[]) => void;
   reject: (error: unknown) => void;
 }
@@ -17,23 +27,42 @@ interface Group {
 const eventsPerStatement = 200;
 /** Statements under way at once. While they run, the next turns' events gather: the busier, the larger the batches. */
 const maxStatements = 2;
+/** A statement that came too late is sent again: the database answers, and only the estimate of its clock was wrong. */
+const maxTries = 3;
 
 /**
  * Everything handed in during one turn of the event loop goes out in one statement: measured, 20,000 events/s where
  * one insert per event gave 9,600. When a shared statement fails, each caller's group is written alone, so that
  * nobody fails for another's event.
+ *
+ * @param write writes in one statement. With `isUrgent`, a statement that is held up on its way must write nothing.
  */
-export function createBatches(write: (events: NewEvent[]) => Promise<WrittenEvent[]>): Batches {
+export function createBatches(write: (events: NewEvent[], isUrgent: boolean) => Promise<WrittenEvent[]>): Batches {
   let waiting: Group[] = [];
   let scheduled = false;
   let running = 0;
 
-  const writeAlone = (group: Group) => write(group.events).then(group.resolve, group.reject);
-  const writeTogether = async (groups: Group[]): Promise<void> => {
+  const writeAlone = async (group: Group): Promise<void> => {
+    for (let tries = 1; ; tries++) {
+      if (isAbandoned(group)) return;
+      try {
+        return group.resolve(await write(group.events, group.isWanted !== undefined));
+      } catch (error) {
+        if (!(error instanceof StatementTooLateError) || tries === maxTries) return group.reject(error);
+      }
+    }
+  };
+  const writeTogether = async (all: Group[]): Promise<void> => {
+    const groups = all.filter((group) => !isAbandoned(group));
+    if (groups.length === 0) return;
     if (groups.length === 1) return Promise.all(groups.map(writeAlone)).then(() => undefined);
     let written: WrittenEvent[];
     try {
-      written = await write(groups.flatMap((group) => group.events));
+      const isUrgent = groups.some((group) => group.isWanted !== undefined);
+      written = await write(
+        groups.flatMap((group) => group.events),
+        isUrgent,
+      );
     } catch {
       for (const group of groups) await writeAlone(group);
       return;
@@ -57,15 +86,22 @@ export function createBatches(write: (events: NewEvent[]) => Promise<WrittenEven
     }
   };
   return {
-    write: (events) =>
+    write: (events, isWanted) =>
       new Promise((resolve, reject) => {
-        waiting.push({ events, resolve, reject });
+        waiting.push({ events, isWanted, resolve, reject });
         if (!scheduled) {
           scheduled = true;
           setImmediate(pump);
         }
       }),
   };
+}
+
+/** Rejects a group whose caller does not wait any more. */
+function isAbandoned(group: Group): boolean {
+  if (group.isWanted?.() ?? true) return false;
+  group.reject(new EmissionAbandonedError('The caller stopped waiting before its events were written.'));
+  return true;
 }
 
 function split(groups: Group[]): { batch: Group[]; rest: Group[] } {

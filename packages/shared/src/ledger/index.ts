@@ -6,6 +6,7 @@ export * from './database.ts';
 export * from './database-clock.ts';
 export * from './deadline-commit.ts';
 export * from './ledger-figures.ts';
+export * from './loose-index-scan.ts';
 export * from './migrate.ts';
 export * from './partitions.ts';
 export * from './plain-array.ts';

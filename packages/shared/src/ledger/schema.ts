@@ -61,8 +61,13 @@ export interface WebhookHealthTable {
   /** Failed attempts of any kind since the last success. */
   failed_attempts: Generated<number>;
   first_failure_at: Date | null;
+  /** The circuit is open until then: by failures, or by a `Retry-After`. */
   open_until: Date | null;
+  /** How often failures have opened the circuit since the last success. Above 0 after `open_until`, it is half-open. */
   openings: Generated<number>;
+  /** The delivery that tries a half-open circuit; its lease gave it `probe_until` as its due time. */
+  probe_delivery_id: Generated<Uuid | null>;
+  probe_until: Generated<Date | null>;
 }
 
 export interface EventsTable {

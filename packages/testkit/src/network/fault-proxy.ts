@@ -10,6 +10,8 @@ export interface FaultProxy extends AsyncDisposable {
   reset(): void;
   /** As when the server is frozen: connections stay, nothing comes through. */
   freeze(): void;
+  /** Freezes as soon as a client sends these bytes, before they reach the server. */
+  freezeAt(mark: string): void;
   /** As when a firewall forgets its connections: those of now carry nothing any more and are not told; new ones work. */
   forget(): void;
   /** Nothing more comes from the server, and it is still written to. */
@@ -37,9 +39,17 @@ interface Faults {
   deafens: (pair: Pair, bytes: Buffer) => boolean;
   /** Who says this is reset. */
   refused: string | undefined;
+  /** A client that sends this freezes everything. */
+  freezesAt: string | undefined;
 }
 
-const noFaults: Faults = { mode: 'open', delayMs: 0, deafens: () => false, refused: undefined };
+const noFaults: Faults = {
+  mode: 'open',
+  delayMs: 0,
+  deafens: () => false,
+  refused: undefined,
+  freezesAt: undefined,
+};
 
 /** One connection of a client, and ours to the server on its behalf. */
 interface Pair {
@@ -58,12 +68,16 @@ export async function startFaultProxy(target: { host: string; port: number }): P
     const pair = { client, upstream: connect(target.port, target.host), isForgotten: false, isDeaf: false };
     pairs.add(pair);
     client.on('close', () => pairs.delete(pair));
-    forward(pair, 'up', faults);
-    forward(pair, 'down', faults);
+    forward(pair, 'up', faults, freeze);
+    forward(pair, 'down', faults, freeze);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const each = (act: (pair: Pair) => void) => {
     for (const pair of pairs) act(pair);
+  };
+  const freeze = () => {
+    faults.mode = 'frozen';
+    each(({ client, upstream }) => [client, upstream].map((socket) => socket.pause()));
   };
   const cutAll = () => each(({ client }) => client.destroy());
   const close = async () => {
@@ -77,9 +91,9 @@ export async function startFaultProxy(target: { host: string; port: number }): P
       cutAll();
     },
     reset: () => each(({ client }) => client.resetAndDestroy()),
-    freeze: () => {
-      faults.mode = 'frozen';
-      each(({ client, upstream }) => [client, upstream].map((socket) => socket.pause()));
+    freeze,
+    freezeAt: (mark) => {
+      faults.freezesAt = mark;
     },
     forget: () =>
       each((pair) => {
@@ -106,12 +120,18 @@ export async function startFaultProxy(target: { host: string; port: number }): P
 }
 
 /** From the client up to the server, or down from it. */
-function forward(pair: Pair, way: 'up' | 'down', faults: Faults): void {
+function forward(pair: Pair, way: 'up' | 'down', faults: Faults, freeze: () => void): void {
   const [from, to] = way === 'up' ? [pair.client, pair.upstream] : [pair.upstream, pair.client];
   from.on('data', (bytes: Buffer) => {
     if (way === 'up') {
       if (faults.refused !== undefined && bytes.includes(faults.refused)) return void from.resetAndDestroy();
+      if (faults.freezesAt !== undefined && bytes.includes(faults.freezesAt)) freeze();
       pair.isDeaf ||= faults.deafens(pair, bytes);
+    }
+    // What was read in the moment of freezing is read again when everything flows.
+    if (way === 'up' && faults.mode === 'frozen') {
+      from.unshift(bytes);
+      return;
     }
     if (pair.isForgotten || (pair.isDeaf && way === 'down')) return;
     if (faults.delayMs === 0) to.write(bytes);

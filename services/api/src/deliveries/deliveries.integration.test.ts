@@ -23,7 +23,7 @@ async function list(query = ''): Promise<string[]> {
 }
 
 describe('GET /v1/webhooks/deliveries', () => {
-  it('200 with what the contract shows of a delivery', async () => {
+  it('200 with every field of a delivery', async () => {
     const { id, eventId } = await insert({ status: 'pending' });
     const { body } = await api.call('get', path, key).expect(200);
     expect(body).toEqual({
@@ -39,6 +39,7 @@ describe('GET /v1/webhooks/deliveries', () => {
           attempt_count: 0,
           max_attempts: 10,
           next_attempt_at: expect.any(String),
+          waiting_for: 'capacity',
           last_status_code: null,
           last_error: null,
           last_duration_ms: null,
@@ -51,7 +52,7 @@ describe('GET /v1/webhooks/deliveries', () => {
     });
   });
 
-  it('200 page by page, newest first, each once, also within one microsecond', async () => {
+  it('200 page by page, newest first, each delivery once, also within one microsecond', async () => {
     const made: string[] = [];
     for (let count = 0; count < 7; count++) made.push((await insert()).id);
     const uuids = made.map((id) => fromPublicId('dlv', id) as string);
@@ -103,7 +104,7 @@ describe('GET /v1/webhooks/deliveries', () => {
     expect(await list(`?webhook_id=${other}&event_id=${a.eventId}`)).toEqual([]);
   });
 
-  it('200 from since, up to but without until', async () => {
+  it('200 from `since` (inclusive) to `until` (exclusive)', async () => {
     const at = (text: string) => insert({ created_at: new Date(text) });
     const first = await at('2026-11-20T10:00:00.000Z');
     const second = await at('2026-11-20T10:00:00.001Z');
@@ -114,7 +115,7 @@ describe('GET /v1/webhooks/deliveries', () => {
     expect(await list('?since=2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z')).toEqual([]);
   });
 
-  it('200 and empty for ids that nobody knows, and for another organization’s', async () => {
+  it('200 and empty for unknown ids, and for those of another organization', async () => {
     const { id, eventId } = await insert();
     const stranger = (await api.createKey()).secret;
     expect(await list('?webhook_id=whk_01jd6kz5r8e2v9qxm3c7t4b0na')).toEqual([]);
@@ -126,7 +127,7 @@ describe('GET /v1/webhooks/deliveries', () => {
     expect(await list()).toEqual([id]);
   });
 
-  it('200 shows what still waits for a deleted or disabled webhook as canceled', async () => {
+  it('200 with pending deliveries of a deleted or disabled webhook shown as canceled', async () => {
     const { id } = await insert();
     const test = await insert({ event_type: 'webhook.test' });
     const webhook = fromPublicId('whk', webhookId) as string;
@@ -180,7 +181,7 @@ describe('GET /v1/webhooks/deliveries', () => {
 });
 
 describe('GET /v1/webhooks/deliveries/{id}', () => {
-  it('200 with its attempts, newest first, each with the URL it went to, and the request as sent', async () => {
+  it('200 with its attempts, newest first, each with the URL it was sent to, and the request as sent', async () => {
     const { id, eventId } = await insert({ attempt_count: 2 });
     await api
       .call('put', `/v1/webhooks/${webhookId}`, key)
@@ -225,7 +226,7 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
     expect(Object.keys(body.request.headers).join()).not.toMatch(/signature/i);
   });
 
-  it('200 without an attempt yet, and without a body that retention has removed', async () => {
+  it('200 before the first attempt, and with a null body after retention has removed it', async () => {
     const { id, eventId } = await insert();
     await api.db
       .deleteFrom('events')
@@ -235,7 +236,7 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
     expect(body).toMatchObject({ attempts: [], request: { headers: { 'X-Service-Attempt': '1' }, body: null } });
   });
 
-  it('404, the same for an unknown, a malformed and another’s id', async () => {
+  it('404 with the same body for an unknown id, a malformed one, and one of another organization', async () => {
     const { id } = await insert();
     const stranger = (await api.createKey()).secret;
     const bodies = [];

@@ -20,6 +20,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
     attempt_count: row.attempt_count,
     max_attempts: row.max_attempts,
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    waiting_for: row.waiting_for,
     last_status_code: row.last_status_code,
     last_error: row.last_error as AttemptError | null,
     last_duration_ms: row.last_duration_ms,
@@ -28,7 +29,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** `request` is the newest attempt's, or the first one's to come. */
+/** `request` is that of the newest attempt; before the first attempt, what it will be. */
 export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[], body: string | null): DeliveryDetail {
   const delivery = presentDelivery(row);
   const [newest] = attempts;

@@ -1,20 +1,27 @@
-import { type DeliveryStatus, deliveryStatuses, eventTypeNames } from '@enterprise-api/shared/contracts';
+import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
-import { uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
+import {
+  effectiveStatus,
+  hasEffectiveStatus,
+  isCanceledByWebhook,
+  storedStatuses,
+  waitingFor,
+  webhookMayHave,
+} from './effective-status.ts';
 import type { AttemptRow, DeliveryRow } from './rows.ts';
 
-/** A row of a list, and where in the list it stands. */
+/** A row of a list, with its position for the cursor. */
 export interface ListedDelivery extends DeliveryRow {
   position: string;
 }
 
-/** Ids are UUIDs. */
 export interface DeliveryFilter {
-  webhookId?: string | undefined;
-  eventId?: string | undefined;
+  webhookId?: Uuid | undefined;
+  eventId?: Uuid | undefined;
   eventTypes?: readonly string[] | undefined;
   statuses?: readonly DeliveryStatus[] | undefined;
   since?: Date | undefined;
@@ -22,14 +29,72 @@ export interface DeliveryFilter {
 }
 
 /**
- * What waits for a webhook that is deleted or disabled will be canceled: workers do it in portions, and readers need
- * not wait for them. Tests are sent to a disabled webhook too.
+ * One page of the history, newest first. An index serves every filter (`query-plans.integration.test.ts` holds it to
+ * that): by event, by webhook and status, by type. Where no index has all wanted rows in their order, the newest rows of
+ * several parts are merged.
  */
-const isDoomed = sql<SqlBool>`(deliveries.status = 'pending' and (
-  webhooks.state = 'deleted' or (webhooks.state = 'disabled' and deliveries.event_type <> 'webhook.test')))`;
-const status = sql<DeliveryStatus>`case when ${isDoomed} then 'canceled' else deliveries.status end`;
+export async function listDeliveries(
+  db: Database,
+  organizationId: Uuid,
+  page: PageQuestion,
+  filter: DeliveryFilter,
+): Promise<ListedDelivery[]> {
+  const { eventTypes, webhookId, eventId, statuses } = filter;
+  const query = matching(db, organizationId, page, filter);
+  const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
+  if (eventId === undefined && (webhookId !== undefined || statuses?.includes('succeeded') === false)) {
+    const parts = sql`(select id, status from webhooks, unnest(${storedStatuses(statuses)}::text[]) as status
+      where organization_id = ${organizationId} and id = coalesce(${webhookId ?? null}, id)
+        and ${webhookMayHave(statuses)}) as part`;
+    const ofPart = ofTypes
+      .where('deliveries.webhook_id', '=', sql.ref<string>('part.id'))
+      .where('deliveries.status', '=', sql.ref<DeliveryStatus>('part.status'));
+    return merged(db, page, parts, ofPart);
+  }
+  const isStored =
+    statuses === undefined
+      ? sql<SqlBool>`true`
+      : sql<SqlBool>`deliveries.status = any (${storedStatuses(statuses)}::text[])`;
+  if (eventId !== undefined) return ofTypes.where(isStored).execute();
+  const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
+  const ofType = query.where(isStored).where('deliveries.event_type', '=', sql.ref<string>('part.type'));
+  return merged(db, page, types, ofType);
+}
 
-function selectDeliveries(db: Database, organizationId: string) {
+/** The newest rows that a query finds for each of the parts, which it refers to as `part`. */
+async function merged(
+  db: Database,
+  page: PageQuestion,
+  parts: RawBuilder<unknown>,
+  ofPart: Expression<ListedDelivery>,
+): Promise<ListedDelivery[]> {
+  const { rows } = await sql<ListedDelivery>`
+    select d.* from ${parts} cross join lateral ${ofPart} as d
+    order by d.created_at desc, d.id desc limit ${page.limit}`.execute(db);
+  return rows;
+}
+
+function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter: DeliveryFilter) {
+  const { webhookId, eventId, statuses, since, until } = filter;
+  let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
+  if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
+  if (eventId !== undefined) {
+    // A delivery's id begins with its event's time: a range of the primary key serves as an index on event ids.
+    const [first, last] = idRangeOfEvent(eventId);
+    query = query.where('deliveries.event_id', '=', eventId);
+    query = query.where('deliveries.id', '>=', first).where('deliveries.id', '<=', last);
+  }
+  if (since !== undefined) query = query.where('deliveries.created_at', '>=', since);
+  if (until !== undefined) query = query.where('deliveries.created_at', '<', until);
+  return query
+    .where(hasEffectiveStatus(statuses))
+    .where(isAfter(page, 'deliveries'))
+    .orderBy('deliveries.created_at', 'desc')
+    .orderBy('deliveries.id', 'desc')
+    .limit(page.limit);
+}
+
+function selectDeliveries(db: Database, organizationId: Uuid) {
   return db
     .selectFrom('deliveries')
     .leftJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
@@ -44,9 +109,12 @@ function selectDeliveries(db: Database, organizationId: string) {
       'deliveries.last_error',
       'deliveries.last_duration_ms',
       'deliveries.created_at',
-      status.as('status'),
-      sql<Date | null>`case when ${isDoomed} then null else deliveries.next_attempt_at end`.as('next_attempt_at'),
-      sql<Date | null>`case when ${isDoomed} then webhooks.updated_at else deliveries.completed_at end`.as(
+      effectiveStatus.as('status'),
+      waitingFor.as('waiting_for'),
+      sql<Date | null>`case when ${isCanceledByWebhook} then null else deliveries.next_attempt_at end`.as(
+        'next_attempt_at',
+      ),
+      sql<Date | null>`case when ${isCanceledByWebhook} then webhooks.updated_at else deliveries.completed_at end`.as(
         'completed_at',
       ),
     ])
@@ -54,101 +122,22 @@ function selectDeliveries(db: Database, organizationId: string) {
 }
 
 /**
- * One page of the history, newest first. Whatever is filtered for, an index leads to it
- * (`query-plans.integration.test.ts`): by event, by webhook and status, by type. Where none leads to all that is wanted
- * in its order, the newest of each part are merged.
+ * The ids that deliveries of an event can have: those of its millisecond. The range ends within the millisecond, because
+ * a client may send the greatest id there is.
  */
-export async function listDeliveries(
-  db: Database,
-  organizationId: string,
-  page: PageQuestion,
-  filter: DeliveryFilter,
-): Promise<ListedDelivery[]> {
-  const { eventTypes, webhookId, eventId, statuses } = filter;
-  const query = matching(db, organizationId, page, filter);
-  const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
-  if (eventId === undefined && (webhookId !== undefined || statuses?.includes('succeeded') === false)) {
-    const parts = sql`(select id, status from webhooks, unnest(${storedAs(statuses)}::text[]) as status
-      where organization_id = ${organizationId} and id = coalesce(${webhookId ?? null}, id)
-        and ${mayHold(statuses)}) as part`;
-    const ofPart = ofTypes
-      .where('deliveries.webhook_id', '=', sql.ref<string>('part.id'))
-      .where('deliveries.status', '=', sql.ref<DeliveryStatus>('part.status'));
-    return merged(db, page, parts, ofPart);
-  }
-  const isStored =
-    statuses === undefined ? sql<SqlBool>`true` : sql<SqlBool>`deliveries.status = any (${storedAs(statuses)}::text[])`;
-  if (eventId !== undefined) return ofTypes.where(isStored).execute();
-  const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
-  const ofType = query.where(isStored).where('deliveries.event_type', '=', sql.ref<string>('part.type'));
-  return merged(db, page, types, ofType);
+function idRangeOfEvent(eventId: Uuid): [Uuid, Uuid] {
+  return [uuidAtTime(uuidTimeMs(eventId)), `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff`];
 }
 
-/** The newest of what a query finds for each of the parts, which it refers to as `part`. */
-async function merged(
-  db: Database,
-  page: PageQuestion,
-  parts: RawBuilder<unknown>,
-  ofPart: Expression<ListedDelivery>,
-): Promise<ListedDelivery[]> {
-  const { rows } = await sql<ListedDelivery>`
-    select d.* from ${parts} cross join lateral ${ofPart} as d
-    order by d.created_at desc, d.id desc limit ${page.limit}`.execute(db);
-  return rows;
-}
-
-function matching(db: Database, organizationId: string, page: PageQuestion, filter: DeliveryFilter) {
-  const { webhookId, eventId, statuses, since, until } = filter;
-  let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
-  if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
-  if (eventId !== undefined) {
-    // A delivery's id begins with its event's time: the range of the primary key replaces an index on event ids.
-    const [first, last] = idRangeOfEvent(eventId);
-    query = query.where('deliveries.event_id', '=', eventId);
-    query = query.where('deliveries.id', '>=', first).where('deliveries.id', '<=', last);
-  }
-  if (since !== undefined) query = query.where('deliveries.created_at', '>=', since);
-  if (until !== undefined) query = query.where('deliveries.created_at', '<', until);
-  return query
-    .where(isShownAs(statuses))
-    .where(isAfter(page, 'deliveries'))
-    .orderBy('deliveries.created_at', 'desc')
-    .orderBy('deliveries.id', 'desc')
-    .limit(page.limit);
-}
-
-/** What is shown as canceled may still be stored as pending. */
-function storedAs(statuses: readonly DeliveryStatus[] = deliveryStatuses): DeliveryStatus[] {
-  return statuses.includes('canceled') ? [...new Set<DeliveryStatus>([...statuses, 'pending'])] : [...statuses];
-}
-
-/** Of `webhooks` and a stored `status`: whether rows of the two may be shown so. Backlogs of pending rows are long. */
-function mayHold(statuses: readonly DeliveryStatus[] = deliveryStatuses): RawBuilder<SqlBool> {
-  return sql<SqlBool>`(status <> 'pending' or (${statuses.includes('pending')} and state <> 'deleted')
-    or (${statuses.includes('canceled')} and state <> 'enabled'))`;
-}
-
-/**
- * Of deliveries stored so, those that are shown so. Written so that the database knows how much each part leaves: it
- * would take a comparison with what is shown for one that leaves almost nothing, and read everything.
- */
-function isShownAs(statuses: readonly DeliveryStatus[] = deliveryStatuses): RawBuilder<SqlBool> {
-  const pending = statuses.includes('pending');
-  if (pending === statuses.includes('canceled')) return sql<SqlBool>`true`;
-  return pending
-    ? sql<SqlBool>`${isDoomed} is not true`
-    : sql<SqlBool>`(deliveries.status <> 'pending' or ${isDoomed})`;
-}
-
-export async function findDelivery(db: Database, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
+export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid): Promise<DeliveryRow | undefined> {
   return selectDeliveries(db, organizationId).where('deliveries.id', '=', id).executeTakeFirst();
 }
 
-/** Of a delivery that was sent again and again, these are shown. */
+/** A delivery shows at most so many attempts, the newest. */
 const attemptsShown = 100;
 
-/** The newest attempts of a delivery that is known to be the organization's, each with the URL it went to. */
-export async function listAttempts(db: Database, delivery: { id: string; webhookId: string }): Promise<AttemptRow[]> {
+/** @param delivery is known to be the organization's */
+export async function listAttempts(db: Database, delivery: { id: Uuid; webhookId: Uuid }): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
     select a.*, coalesce(u.url, '') as url
     from all_attempts a
@@ -162,11 +151,7 @@ export async function listAttempts(db: Database, delivery: { id: string; webhook
 }
 
 /** The text that every attempt sends; undefined when retention has removed the event. */
-export async function findEventBody(
-  db: Database,
-  organizationId: string,
-  eventId: string,
-): Promise<string | undefined> {
+export async function findEventBody(db: Database, organizationId: Uuid, eventId: Uuid): Promise<string | undefined> {
   const row = await db
     .selectFrom('events')
     .select('body')
@@ -174,9 +159,4 @@ export async function findEventBody(
     .where('organization_id', '=', organizationId)
     .executeTakeFirst();
   return row?.body;
-}
-
-/** The ids of one millisecond. Not up to the next one: ids that clients invent reach to the last there is. */
-function idRangeOfEvent(eventId: string): [string, string] {
-  return [uuidAtTime(uuidTimeMs(eventId)), `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff`];
 }

@@ -1,35 +1,28 @@
-import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
+import type { DeliveryStatus, WaitingFor } from '@enterprise-api/shared/contracts';
+import type { Row } from '@enterprise-api/shared/ledger';
 
-export interface DeliveryRow {
-  id: string;
-  webhook_id: string;
-  event_id: string;
-  event_type: string;
+/** A delivery as it is shown; `status` is the effective one. */
+export interface DeliveryRow
+  extends Pick<
+    Row<'deliveries'>,
+    | 'id'
+    | 'webhook_id'
+    | 'event_id'
+    | 'event_type'
+    | 'attempt_count'
+    | 'max_attempts'
+    | 'next_attempt_at'
+    | 'last_status_code'
+    | 'last_error'
+    | 'last_duration_ms'
+    | 'created_at'
+    | 'completed_at'
+  > {
   status: DeliveryStatus;
-  attempt_count: number;
-  max_attempts: number;
-  next_attempt_at: Date | null;
-  last_status_code: number | null;
-  last_error: string | null;
-  last_duration_ms: number | null;
-  created_at: Date;
-  completed_at: Date | null;
+  waiting_for: WaitingFor | null;
 }
 
-export interface AttemptRow {
-  id: string;
-  number: number;
-  superseded: boolean;
-  manual: boolean;
-  started_at: Date;
-  duration_ms: number;
-  status_code: number | null;
-  error: string | null;
-  error_message: string | null;
-  excerpt: string | null;
-  dns_ms: number | null;
-  connect_ms: number | null;
-  tls_ms: number | null;
-  first_byte_ms: number | null;
+/** An attempt, and the URL that the webhook had when it was sent. */
+export interface AttemptRow extends Row<'all_attempts'> {
   url: string;
 }

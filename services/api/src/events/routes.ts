@@ -15,10 +15,10 @@ export function eventRoutes(events: EventService): Route<InternalAccess>[] {
       status: 202,
       response: emittedEventsSchema,
       eventIds: ({ data }) => data.map(({ id }) => id),
-      handle: ({ body, requestId }) =>
+      handle: ({ body, requestId, isWanted }) =>
         'events' in body
-          ? events.emit(body.events, { isBatch: true, requestId })
-          : events.emit([body], { isBatch: false, requestId }),
+          ? events.emit(body.events, { isBatch: true, requestId, isWanted })
+          : events.emit([body], { isBatch: false, requestId, isWanted }),
     }),
   ];
 }

@@ -1,12 +1,12 @@
 import type { EmitEvent, EmittedEvent, ErrorDetail } from '@enterprise-api/shared/contracts';
-import type { WrittenEvent } from '@enterprise-api/shared/events';
-import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
+import type { EmittingRequest, WrittenEvent } from '@enterprise-api/shared/events';
+import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { invalid, type Problem } from '../core/problem.ts';
 
 export interface EventServiceOptions {
-  /** All of the events or none. */
-  emit: (events: readonly EmitEvent[], requestId: string) => Promise<WrittenEvent[]>;
-  findMissingOrganizations: (ids: Iterable<string>) => Promise<Set<string>>;
+  /** Emits all of the events or none. */
+  emit: (events: readonly EmitEvent[], request: EmittingRequest) => Promise<WrittenEvent[]>;
+  findMissingOrganizations: (ids: Iterable<Uuid>) => Promise<Set<Uuid>>;
   onEmitted: (event: WrittenEvent) => void;
 }
 
@@ -14,10 +14,10 @@ export type EventService = ReturnType<typeof createEventService>;
 
 export function createEventService({ emit, findMissingOrganizations, onEmitted }: EventServiceOptions) {
   return {
-    /** `isBatch` only decides how a problem names its place: `events[3].organization_id` or `organization_id`. */
+    /** @param isBatch whether a problem names its place as `events[3].organization_id` or as `organization_id` */
     emit: async (
       events: readonly EmitEvent[],
-      { isBatch, requestId }: { isBatch: boolean; requestId: string },
+      { isBatch, ...request }: EmittingRequest & { isBatch: boolean },
     ): Promise<{ data: EmittedEvent[] } | Problem> => {
       const organizations = events.map((event) => fromPublicId('org', event.organization_id) ?? '');
       const missing = await findMissingOrganizations(new Set(organizations));
@@ -25,7 +25,7 @@ export function createEventService({ emit, findMissingOrganizations, onEmitted }
         const unknown = organizations.flatMap((id, index) => (missing.has(id) ? [index] : []));
         return invalid(unknown.slice(0, 50).map((index) => unknownOrganization(index, isBatch)));
       }
-      const written = await emit(events, requestId);
+      const written = await emit(events, request);
       written.forEach(onEmitted);
       return { data: written.map(present) };
     },

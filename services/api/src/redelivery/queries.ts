@@ -1,51 +1,50 @@
 import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
 import type { NewEvent } from '@enterprise-api/shared/events';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { DeliveryRow } from '../deliveries/rows.ts';
 
-const deliveryColumns = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
-  d.next_attempt_at, d.last_status_code, d.last_error, d.last_duration_ms, d.created_at, d.completed_at`;
+/** A delivery that was just made due: no worker has leased it. */
+const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
+  d.next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.created_at,
+  d.completed_at`;
 
-/** What of a webhook decides whether anything is sent to it. */
-export interface WebhookNow {
-  state: 'enabled' | 'disabled' | 'deleted';
-  url: string;
-}
+/** What decides whether anything is sent to a webhook. */
+export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url'>;
 
 /** Undefined when the organization has no such webhook. */
 export async function findWebhook(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
-): Promise<WebhookNow | undefined> {
+  organizationId: Uuid,
+  id: Uuid,
+): Promise<WebhookState | undefined> {
   return (await selectWebhook(organizationId, id).execute(trx)).rows[0];
 }
 
-/** {@link findWebhook}, and nobody disables or deletes it until the transaction ends. */
-export async function holdWebhook(
+/** {@link findWebhook}, and no other transaction disables or deletes the webhook until this one ends. */
+export async function lockWebhook(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
-): Promise<WebhookNow | undefined> {
-  return (await sql<WebhookNow>`${selectWebhook(organizationId, id)} for share`.execute(trx)).rows[0];
+  organizationId: Uuid,
+  id: Uuid,
+): Promise<WebhookState | undefined> {
+  return (await sql<WebhookState>`${selectWebhook(organizationId, id)} for share`.execute(trx)).rows[0];
 }
 
-function selectWebhook(organizationId: string, id: string): RawBuilder<WebhookNow> {
+function selectWebhook(organizationId: Uuid, id: Uuid): RawBuilder<WebhookState> {
   return sql`
     select state, url from webhooks where organization_id = ${organizationId} and id = ${id}`;
 }
 
-/** Tests of a webhook that are not over yet. */
-export async function countTests(db: Database, webhookId: string): Promise<number> {
+export async function countPendingTests(db: Database, webhookId: Uuid): Promise<number> {
   const { rows } = await sql<{ tests: number }>`
     select count(*) as tests from deliveries
     where webhook_id = ${webhookId} and status = 'pending' and event_type = 'webhook.test'`.execute(db);
   return rows[0]?.tests ?? 0;
 }
 
-/** Writes an event that no fan-out will find, and its one delivery, due now. */
-export async function insertTest(trx: DatabaseTransaction, webhookId: string, event: NewEvent): Promise<DeliveryRow> {
+/** Writes a test event without an outbox row, so that it is never fanned out, and its one delivery, due now. */
+export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, event: NewEvent): Promise<DeliveryRow> {
   const { id, organizationId, type, body, requestId } = event;
   const { rows } = await sql<DeliveryRow>`
     with event as (
@@ -55,18 +54,18 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: string, ev
     insert into deliveries as d (id, organization_id, webhook_id, event_id, event_type, status, max_attempts,
       next_attempt_at, manual)
     values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, now(), true)
-    returning ${deliveryColumns}`.execute(trx);
+    returning ${dueDelivery}`.execute(trx);
   return rows[0] as DeliveryRow;
 }
 
-/** More attempts than any schedule has; a delivery that was sent so often is not sent again. */
-const maxAttempts = 1_000;
+/** More attempts than any retry schedule has. A delivery with so many is not sent again. */
+const attemptLimit = 1_000;
 
 export async function findDelivery(
   db: Database,
-  organizationId: string,
-  id: string,
-): Promise<{ webhookId: string; isPending: boolean; isWornOut: boolean } | undefined> {
+  organizationId: Uuid,
+  id: Uuid,
+): Promise<{ webhookId: Uuid; isPending: boolean; hasReachedAttemptLimit: boolean } | undefined> {
   const row = await db
     .selectFrom('deliveries')
     .select(['webhook_id', 'status', 'attempt_count'])
@@ -75,42 +74,47 @@ export async function findDelivery(
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { webhook_id: webhookId, status, attempt_count: attempts } = row;
-  return { webhookId, isPending: status === 'pending', isWornOut: attempts >= maxAttempts };
+  return { webhookId, isPending: status === 'pending', hasReachedAttemptLimit: attempts >= attemptLimit };
 }
 
-/** Sets one delivery going again; undefined when it is pending or worn out, or its body is past retention. */
+/** Restarts one delivery. Undefined when it is pending, has reached the attempt limit, or has lost its event. */
 export async function restartDelivery(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
+  organizationId: Uuid,
+  id: Uuid,
 ): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
     ${restart(organizationId, sql`d.id = ${id}`, 1)} select * from restarted`.execute(trx);
   return rows[0];
 }
 
-export interface ReplaySelection {
-  organizationId: string;
-  webhookId: string;
+interface ReplaySelection {
+  webhookId: Uuid;
+  /** On `created_at`; inclusive. */
   since: Date;
+  /** On `created_at`; exclusive. */
   until: Date | undefined;
   statuses: readonly DeliveryStatus[];
-  /** So long ago they must have been over. */
-  overForMs: number;
+  /** Deliveries that were completed less than this ago are left out. */
+  completedForMs: number;
   /** The oldest so many. */
   limit: number;
 }
 
 /**
- * Sets the deliveries of a webhook going again that were over when they were asked for: of two calls at a time, the
- * second finds what the first has set going pending, or sent and completed since.
+ * Restarts the deliveries of a webhook that were completed before the replay was asked for, tests left out. Of two
+ * replays at a time, the second finds the deliveries that the first restarted pending, or completed too late.
  *
- * @returns how many
+ * @returns how many deliveries it restarted
  */
-export async function restartDeliveries(trx: DatabaseTransaction, selection: ReplaySelection): Promise<number> {
-  const { organizationId, webhookId, since, until, statuses, overForMs, limit } = selection;
+export async function restartDeliveries(
+  trx: DatabaseTransaction,
+  organizationId: Uuid,
+  { webhookId, since, until, statuses, completedForMs, limit }: ReplaySelection,
+): Promise<number> {
   const which = sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
-    and d.completed_at < statement_timestamp() - make_interval(secs => ${overForMs / 1_000})
+    and d.event_type <> 'webhook.test'
+    and d.completed_at < statement_timestamp() - make_interval(secs => ${completedForMs / 1_000})
     and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
   const { rows } = await sql<{ matched: number }>`
     ${restart(organizationId, which, limit)} select count(*) as matched from restarted`.execute(trx);
@@ -118,19 +122,19 @@ export async function restartDeliveries(trx: DatabaseTransaction, selection: Rep
 }
 
 /**
- * A new round: as many attempts as the last one had at most, the first of them now. What that was is what
- * `max_attempts` goes beyond the attempts of earlier rounds; the schedule itself is the workers'. Rows are locked in the
- * order of their ids, and looked at again when that took waiting. Whether the event is still there is asked per row:
- * as `exists` it may become a join with all events there are. The attempt that delivered gets a row of its own, for the
- * next one that delivers takes its place.
+ * Starts a new round of deliveries: due now, with as many attempts as a round had before. That number is `max_attempts`
+ * less the attempts of earlier rounds; the schedule itself is a setting of the workers. Rows are locked in the order of
+ * their ids and checked again after waiting for a lock. The event is looked up per row, because the planner may turn
+ * `exists` into a join with all events. The attempt that delivered moves into a row of its own: the next one that
+ * delivers takes its place on the delivery's row.
  */
-function restart(organizationId: string, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
+function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   return sql`
     with chosen as materialized (
       select d.id, d.attempt_count, d.round, d.manual, d.last_status_code, d.last_duration_ms, d.delivered_by,
         d.delivered_version, d.excerpt, d.dns_ms, d.connect_ms, d.tls_ms, d.first_byte_ms
       from deliveries d cross join lateral (select from events e where e.id = d.event_id limit 1) kept
-      where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${maxAttempts} and ${which}
+      where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${attemptLimit} and ${which}
       order by d.id limit ${limit} for update of d
     ), moved as (
       insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code,
@@ -145,6 +149,6 @@ function restart(organizationId: string, which: RawBuilder<unknown>, limit: numb
         max_attempts = d.attempt_count + d.max_attempts - case when d.round = 0 then 0 else (
           select coalesce(max(a.number), 0) from attempts a
           where a.delivery_id = d.id and a.round < d.round and not a.superseded) end
-      where d.id = any (array(select id from chosen)) returning ${deliveryColumns}
+      where d.id = any (array(select id from chosen)) returning ${dueDelivery}
     )`;
 }

@@ -38,6 +38,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
       attempt_count: 0,
       max_attempts: 1,
       next_attempt_at: expect.any(String),
+      waiting_for: 'capacity',
       last_status_code: null,
       last_error: null,
       last_duration_ms: null,
@@ -49,7 +50,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
     expect(await api.db.selectFrom('outbox').select('event_id').where('event_id', '=', event).execute()).toEqual([]);
   });
 
-  it('202 with the body that will be sent, and the id of the request', async () => {
+  it('202 with the body that will be sent, and the request id kept with the event', async () => {
     const answer = await test().set('X-Request-Id', 'test.1').expect(202);
     const detail = await api.call('get', `/v1/webhooks/deliveries/${answer.body.id}`, key).expect(200);
     expect(JSON.parse(detail.body.request.body)).toEqual({
@@ -79,14 +80,23 @@ describe('POST /v1/webhooks/{id}/test', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it('400 for a body with anything in it', async () => {
+  it('400 for a body with any field', async () => {
     await test().send({}).expect(202);
     await test().send({ event: 'batch.failed' }).expect(400);
   });
 
-  it('400 when its URL is not allowed any more', async () => {
+  it('400 when its URL is no longer allowed', async () => {
     await moveInside();
     expect((await test().expect(400)).body.error.code).toBe('url_not_allowed');
+  });
+
+  it('202 for a webhook that was registered with a fragment in its URL', async () => {
+    await api.db
+      .updateTable('webhooks')
+      .set({ url: 'https://hooks.example.com/in#part' })
+      .where('id', '=', fromPublicId('whk', webhookId) as string)
+      .execute();
+    await test().expect(202);
   });
 
   it('404 for a deleted webhook', async () => {
@@ -94,7 +104,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
     await test().expect(404);
   });
 
-  it('409 while a hundred of its tests wait', async () => {
+  it('409 while 100 tests of the webhook are pending', async () => {
     for (let count = 0; count < 100; count++) await insert({ event_type: 'webhook.test' });
     expect((await test().expect(409)).body.error.code).toBe('limit_reached');
     const other = await api.createWebhook(key);
@@ -106,17 +116,18 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
   const retry = (id: string) => api.call('post', `/v1/webhooks/deliveries/${id}/retry`, key);
 
   it.each(['failed', 'canceled', 'succeeded'] as const)(
-    '202 for one that has %s: due now, in a new round',
+    '202 for a %s delivery: due now, in a new round',
     async (status) => {
       const { id } = await insert({ status, attempt_count: 10 });
       const { body } = await retry(id).expect(202);
       expect(body).toMatchObject({ id, status: 'pending', attempt_count: 10, max_attempts: 20, completed_at: null });
+      expect(body.waiting_for).toBe('capacity');
       expect(Math.abs(Date.parse(body.next_attempt_at) - Date.now())).toBeLessThan(30_000);
       expect(await rowOf(id)).toMatchObject({ round: 1, manual: true, lease_count: 0 });
     },
   );
 
-  it('202 with a whole schedule each time, however the rounds before ended', async () => {
+  it('202 with a whole retry schedule each time, however the earlier rounds ended', async () => {
     const { id } = await insert({ status: 'succeeded', attempt_count: 3 });
     expect((await retry(id).expect(202)).body.max_attempts).toBe(13);
     // Its second round succeeds at once; a straggler of the first one comes late.
@@ -127,7 +138,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await retry(id).expect(202)).body.max_attempts).toBe(14);
   });
 
-  it('202 with the attempt that delivered as it was, also when the next one delivers', async () => {
+  it('202, and the attempt that delivered stays as it was, also when another one delivers', async () => {
     const { id } = await insert({ status: 'succeeded', attempt_count: 1 });
     const attemptsOf = async () =>
       (await api.call('get', `/v1/webhooks/deliveries/${id}`, key).expect(200)).body.attempts;
@@ -158,46 +169,46 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await attemptsOf()).map(({ number }: { number: number }) => number)).toEqual([2, 1]);
   });
 
-  it('202 for one of several at once', async () => {
+  it('202 for exactly one of several retries at once', async () => {
     const { id } = await insert({ status: 'failed' });
     const answers = await Promise.all(Array.from({ length: 5 }, () => retry(id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409]);
     expect((await rowOf(id)).round).toBe(1);
   });
 
-  it('400 when the URL of its webhook is not allowed any more', async () => {
+  it('400 when the URL of its webhook is no longer allowed', async () => {
     const { id } = await insert({ status: 'failed' });
     await moveInside();
     expect((await retry(id).expect(400)).body.error.code).toBe('url_not_allowed');
   });
 
-  it('404 for another organization’s', async () => {
+  it('404 for a delivery of another organization', async () => {
     const { id } = await insert({ status: 'failed' });
     const stranger = await api.createKey();
     await api.call('post', `/v1/webhooks/deliveries/${id}/retry`, stranger.secret).expect(404);
   });
 
-  it('409 for a pending one, as it is', async () => {
+  it('409 for a pending delivery, which does not change', async () => {
     const { id } = await insert({ status: 'pending' });
     const answer = await retry(id).expect(409);
     expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('is pending') });
     expect((await rowOf(id)).round).toBe(0);
   });
 
-  it('409 when its body is past retention', async () => {
+  it('409 when retention has removed its event', async () => {
     const { id, eventId } = await insert({ status: 'failed' });
     await api.db
       .deleteFrom('events')
       .where('id', '=', fromPublicId('evt', eventId) as string)
       .execute();
     const answer = await retry(id).expect(409);
-    expect(answer.body.error.message).toContain('not kept');
+    expect(answer.body.error.message).toContain('no longer stored');
   });
 
-  it('409 when it was sent a thousand times; its newest attempts are shown', async () => {
+  it('409 when it has reached 1,000 attempts; its newest attempts are shown', async () => {
     const { id } = await insert({ status: 'succeeded', attempt_count: 1_000 });
     for (let number = 1; number <= 101; number++) await insertAttempt(api.db, id, { number, webhook_version: 1 });
-    expect((await retry(id).expect(409)).body.error.message).toContain('a thousand times');
+    expect((await retry(id).expect(409)).body.error.message).toContain('1,000 attempts');
     const { body } = await api.call('get', `/v1/webhooks/deliveries/${id}`, key).expect(200);
     const numbers = body.attempts.map(({ number }: { number: number }) => number);
     expect([numbers.length, numbers[0], numbers[99]]).toEqual([100, 101, 2]);

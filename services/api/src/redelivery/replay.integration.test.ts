@@ -24,7 +24,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     return (await rows.where('status', '=', 'pending').execute()).filter(({ round }) => round > 0).map(({ id }) => id);
   };
 
-  it('202 with how many failed and canceled ones it has set going', async () => {
+  it('202 with the number of failed and canceled deliveries that it made due again', async () => {
     const [failed, canceled] = [await insert({ status: 'failed' }), await insert({ status: 'canceled' })];
     await insert({ status: 'succeeded' });
     await insert({ status: 'pending' });
@@ -39,7 +39,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     });
   });
 
-  it('202 with those of the statuses and the time that it names, `until` not included', async () => {
+  it('202 for the statuses and the period that it names, `until` excluded', async () => {
     const until = hoursAgo(2);
     const within = await insert({ status: 'succeeded', created_at: hoursAgo(3) });
     await insert({ status: 'failed', created_at: hoursAgo(3) });
@@ -50,7 +50,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect(await pending()).toEqual([uuidOf(within.id)]);
   });
 
-  it('202 without those of other webhooks, and those whose body is past retention', async () => {
+  it('202 without deliveries of other webhooks, and without those whose event retention has removed', async () => {
     const other = await api.createWebhook(key);
     await insertDelivery(api.db, { organizationId, webhookId: other.id }, { status: 'failed' });
     const { eventId } = await insert({ status: 'failed' });
@@ -61,7 +61,17 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await replay({ since: since() }).expect(202)).body.matched).toBe(0);
   });
 
-  it('202 each, for calls at the same time; each delivery is set going once', async () => {
+  it('202 without webhook.test deliveries, which are neither sent again nor counted', async () => {
+    const tests = [
+      await insert({ event_type: 'webhook.test', status: 'failed' }),
+      await insert({ event_type: 'webhook.test', status: 'canceled' }),
+    ];
+    await insert({ status: 'failed' });
+    expect((await replay({ since: since() }).expect(202)).body.matched).toBe(1);
+    for (const { id } of tests) expect((await rowOf(id)).round).toBe(0);
+  });
+
+  it('202 for each of several calls at once, and each delivery is made due once', async () => {
     for (let count = 0; count < 30; count++) await insert({ status: 'failed' });
     const answers = await Promise.all(Array.from({ length: 4 }, () => replay({ since: since() }).expect(202)));
     expect(answers.reduce((sum, { body }) => sum + body.matched, 0)).toBe(30);
@@ -72,13 +82,13 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await rows.execute()).map(({ round }) => round)).toEqual(Array(30).fill(1));
   });
 
-  it('202 without what was completed after the call began', async () => {
+  it('202 without deliveries that were completed after the call began', async () => {
     const { id } = await insert({ status: 'failed' });
     await update(id, { completed_at: new Date(Date.now() + 60_000) });
     expect((await replay({ since: since() }).expect(202)).body.matched).toBe(0);
   });
 
-  it('202 with the same number for the same Idempotency-Key, sent once', async () => {
+  it('202 with the same number for the same Idempotency-Key, and each delivery is made due once', async () => {
     await insert({ status: 'failed' });
     const body = { since: since() };
     for (let time = 0; time < 2; time++) {
@@ -104,12 +114,12 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     await replay({ since: since() }).expect(404);
   });
 
-  it('400 when its URL is not allowed any more', async () => {
+  it('400 when its URL is no longer allowed', async () => {
     await moveInside();
     expect((await replay({ since: since() }).expect(400)).body.error.code).toBe('url_not_allowed');
   });
 
-  /** Keeps a replay that wants this row waiting, until it is told otherwise. */
+  /** Locks a row that a replay wants. @returns what releases the lock */
   const holdRow = async (deliveryId: string) => {
     const held = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
@@ -124,7 +134,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
       await work;
     };
   };
-  it('many at a time take turns: others are answered meanwhile', async () => {
+  it('202 for many at once, one after the other; other requests are answered meanwhile', async () => {
     const { id } = await insert({ status: 'failed' });
     const release = await holdRow(id);
     const calls = Array.from({ length: 12 }, () => replay({ since: since() }).expect(202));
@@ -135,13 +145,13 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await answers).sort()).toEqual([...Array(11).fill(0), 1]);
   });
 
-  it('means what was over when the call came, not when its turn did', async () => {
+  it('202 for what was completed when the call came, however long it waited for others', async () => {
     const { id } = await insert({ status: 'failed' });
     const release = await holdRow(id);
     const first = Promise.resolve(replay({ since: since() }).expect(202));
     await untilSomebodyWaits(api.db);
     const second = Promise.resolve(replay({ since: since() }).expect(202));
-    // Answered after the second call was sent: that has come.
+    // These are answered after the second call was sent, so that it has arrived.
     for (let count = 0; count < 3; count++) await api.call('get', '/v1/webhooks', key).expect(200);
     const later = await insert({ status: 'failed' });
     await release();
@@ -149,7 +159,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await rowOf(later.id)).status).toBe('failed');
   });
 
-  it('409 when it is disabled meanwhile, which need not wait; nothing is set going', async () => {
+  it('409 when the webhook is disabled meanwhile, which need not wait; no delivery is made due', async () => {
     const { id } = await insert({ status: 'failed' });
     const release = await holdRow(id);
     const answer = Promise.resolve(replay({ since: since() }).expect(409));
@@ -160,7 +170,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await rowOf(id)).status).toBe('failed');
   });
 
-  it('409 for a disabled one', async () => {
+  it('409 for a disabled webhook', async () => {
     const { id } = await insert({ status: 'failed' });
     await disable();
     const answer = await replay({ since: since() }).expect(409);

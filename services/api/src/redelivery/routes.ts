@@ -1,9 +1,9 @@
 import { deliverySchema, replayRequestSchema, replaySchema } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/guard.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
-import type { ManualSends } from './service.ts';
+import type { Redelivery } from './service.ts';
 
-export function manualSendRoutes(sends: ManualSends): Route<Principal>[] {
+export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
   return [
     defineRoute({
       method: 'POST',
@@ -15,7 +15,7 @@ export function manualSendRoutes(sends: ManualSends): Route<Principal>[] {
       response: deliverySchema,
       eventIds: ({ event_id }) => [event_id],
       handle: ({ access, ids, requestId, transact }) =>
-        sends.test(transact, { organizationId: access.key.organization.id, id: ids.id }, requestId),
+        redelivery.test(transact, { organizationId: access.key.organization.id, id: ids.id }, requestId),
     }),
     defineRoute({
       method: 'POST',
@@ -26,12 +26,12 @@ export function manualSendRoutes(sends: ManualSends): Route<Principal>[] {
       status: 202,
       response: deliverySchema,
       handle: ({ access, ids, transact }) =>
-        sends.retry(transact, { organizationId: access.key.organization.id, id: ids.id }),
+        redelivery.retry(transact, { organizationId: access.key.organization.id, id: ids.id }),
     }),
     defineRoute({
       method: 'POST',
       path: '/v1/webhooks/{id}/replay',
-      summary: 'Send the deliveries of a time again; failed and canceled ones unless others are asked for',
+      summary: 'Send deliveries of a period again: failed and canceled ones unless other statuses are asked for',
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       body: replayRequestSchema,
@@ -39,7 +39,7 @@ export function manualSendRoutes(sends: ManualSends): Route<Principal>[] {
       status: 202,
       response: replaySchema,
       handle: ({ access, ids, body, transact, receivedAtMs }) =>
-        sends.replay(transact, { organizationId: access.key.organization.id, id: ids.id }, body, receivedAtMs),
+        redelivery.replay(transact, { organizationId: access.key.organization.id, id: ids.id }, body, receivedAtMs),
     }),
   ];
 }

@@ -1,117 +1,129 @@
 import { type Delivery, eventTypes, type Replay, type ReplayRequest } from '@enterprise-api/shared/contracts';
 import { newEvent } from '@enterprise-api/shared/events';
 import type { DatabaseClock } from '@enterprise-api/shared/ledger';
-import { toPublicId } from '@enterprise-api/shared/runtime';
-import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
+import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { presentDelivery } from '../deliveries/present.ts';
+import { checkDestination, checkEnabled, notEnabled } from './destination.ts';
 import {
-  countTests,
+  countPendingTests,
   findDelivery,
   findWebhook,
-  holdWebhook,
   insertTest,
+  lockWebhook,
   restartDeliveries,
   restartDelivery,
-  type WebhookNow,
 } from './queries.ts';
 
-/** Something of an organization; both UUIDs. */
-interface Place {
-  organizationId: string;
-  id: string;
+/** A webhook or a delivery of an organization. */
+interface Target {
+  organizationId: Uuid;
+  id: Uuid;
 }
 
-export interface ManualSendOptions {
+export interface RedeliveryOptions {
   clock: DatabaseClock;
   addressPolicy: AddressPolicy;
 }
 
-export type ManualSends = ReturnType<typeof createManualSends>;
+export type Redelivery = ReturnType<typeof createRedelivery>;
 
-/** Tests of one webhook that wait at a time. */
-const maxTests = 100;
-/** One replay sets the oldest so many going: more would keep others waiting for their rows. */
-const replayedAtOnce = 100_000;
-
-/** Deliveries that a person asks for. Workers send them like all others: each is a pending row that is due. */
-export function createManualSends({ clock, addressPolicy }: ManualSendOptions) {
-  /** The rules of its registration hold once more: rows outlive rules. */
-  const reachable = (webhook: WebhookNow | undefined) => {
-    if (webhook === undefined || webhook.state === 'deleted') return problem('not_found');
-    const check = checkOutboundUrl(webhook.url, addressPolicy);
-    return check.ok ? webhook : problem('url_not_allowed', { message: check.reason });
-  };
-  const enabled = (webhook: WebhookNow | undefined) => {
-    const found = reachable(webhook);
-    return isProblem(found) || found.state === 'enabled' ? found : conflicts.notEnabled;
-  };
+/**
+ * Redelivery: test, retry and replay. Each makes rows that are pending and due, which workers send like all others.
+ */
+export function createRedelivery(options: RedeliveryOptions) {
   return {
-    /** A `webhook.test` event to one webhook, disabled or not. */
-    test: (transact: Transact, { organizationId, id }: Place, requestId: string): Promise<Delivery | Problem> =>
-      transact(async ({ trx, due }) => {
-        const webhook = reachable(await holdWebhook(trx, organizationId, id));
-        if (isProblem(webhook)) return webhook;
-        if ((await countTests(trx, id)) >= maxTests) return tooManyTests;
-        const event = {
-          organization_id: toPublicId('org', organizationId),
-          type: 'webhook.test',
-          data: { ...eventTypes['webhook.test'].example, webhook_id: toPublicId('whk', id) },
-        } as const;
-        const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), { requestId }));
-        due(id);
-        return presentDelivery(row);
-      }),
-
-    retry: (transact: Transact, { organizationId, id }: Place): Promise<Delivery | Problem> =>
-      transact(async ({ trx, due }) => {
-        const before = await findDelivery(trx, organizationId, id);
-        if (before === undefined) return problem('not_found');
-        const webhook = enabled(await holdWebhook(trx, organizationId, before.webhookId));
-        // Of a deleted webhook the deliveries are still there.
-        if (isProblem(webhook)) return webhook.problem === 'not_found' ? conflicts.notEnabled : webhook;
-        const row = await restartDelivery(trx, organizationId, id);
-        if (row === undefined) {
-          const now = await findDelivery(trx, organizationId, id);
-          return now?.isPending ? conflicts.pending : now?.isWornOut ? conflicts.wornOut : conflicts.bodyGone;
-        }
-        due(before.webhookId);
-        return presentDelivery(row);
-      }),
-
-    /**
-     * The webhook is held at the end only: whoever disables it meanwhile need not wait, and nothing is set going then.
-     *
-     * @param askedAtMs when the request came, by the monotonic clock: what was over by then is meant
-     */
-    replay: (
-      transact: Transact,
-      { organizationId, id }: Place,
-      { since, until, status: statuses }: ReplayRequest,
-      askedAtMs: number,
-    ): Promise<Replay | Problem> =>
-      transact(async ({ trx, due }) => {
-        const before = enabled(await findWebhook(trx, organizationId, id));
-        if (isProblem(before)) return before;
-        const overForMs = clock.monotonic() - askedAtMs;
-        const selection = { organizationId, webhookId: id, since, until, statuses, overForMs, limit: replayedAtOnce };
-        const matched = await restartDeliveries(trx, selection);
-        const after = enabled(await holdWebhook(trx, organizationId, id));
-        if (isProblem(after)) return after;
-        if (matched > 0) due(id);
-        return { object: 'replay', matched };
-      }),
+    test: (transact: Transact, webhook: Target, requestId: string) => sendTest(options, transact, webhook, requestId),
+    retry: (transact: Transact, delivery: Target) => retryDelivery(options, transact, delivery),
+    replay: (transact: Transact, webhook: Target, request: ReplayRequest, receivedAtMs: number) =>
+      replayDeliveries(options, transact, webhook, request, receivedAtMs),
   };
 }
 
-const conflicts = {
-  notEnabled: problem('conflict', { message: 'The webhook is not enabled: nothing is sent to it.' }),
-  pending: problem('conflict', { message: 'The delivery is pending: it will be sent anyway.' }),
-  wornOut: problem('conflict', { message: 'The delivery was sent a thousand times: it is not sent again.' }),
-  bodyGone: problem('conflict', { message: 'The event of this delivery is not kept any more.' }),
-};
+/** One webhook has at most so many pending tests. */
+const maxPendingTests = 100;
+
+/** Sends a `webhook.test` event to one webhook alone, enabled or disabled. */
+function sendTest(
+  { clock, addressPolicy }: RedeliveryOptions,
+  transact: Transact,
+  { organizationId, id }: Target,
+  requestId: string,
+): Promise<Delivery | Problem> {
+  return transact(async ({ trx, due }) => {
+    const webhook = checkDestination(await lockWebhook(trx, organizationId, id), addressPolicy);
+    if (isProblem(webhook)) return webhook;
+    if ((await countPendingTests(trx, id)) >= maxPendingTests) return tooManyTests;
+    const event = {
+      organization_id: toPublicId('org', organizationId),
+      type: 'webhook.test',
+      data: { ...eventTypes['webhook.test'].example, webhook_id: toPublicId('whk', id) },
+    } as const;
+    const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), { requestId }));
+    due(id);
+    return presentDelivery(row);
+  });
+}
+
+/** Sends one delivery again, with a fresh retry schedule. */
+function retryDelivery(
+  { addressPolicy }: RedeliveryOptions,
+  transact: Transact,
+  { organizationId, id }: Target,
+): Promise<Delivery | Problem> {
+  return transact(async ({ trx, due }) => {
+    const before = await findDelivery(trx, organizationId, id);
+    if (before === undefined) return problem('not_found');
+    const webhook = checkEnabled(await lockWebhook(trx, organizationId, before.webhookId), addressPolicy);
+    // The delivery of a deleted webhook is still there: the answer is not 404.
+    if (isProblem(webhook)) return webhook.problem === 'not_found' ? notEnabled : webhook;
+    const row = await restartDelivery(trx, organizationId, id);
+    if (row === undefined) return whyNotRestarted(await findDelivery(trx, organizationId, id));
+    due(before.webhookId);
+    return presentDelivery(row);
+  });
+}
+
+/** One replay restarts at most so many deliveries, the oldest: it holds their locks until it is done. */
+const replayedAtOnce = 100_000;
+
+/**
+ * Sends the failed and canceled deliveries of a time again, or those with the statuses that are asked for. The webhook is
+ * locked at the end only: a request that disables it meanwhile need not wait, and the replay then restarts nothing.
+ *
+ * @param receivedAtMs when the request arrived, by the monotonic clock: only deliveries completed before are restarted
+ */
+function replayDeliveries(
+  { clock, addressPolicy }: RedeliveryOptions,
+  transact: Transact,
+  { organizationId, id }: Target,
+  { since, until, status: statuses }: ReplayRequest,
+  receivedAtMs: number,
+): Promise<Replay | Problem> {
+  return transact(async ({ trx, due }) => {
+    const before = checkEnabled(await findWebhook(trx, organizationId, id), addressPolicy);
+    if (isProblem(before)) return before;
+    const completedForMs = clock.monotonic() - receivedAtMs;
+    const selection = { webhookId: id, since, until, statuses, completedForMs, limit: replayedAtOnce };
+    const matched = await restartDeliveries(trx, organizationId, selection);
+    const after = checkEnabled(await lockWebhook(trx, organizationId, id), addressPolicy);
+    if (isProblem(after)) return after;
+    if (matched > 0) due(id);
+    return { object: 'replay', matched };
+  });
+}
+
+function whyNotRestarted(delivery: Awaited<ReturnType<typeof findDelivery>>): Problem {
+  if (delivery?.isPending) return stillPending;
+  return delivery?.hasReachedAttemptLimit ? attemptLimitReached : eventRemoved;
+}
+
+const stillPending = problem('conflict', { message: 'The delivery is pending: it will be sent anyway.' });
+const attemptLimitReached = problem('conflict', { message: 'The delivery has reached the limit of 1,000 attempts.' });
+const eventRemoved = problem('conflict', { message: 'The event of this delivery is no longer stored.' });
 
 const tooManyTests = problem('limit_reached', {
-  message: `At most ${maxTests} tests of a webhook wait at a time. These are sent first.`,
+  message: `A webhook has at most ${maxPendingTests} pending tests. Wait until some of them are sent.`,
 });

@@ -2,8 +2,9 @@ import { createLogger, systemClock, uuidTimeMs } from '@enterprise-api/shared/ru
 import { expect, it } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
+import type { AttemptResult } from '../pipeline/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { type AttemptOptions, type AttemptResult, createAttempt } from './attempt.ts';
+import { type AttemptOptions, createAttempt } from './attempt.ts';
 import { signingKey } from './sign.ts';
 
 const uuid = '0192f7a0-0000-7000-8000-000000000000';

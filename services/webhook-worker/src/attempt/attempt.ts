@@ -1,24 +1,13 @@
 import { type Clock, type Logger, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { Start } from '../scheduler/permit.ts';
-import type { LocalCause, Sender, SendFailure, SendResponse, Verdict } from '../sender/types.ts';
+import type { AttemptHooks, AttemptResult } from '../pipeline/types.ts';
+import type { Sender, SendFailure, SendResponse, Verdict } from '../sender/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { buildRequest } from './build-request.ts';
 import { classify, describeAnswer, secretUnavailable } from './classify.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
 import type { SigningKeys } from './sign.ts';
-
-/** What came of a lease. */
-export type AttemptResult =
-  /** The attempt was made. Its outcome is to be recorded. */
-  | { kind: 'outcome'; outcome: Outcome; timedOut: boolean; localCause: LocalCause | null }
-  /** Nothing was sent. The lease is to be released: the delivery is then due now, for any worker. */
-  | { kind: 'released' }
-  /** The webhook is not enabled any more. The delivery is to be canceled. */
-  | { kind: 'canceled' }
-  /** An error of ours, which is logged. The lease is left to expire: released, it would fail again at once, in a loop. */
-  | { kind: 'failed' };
 
 export interface AttemptOptions {
   /** Its `now` goes into signatures and records, and the dates of receivers are compared with it. */
@@ -38,14 +27,14 @@ export interface AttemptOptions {
 }
 
 /** Makes the attempt that a lease is for: look up → build and sign → send → classify → outcome. Never rejects. */
-export function createAttempt(options: AttemptOptions): (lease: Lease, start: Start) => Promise<AttemptResult> {
-  return async (lease, start) => {
+export function createAttempt(options: AttemptOptions): (lease: Lease, hooks: AttemptHooks) => Promise<AttemptResult> {
+  return async (lease, hooks) => {
     try {
       const found = await lookUp(options, lease);
       if (found.kind === 'released' || found.kind === 'canceled') return found;
       const begun = { lease, webhook: found.webhook, startedAt: new Date(options.clock.now()) };
       if (found.keys === null) return conclude(options, begun, unreadableSecret, secretUnavailable);
-      const result = await send(options, begun, found.keys, start);
+      const result = await send(options, begun, found.keys, hooks);
       if (result.kind === 'not_started') return { kind: 'released' };
       return conclude(options, begun, result, classify(result, options.clock.now()));
     } catch (error) {
@@ -88,7 +77,12 @@ interface BegunAttempt {
   startedAt: Date;
 }
 
-function send(options: AttemptOptions, { lease, webhook, startedAt }: BegunAttempt, keys: SigningKeys, start: Start) {
+function send(
+  options: AttemptOptions,
+  { lease, webhook, startedAt }: BegunAttempt,
+  keys: SigningKeys,
+  hooks: AttemptHooks,
+) {
   const request = buildRequest(
     {
       productVersion: options.productVersion,
@@ -99,12 +93,15 @@ function send(options: AttemptOptions, { lease, webhook, startedAt }: BegunAttem
       attempt: lease.number,
       body: Buffer.from(lease.body),
       keys,
-      lowPriority: start.canWait,
+      lowPriority: hooks.canWait,
     },
     startedAt.getTime(),
   );
-  const hooks = { mayStart: () => mayStart(options, lease), onConnect: start.connects, onAnswer: start.answered };
-  return options.send(request, hooks);
+  return options.send(request, {
+    mayStart: () => mayStart(options, lease),
+    onConnect: hooks.connects,
+    onAnswer: hooks.answered,
+  });
 }
 
 /** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */

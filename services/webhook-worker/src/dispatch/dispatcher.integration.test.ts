@@ -4,7 +4,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Capacity } from '../scheduler/capacity.ts';
-import { takeDeliveries } from '../testing/ledger.ts';
+import { leaseDeliveries } from '../testing/ledger.ts';
 import { createDispatcher } from './dispatcher.ts';
 
 let db: Database;
@@ -17,8 +17,8 @@ afterAll(() => close());
 
 type Note = { ids: string[]; due: boolean };
 
-it('a walk that its limit cut short says nothing of the webhooks that it did not come to', async () => {
-  const sets = [await takeDeliveries(db, 4), await takeDeliveries(db, 4), await takeDeliveries(db, 4)];
+it('a walk that its limit cut short says nothing about the webhooks that it did not visit', async () => {
+  const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
   await sql`update deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
   const webhookIds = sets.map((set) => set.webhookId).sort();
   const capacity: Capacity = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
@@ -29,6 +29,8 @@ it('a walk that its limit cut short says nothing of the webhooks that it did not
     db,
     clock: systemClock,
     scheduler: {
+      startEligible: () => undefined,
+      forgetIdle: () => undefined,
       // The first run ends behind the first webhook; the second begins there and sees the two others.
       capacity: () => ({ ...capacity, total: runs === 0 ? 3 : 100 }),
       noteDueRows: (ids, due) => notes.push({ ids: [...ids], due }),
@@ -40,8 +42,8 @@ it('a walk that its limit cut short says nothing of the webhooks that it did not
       },
     },
     leaseMs: 45_000,
-    mayTake: () => runs < 2,
-    onStopped: () => undefined,
+    mayLease: () => runs < 2,
+    onNotEnabled: () => undefined,
     onDispatched: () => undefined,
     onError: (error) => walked.reject(error),
   });

@@ -13,19 +13,20 @@ const visitedPerRun = 1_000;
 export interface DispatcherOptions {
   db: Database;
   clock: Clock;
-  scheduler: Pick<Scheduler, 'capacity' | 'noteDueRows'>;
+  scheduler: Pick<Scheduler, 'startEligible' | 'forgetIdle' | 'capacity' | 'noteDueRows'>;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   leaseMs: number;
-  mayTake: () => boolean;
-  /** Webhooks that are not enabled and have pending rows. */
-  onStopped: (webhookIds: string[]) => void;
+  /** False while this process should lease no further deliveries. */
+  mayLease: () => boolean;
+  /** Webhooks that are disabled or deleted and have pending deliveries. */
+  onNotEnabled: (webhookIds: string[]) => void;
   onDispatched: (deliveries: number) => void;
   onError: (error: unknown) => void;
 }
 
 /**
- * Leases what is due and puts it into the lanes, round robin over the webhooks. Woken by lanes that have room again;
- * else every 250 ms, or every second while there is nothing to do.
+ * Leases what is due and passes it on to the endpoint queues, webhook after webhook. Runs when an endpoint queue has
+ * capacity again; else every 250 ms, or every second while nothing is due.
  */
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
@@ -34,7 +35,9 @@ export function createDispatcher(options: DispatcherOptions): Loop {
     onError: options.onError,
     delayAfterErrorMs: idleEveryMs,
     run: async () => {
-      if (!options.mayTake()) return busyEveryMs;
+      if (!options.mayLease()) return busyEveryMs;
+      scheduler.forgetIdle();
+      scheduler.startEligible();
       const capacity = scheduler.capacity('due');
       if (capacity.total === 0) return busyEveryMs;
       const leasedAt = clock.monotonic();
@@ -42,30 +45,30 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
       cursor = dispatched.cursor ?? nilUuid;
       options.onDispatched(dispatched.leases.length);
-      if (dispatched.stopped.length > 0) options.onStopped(dispatched.stopped);
+      if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
       noteBacklogs(scheduler, capacity, page.cursor, dispatched, backlogs);
       await leaseLoader.accept(dispatched.leases, leasedAt);
-      // What others left of the room is for those that could use more than their share.
-      const hasRoomLeft = backlogs.size > 0 && dispatched.leases.length < capacity.total;
-      return hasRoomLeft ? 0 : delayAfter(page.cursor, dispatched);
+      // Capacity that other webhooks left is for those that could use more than their share.
+      const canLeaseMore = backlogs.size > 0 && dispatched.leases.length < capacity.total;
+      return canLeaseMore ? 0 : delayAfter(page.cursor, dispatched);
     },
   });
 }
 
 function delayAfter(from: string, { cursor, leases }: Dispatched): number {
   if (cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
-  // A walk that began in the middle has not seen the webhooks before its start.
+  // A walk that began in the middle has not visited the webhooks before its start.
   if (from !== nilUuid) return 0;
   return leases.length > 0 ? busyEveryMs : idleEveryMs;
 }
 
-/** Webhooks that were given all they could be given, and may have more rows due; any other that was served has none. */
+/** Webhooks that were given all they could be given, and may have more due; any other that was served has nothing due. */
 function findBacklogs(capacity: Capacity, { leases, share }: Dispatched): Set<string> {
   const given = new Map<string, number>();
   for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
-  const capacityOf = new Map(capacity.webhookIds.map((id, index) => [id, capacity.free[index] ?? 0]));
-  const full = [...given].filter(([id, count]) => count >= Math.min(share, capacityOf.get(id) ?? capacity.ofNewQueue));
+  const freeOf = new Map(capacity.webhookIds.map((id, index) => [id, capacity.free[index] ?? 0]));
+  const full = [...given].filter(([id, count]) => count >= Math.min(share, freeOf.get(id) ?? capacity.ofNewQueue));
   return new Set(full.map(([id]) => id));
 }
 
@@ -77,11 +80,11 @@ function noteBacklogs(
   backlogs: ReadonlySet<string>,
 ): void {
   scheduler.noteDueRows(backlogs, true);
-  // Of one that this run did not come to, before its start, behind its end or after its limit, it can say nothing.
+  // A run says nothing of webhooks that it did not visit: before its start, behind its end, or after its limit.
   if (leases.length >= capacity.total) return;
-  const wasSeen = (id: string) => id > from && (cursor === null || id <= cursor);
+  const wasVisited = (id: string) => id > from && (cursor === null || id <= cursor);
   scheduler.noteDueRows(
-    capacity.webhookIds.filter((id, index) => wasSeen(id) && !backlogs.has(id) && (capacity.free[index] ?? 0) > 0),
+    capacity.webhookIds.filter((id, index) => wasVisited(id) && !backlogs.has(id) && (capacity.free[index] ?? 0) > 0),
     false,
   );
 }

@@ -4,7 +4,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { LeaseRow } from '../leases/lease-row.ts';
-import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
+import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { leaseDueDeliveries } from './queries.ts';
 
 const leaseMs = 45_000;
@@ -25,18 +25,18 @@ const idsOf = (leases: LeaseRow[]) => leases.map((lease) => lease.id).sort();
 
 describe('dispatch', () => {
   it('leases what is due, and nothing else', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 5);
+    const { leases, webhookId } = await leaseDeliveries(db, 5);
     const due = idsOf(leases.slice(0, 2));
     await makeDue(due);
     const dispatched = await leaseDueDeliveries(db, page, plenty, leaseMs);
     expect(idsOf(dispatched.leases)).toEqual(due);
     expect(dispatched.leases[0]).toMatchObject({ webhook_id: webhookId, attempt_count: 0, webhook_version: 1 });
-    expect(dispatched).toMatchObject({ cursor: null, stopped: [] });
+    expect(dispatched).toMatchObject({ cursor: null, notEnabled: [] });
     expect((await leaseDueDeliveries(db, page, plenty, leaseMs)).leases).toEqual([]);
   });
 
   it('makes each further lease without an attempt rarer, an hour at most', async () => {
-    const { leases } = await takeDeliveries(db, 1);
+    const { leases } = await leaseDeliveries(db, 1);
     const [{ id }] = leases as [LeaseRow];
     const delays: number[] = [];
     for (let claim = 0; claim < 12; claim++) {
@@ -44,7 +44,7 @@ describe('dispatch', () => {
       await leaseDueDeliveries(db, page, plenty, leaseMs);
       delays.push((Number((await findDelivery(db, id)).next_attempt_at) - Date.now()) / 1_000);
     }
-    // The first lease was take's: 45 s + 30 s × (2 − 1) × [1, 2] after it, and doubling.
+    // Fan-out gave the first lease: 45 s + 30 s × (2 − 1) × [1, 2] after it, and doubling.
     expect(delays[0]).toBeGreaterThan(70);
     expect(delays[0]).toBeLessThan(106);
     expect(delays[3]).toBeGreaterThan(45 + 30 * 15 - 5);
@@ -52,8 +52,8 @@ describe('dispatch', () => {
     expect(delays[11]).toBeLessThanOrEqual(45 + 3_600);
   });
 
-  it('gives each webhook no more than its room', async () => {
-    const sets = [await takeDeliveries(db, 4), await takeDeliveries(db, 4)];
+  it('gives each webhook no more than its capacity', async () => {
+    const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
     await makeDue(sets.flatMap((set) => idsOf(set.leases)));
     const webhooks = sets.map((set) => set.webhookId).sort();
     const capacity = { ...plenty, webhookIds: webhooks, free: [1, 3], busy: [0, 0] };
@@ -61,10 +61,10 @@ describe('dispatch', () => {
     expect(leases.map((lease) => lease.webhook_id).sort()).toEqual([0, 1, 1, 1].map((index) => webhooks[index]));
   });
 
-  it('shares the room of the process among the webhooks with rows due, and goes on behind the last that got any', async () => {
-    const sets = [await takeDeliveries(db, 4), await takeDeliveries(db, 4), await takeDeliveries(db, 4)];
+  it('shares the capacity of the process among the webhooks with rows due, and goes on behind the last that got any', async () => {
+    const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
     // Leased elsewhere: pending, not due, and no reason to give the others less.
-    await takeDeliveries(db, 4);
+    await leaseDeliveries(db, 4);
     await makeDue(sets.flatMap((set) => idsOf(set.leases)));
     const webhooks = sets.map((set) => set.webhookId).sort();
     const six = await leaseDueDeliveries(db, page, { ...plenty, total: 6 }, leaseMs);
@@ -78,8 +78,8 @@ describe('dispatch', () => {
   });
 
   it('serves webhooks in the order of the walk, whatever the plan, so that none is passed over', async () => {
-    const sets: Awaited<ReturnType<typeof takeDeliveries>>[] = [];
-    for (let count = 0; count < 24; count++) sets.push(await takeDeliveries(db, 1));
+    const sets: Awaited<ReturnType<typeof leaseDeliveries>>[] = [];
+    for (let count = 0; count < 24; count++) sets.push(await leaseDeliveries(db, 1));
     await makeDue(sets.flatMap((set) => idsOf(set.leases)));
     const webhooks = sets.map((set) => set.webhookId).sort();
     await db.transaction().execute(async (trx) => {
@@ -91,29 +91,29 @@ describe('dispatch', () => {
   });
 
   it('reports its cursor when it has visited as many webhooks as it may, also with nothing leased', async () => {
-    const sets = [await takeDeliveries(db, 1), await takeDeliveries(db, 1)];
+    const sets = [await leaseDeliveries(db, 1), await leaseDeliveries(db, 1)];
     const [first] = sets.map((set) => set.webhookId).sort();
     const walk = await leaseDueDeliveries(db, { cursor: nilUuid, visit: 1 }, plenty, leaseMs);
     expect(walk).toMatchObject({ leases: [], cursor: first });
   });
 
-  it('sends one at a time while the breaker is open', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 3);
+  it('leases one at a time while the circuit is open', async () => {
+    const { leases, webhookId } = await leaseDeliveries(db, 3);
     await makeDue(idsOf(leases));
     await sql`insert into webhook_health (webhook_id, open_until) values (${webhookId}, now() + interval '1 h')`.execute(
       db,
     );
-    const lane = { ...plenty, webhookIds: [webhookId], free: [100] };
-    expect((await leaseDueDeliveries(db, page, { ...lane, busy: [0] }, leaseMs)).leases).toHaveLength(1);
-    expect((await leaseDueDeliveries(db, page, { ...lane, busy: [1] }, leaseMs)).leases).toHaveLength(0);
+    const queue = { ...plenty, webhookIds: [webhookId], free: [100] };
+    expect((await leaseDueDeliveries(db, page, { ...queue, busy: [0] }, leaseMs)).leases).toHaveLength(1);
+    expect((await leaseDueDeliveries(db, page, { ...queue, busy: [1] }, leaseMs)).leases).toHaveLength(0);
   });
 
-  it('leases nothing of a webhook that is not enabled, and names it; a test of a disabled one goes out', async () => {
-    const { leases, webhookId, organizationId } = await takeDeliveries(db, 2);
+  it('leases nothing of a webhook that is not enabled, and reports it; a test of a disabled one is leased', async () => {
+    const { leases, webhookId, organizationId } = await leaseDeliveries(db, 2);
     await makeDue(idsOf(leases));
     await sql`update webhooks set state = 'disabled', disabled_reason = 'manual' where id = ${webhookId}`.execute(db);
     const dispatched = await leaseDueDeliveries(db, page, plenty, leaseMs);
-    expect(dispatched).toMatchObject({ leases: [], stopped: [webhookId] });
+    expect(dispatched).toMatchObject({ leases: [], notEnabled: [webhookId] });
 
     const [test] = leases as [LeaseRow];
     await sql`update deliveries set event_type = 'webhook.test' where id = ${test.id}`.execute(db);
@@ -124,8 +124,8 @@ describe('dispatch', () => {
   const makeTest = (id: string) =>
     sql`update deliveries set event_type = 'webhook.test', next_attempt_at = now() where id = ${id}`.execute(db);
 
-  it('sends a test before all else that is due to its webhook', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 5);
+  it('leases a test before all else that is due to its webhook', async () => {
+    const { leases, webhookId } = await leaseDeliveries(db, 5);
     await makeDue(idsOf(leases));
     const [, , test] = leases as [LeaseRow, LeaseRow, LeaseRow];
     await makeTest(test.id);
@@ -137,8 +137,8 @@ describe('dispatch', () => {
     expect((await leaseDueDeliveries(db, page, full, leaseMs)).leases).toEqual([]);
   });
 
-  it('sends a test past an open breaker, also while another attempt is under way', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 3);
+  it('leases a test past an open circuit, also while another attempt is under way', async () => {
+    const { leases, webhookId } = await leaseDeliveries(db, 3);
     await makeDue(idsOf(leases));
     const [test] = leases as [LeaseRow];
     await makeTest(test.id);
@@ -149,8 +149,8 @@ describe('dispatch', () => {
     expect(idsOf((await leaseDueDeliveries(db, page, busy, leaseMs)).leases)).toEqual([test.id]);
   });
 
-  it('goes on behind the last webhook that its limit let it serve, whoever is tested behind that', async () => {
-    const sets = [await takeDeliveries(db, 1), await takeDeliveries(db, 1), await takeDeliveries(db, 1)];
+  it('goes on behind the last webhook that its limit let it serve, also when a later one has a test', async () => {
+    const sets = [await leaseDeliveries(db, 1), await leaseDeliveries(db, 1), await leaseDeliveries(db, 1)];
     await makeDue(sets.flatMap((set) => idsOf(set.leases)));
     const webhooks = sets.map((set) => set.webhookId).sort();
     const last = sets.find((set) => set.webhookId === webhooks[2])?.leases[0] as LeaseRow;
@@ -160,8 +160,8 @@ describe('dispatch', () => {
     expect(cursor).toBe(webhooks[0]);
   });
 
-  it('gives a delivery to one of two that ask at once', async () => {
-    const { leases } = await takeDeliveries(db, 30);
+  it('gives a delivery to one of two processes that ask at once', async () => {
+    const { leases } = await leaseDeliveries(db, 30);
     await makeDue(idsOf(leases));
     const answers = await Promise.all([1, 2].map(() => leaseDueDeliveries(db, page, plenty, leaseMs)));
     expect(idsOf(answers.flatMap((answer) => answer.leases))).toEqual(idsOf(leases));

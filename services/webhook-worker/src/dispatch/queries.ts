@@ -1,4 +1,4 @@
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
@@ -7,7 +7,7 @@ import type { Capacity } from '../scheduler/capacity.ts';
 export interface DispatchPage {
   /** Webhooks are visited in the order of their ids, from behind this one. */
   cursor: string;
-  /** Webhooks visited at most. */
+  /** Webhooks at most. */
   visit: number;
 }
 
@@ -15,31 +15,21 @@ export interface Dispatched {
   leases: LeaseRow[];
   /** Where the next run goes on; null when this one came to the end. */
   cursor: string | null;
-  /** Webhooks visited that are not enabled and have pending rows: these are to be canceled. */
-  stopped: string[];
-  /** What each webhook could be given at most: one that got so much may have more rows due. */
+  /** Webhooks visited that are disabled or deleted and have pending deliveries: these are to be canceled. */
+  notEnabled: string[];
+  /** What each webhook could be given at most: one that got as much may have more deliveries due. */
   share: number;
 }
 
-/** Added to a lease that was given before without a recorded attempt: 30 s × (2^lease_count − 1), an hour at most. */
-const reclaimStepSeconds = 30;
-const reclaimLimitSeconds = 3_600;
-/** Leased in one run out of turn. */
+/** Added to a lease that follows others without a recorded attempt: 30 s × (2^lease_count − 1), an hour at most. */
+const repeatedLeaseSeconds = 30;
+const repeatedLeaseSecondsLimit = 3_600;
+/** Tests of one webhook that one run leases. */
 const testsPerWebhook = 5;
 
 /**
- * Leases due rows, at most each webhook's room: first tries left over, retries, hand-backs, manual retries and the rows
- * of dead processes are all the same to it. While a webhook's breaker is open its rows go one at a time. The process's
- * room is shared among the webhooks that have rows due: one with a backlog would take it all, send it over as many
- * connections as its lane allows, and the next in line would do the same (measured with 100 backlogs: four times the
- * CPU per delivery, for handshakes). A few tests go before all else that is due to their webhook and past its breaker,
- * beyond what its turn gives: who asks whether an endpoint works again asks just then.
- *
- * Walks the webhooks that have pending rows by a loose index scan: a webhook costs one probe of `deliveries_due`,
- * however many rows wait behind it. They are served in the order of their ids (a plan with a hash join had another
- * one), because a walk that its limit cuts short goes on behind the greatest id it served. Bodies are not joined here:
- * with them the planner read all of `events`; and whether anything is due is asked per webhook, `lateral` and `limit`
- * making it a probe: as `exists` it became a join with all that is due.
+ * Leases due deliveries, at most each webhook's capacity: first attempts, retries, released leases, redeliveries and the
+ * deliveries of dead processes are all the same here. Bodies are not joined: with them the planner read all of `events`.
  */
 export async function leaseDueDeliveries(
   db: Database,
@@ -48,88 +38,144 @@ export async function leaseDueDeliveries(
   leaseMs: number,
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
-    with recursive seen as (
-      (select d.webhook_id, 1 as n from deliveries d
-        where d.status = 'pending' and d.webhook_id > ${page.cursor}::uuid order by d.webhook_id limit 1)
-      union all
-      select x.webhook_id, s.n + 1 from seen s cross join lateral (
-        select d.webhook_id from deliveries d
-        where d.status = 'pending' and d.webhook_id > s.webhook_id order by d.webhook_id limit 1) x
-      where s.n < ${page.visit}
-    ), rooms as materialized (
-      select w.id as webhook_id, w.version, w.state, coalesce(l.room, ${capacity.ofNewQueue}) as room_for_tests,
-             case when h.open_until > now() and coalesce(l.busy, 0) > 0 then 0
-                  when h.open_until > now() then least(1, coalesce(l.room, ${capacity.ofNewQueue}))
-                  else coalesce(l.room, ${capacity.ofNewQueue}) end as room
-      from seen s join webhooks w on w.id = s.webhook_id
-      left join webhook_health h on h.webhook_id = w.id
-      left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[],
-        ${plainArray(capacity.busy)}::int[]) as l(id, room, busy)
-        on l.id = w.id
-      order by w.id
-    ), due as materialized (
-      select r.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
-      from rooms r cross join lateral (
-        select from deliveries d
-        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() limit 1) any_due
-      where r.room > 0 order by r.webhook_id
-    ), picked as materialized (
-      select d.id, r.version from due r cross join lateral (
-        select d.id from deliveries d
-        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at <= now()
-          and r.state = 'enabled'
-        order by d.next_attempt_at limit least(r.room, r.share) for update skip locked) d
-      limit ${capacity.total}
-    ), tests as materialized (
-      select d.id, r.version
-      from (select distinct webhook_id from deliveries where status = 'pending' and event_type = 'webhook.test') t
-      join rooms r on r.webhook_id = t.webhook_id cross join lateral (
-        select d.id from deliveries d
-        where d.webhook_id = r.webhook_id and d.status = 'pending' and d.event_type = 'webhook.test'
-          and d.next_attempt_at <= now() and r.state <> 'deleted'
-        order by d.next_attempt_at limit least(r.room_for_tests, ${testsPerWebhook}) for update skip locked) d
-      limit ${capacity.total}
-    ), chosen as materialized (
-      select id, version, true as in_turn from picked
-      union all select id, version, false from tests where id not in (select id from picked)
-    ), leased as (
-      update deliveries d set lease_count = least(d.lease_count + 1, 32000),
-        next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} +
-          least(${reclaimStepSeconds} * (power(2, least(d.lease_count, 7)) - 1) * (1 + random()), ${reclaimLimitSeconds}))
-      where d.id = any (array(select id from chosen))
-      returning d.*
-    ), walk as (
-      select count(*) as visited, max(webhook_id::text)::uuid as cursor,
-             (select array_agg(webhook_id) from rooms where state <> 'enabled') as stopped,
-             (select max(share) from due) as share
-      from seen
-    )
-    select v.visited, v.cursor, v.stopped, v.share, ${leaseColumns('l')}, p.version as webhook_version, p.in_turn
-    from walk v left join (leased l join chosen p on p.id = l.id) on true`.execute(db);
-  const walk = rows[0];
+    with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(capacity)}, ${picked(capacity)},
+    ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes}, ${walk}
+    select v.visited, v.cursor, v.not_enabled, v.share, ${leaseColumns('l')}, c.version as webhook_version, c.in_turn
+    from walk v left join (leased l join chosen c on c.id = l.id) on true`.execute(db);
+  const summary = rows[0];
   const leases = rows.filter((row) => row.id !== null);
   const inTurn = leases.filter((lease) => lease.in_turn);
-  const cursor = nextCursor(page, walk, inTurn, capacity.total);
-  return { leases, cursor, stopped: walk?.stopped ?? [], share: walk?.share ?? capacity.total };
+  const cursor = nextCursor(page, summary, inTurn, capacity.total);
+  return { leases, cursor, notEnabled: summary?.not_enabled ?? [], share: summary?.share ?? capacity.total };
 }
 
-/** What a run says of its walk, in each of its rows. */
+/** `visited`: the webhooks that have pending deliveries; each costs one probe of `deliveries_due`, however many it has. */
+const visitedWebhooks = ({ cursor, visit }: DispatchPage) =>
+  looseIndexScan({
+    name: 'visited_webhooks',
+    table: 'deliveries',
+    column: 'webhook_id',
+    where: sql`status = 'pending'`,
+    after: cursor,
+    limit: visit,
+  });
+
+/**
+ * `capacities`: how many deliveries of each webhook may be leased. While its circuit is open, what is due goes one at a
+ * time. After that the circuit is half-open until an attempt has succeeded: one delivery is its probe, over all processes,
+ * and while the probe is under way none is leased. The probe is looked up only then, and by its key.
+ */
+const capacities = (capacity: Capacity) => sql`capacities as materialized (
+    select w.id as webhook_id, w.version, w.state, l.free as free_for_tests, s.is_half_open, h.probe_until,
+           case when s.is_closed then l.free
+                when l.busy > 0 then 0
+                when s.is_half_open and h.probe_until > now() and (
+                  select true from deliveries p where p.id = h.probe_delivery_id and p.next_attempt_at = h.probe_until) then 0
+                else least(1, l.free) end as free
+    from visited_webhooks v join webhooks w on w.id = v.webhook_id
+    left join webhook_health h on h.webhook_id = w.id
+    left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[],
+      ${plainArray(capacity.busy)}::int[]) as c(id, free, busy) on c.id = w.id
+    cross join lateral (
+      select coalesce(c.free, ${capacity.ofNewQueue}) as free, coalesce(c.busy, 0) as busy) l
+    cross join lateral (
+      select coalesce(h.open_until, '-infinity') <= now() and coalesce(h.openings, 0) = 0 as is_closed,
+             h.openings > 0 and h.open_until <= now() as is_half_open) s
+    order by w.id
+  )`;
+
+/**
+ * `probes`: half-open circuits that this statement may try. Their rows are locked, so that of two processes one gets the
+ * probe: a row that another process has locked is skipped, and one that it has changed meanwhile does not match any more.
+ * Nothing here waits for a lock, so the order health before deliveries cannot deadlock with the outcomes' opposite one.
+ */
+const probes = sql`probes as materialized (
+    select h.webhook_id from capacities c join webhook_health h on h.webhook_id = c.webhook_id
+    where c.is_half_open and c.free > 0 and h.openings > 0 and h.open_until <= now()
+      and h.probe_until is not distinct from c.probe_until
+    order by h.webhook_id for update of h skip locked
+  )`;
+
+/**
+ * `due`: webhooks with capacity that have anything due, in the order of their ids, because a walk that its limit cuts short
+ * goes on behind the greatest id it served (a plan with a hash join had another order). Whether anything is due is asked
+ * per webhook, `lateral` and `limit` making it a probe: as `exists` it became a join with all that is due.
+ *
+ * The process's capacity is shared among them. One with a backlog would take it all, send it over as many connections as
+ * it may have, and the next one would do the same (measured with 100 backlogs: four times the CPU per delivery).
+ */
+const due = (capacity: Capacity) => sql`due as materialized (
+    select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
+    from capacities c left join probes p on p.webhook_id = c.webhook_id cross join lateral (
+      select from deliveries d
+      where d.webhook_id = c.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() limit 1) any_due
+    where c.free > 0 and (p.webhook_id is not null or c.is_half_open is not true) order by c.webhook_id
+  )`;
+
+/** `picked`: what is leased in turn, oldest first. A test does not count for the circuit, so it cannot be the probe. */
+const picked = (capacity: Capacity) => sql`picked as materialized (
+    select d.id, c.version, c.is_half_open from due c cross join lateral (
+      select d.id from deliveries d
+      where d.webhook_id = c.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() and c.state = 'enabled'
+        and (d.event_type <> 'webhook.test' or c.is_half_open is not true)
+      order by d.next_attempt_at limit least(c.free, c.share) for update skip locked) d
+    limit ${capacity.total}
+  )`;
+
+/**
+ * `tests`: a few tests go before all else that is due to their webhook, past its circuit and beyond its share. A person
+ * who tests an endpoint wants to know whether it works again, and often does so while its circuit is open.
+ */
+const tests = (capacity: Capacity) => sql`tests as materialized (
+    select d.id, c.version
+    from (select distinct webhook_id from deliveries where status = 'pending' and event_type = 'webhook.test') t
+    join capacities c on c.webhook_id = t.webhook_id cross join lateral (
+      select d.id from deliveries d
+      where d.webhook_id = c.webhook_id and d.status = 'pending' and d.event_type = 'webhook.test'
+        and d.next_attempt_at <= now() and c.state <> 'deleted'
+      order by d.next_attempt_at limit least(c.free_for_tests, ${testsPerWebhook}) for update skip locked) d
+    limit ${capacity.total}
+  )`;
+
+const chosen = sql`chosen as materialized (
+    select id, version, is_half_open, true as in_turn from picked
+    union all select id, version, null, false from tests where id not in (select id from picked)
+  )`;
+
+/** `leased`: a delivery that was leased before without a recorded attempt may be what kills processes: it comes back ever more rarely. */
+const leased = (leaseMs: number) => sql`leased as (
+    update deliveries d set lease_count = least(d.lease_count + 1, 32000),
+      next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} + least(
+        ${repeatedLeaseSeconds} * (power(2, least(d.lease_count, 7)) - 1) * (1 + random()), ${repeatedLeaseSecondsLimit}))
+    where d.id = any (array(select id from chosen))
+    returning d.*
+  )`;
+
+const notedProbes = sql`noted_probes as (
+    update webhook_health h set probe_delivery_id = l.id, probe_until = l.next_attempt_at
+    from leased l join chosen c on c.id = l.id
+    where c.is_half_open and h.webhook_id = l.webhook_id
+  )`;
+
+/** `walk`: one row, what the run says of its walk. */
+const walk = sql`walk as (
+    select count(*) as visited, max(webhook_id::text)::uuid as cursor,
+           (select array_agg(webhook_id) from capacities where state <> 'enabled') as not_enabled,
+           (select max(share) from due) as share
+    from visited_webhooks
+  )`;
+
+/** {@link walk}, in each row of the answer. */
 interface Walk {
   visited: number;
   cursor: string | null;
-  stopped: string[] | null;
+  not_enabled: string[] | null;
   share: number | null;
 }
 
-/** Where the walk stopped: behind the last webhook served when the limit ended it, else behind the last visited. */
-function nextCursor(page: DispatchPage, walk: Walk | undefined, leases: LeaseRow[], total: number): string | null {
-  if (leases.length >= total) {
-    return (
-      leases
-        .map((lease) => lease.webhook_id)
-        .sort()
-        .at(-1) ?? nilUuid
-    );
-  }
-  return walk && walk.visited >= page.visit ? walk.cursor : null;
+/** Where the next run goes on: behind the last webhook served when the limit ended this one, else behind the last visited. */
+function nextCursor(page: DispatchPage, walk: Walk | undefined, inTurn: LeaseRow[], limit: number): string | null {
+  if (inTurn.length < limit) return walk && walk.visited >= page.visit ? walk.cursor : null;
+  const served = inTurn.map((lease) => lease.webhook_id).sort();
+  return served.at(-1) ?? nilUuid;
 }

@@ -1,34 +1,36 @@
-/** How much a take changes what is expected of the next one, at most; one of so many events does. */
-const greatestWeight = 0.3;
-const eventsOfWeight = 30;
+/** How much one fan-out changes the estimate: at most this much, by a fan-out of so many events. */
+const maxWeight = 0.3;
+const eventsOfFullWeight = 30;
+const maxEventsPerUnit = 10;
 
 /**
- * How many events this process has room for: its free places, divided by the places that events have wanted lately.
- * A delivery that is written without a place here is due for anybody, and is then written a second time to be leased: a
- * third of the database's work when every event goes to a hundred webhooks. Until there is room its event waits in the
- * outbox, where organizations take turns.
+ * Estimates how many events this process has capacity for: its free capacity, divided by the deliveries that events have
+ * had lately. A delivery that is written without capacity here is due for any process, and is written a second time to be
+ * leased: a third of the database's work when every event goes to a hundred webhooks. So its event waits in the outbox
+ * until there is capacity, where organizations are served in turn.
  *
- * Takes under way are not counted as taken: some go over the room, none waits for another that hangs.
+ * Fan-outs under way are not subtracted: some exceed the capacity a little, and none waits for another that hangs.
  */
-export class Appetite {
-  readonly #room: () => number;
-  #placesPerEvent = 1;
+export class AdmissionEstimate {
+  readonly #freeCapacity: () => number;
+  #deliveriesPerEvent = 1;
 
-  constructor(room: () => number) {
-    this.#room = room;
+  constructor(freeCapacity: () => number) {
+    this.#freeCapacity = freeCapacity;
   }
 
-  /** Events, none while there is no room. An event may want more places than there are: one is always taken. */
+  /** Events to fan out now: none without capacity, else at least one, for an event may have more deliveries than that. */
   events(): number {
-    const room = this.#room();
-    return room < 1 ? 0 : Math.max(1, Math.floor(room / this.#placesPerEvent));
+    const free = this.#freeCapacity();
+    return free < 1 ? 0 : Math.max(1, Math.floor(free / this.#deliveriesPerEvent));
   }
 
-  /** @param places that these events wanted: deliveries leased, or due at once for want of room */
-  learn(events: number, places: number): void {
+  /** @param admitted deliveries of these events that use capacity: leased, or due now because there was none */
+  learn(events: number, admitted: number): void {
     if (events === 0) return;
-    const weight = Math.min(greatestWeight, events / eventsOfWeight);
-    // Events that nobody subscribed to want nothing: still no more than a batch of them.
-    this.#placesPerEvent = Math.max(0.1, this.#placesPerEvent + weight * (places / events - this.#placesPerEvent));
+    const weight = Math.min(maxWeight, events / eventsOfFullWeight);
+    const estimate = this.#deliveriesPerEvent + weight * (admitted / events - this.#deliveriesPerEvent);
+    // Events without a subscriber use nothing; the bound keeps one batch from emptying the whole outbox.
+    this.#deliveriesPerEvent = Math.max(1 / maxEventsPerUnit, estimate);
   }
 }

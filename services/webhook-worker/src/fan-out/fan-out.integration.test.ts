@@ -3,7 +3,7 @@ import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { emitEvents, plenty } from '../testing/ledger.ts';
-import { createTaker } from './fan-out.ts';
+import { FanOut } from './fan-out.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -27,30 +27,31 @@ const makeOverdue = async () => {
   await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
 };
 
-/** A taker in a process that has so much room. Time passes when a test says so. */
-function bench(process: { room: number; mayTake?: boolean }) {
+/** The fan-out of a process with so much free capacity. Time passes when a test says so. */
+function fanOutWith(process: { free: number; mayLease?: boolean }) {
   const startedAt = Date.now();
   let now = 0;
   const accepted: number[] = [];
   let left = 0;
-  const taker = createTaker({
+  const fanOut = new FanOut({
     db,
     clock: { now: () => startedAt + now, monotonic: () => now },
     scheduler: {
-      capacity: () => ({ ...plenty, total: process.room }),
-      freeCapacity: () => process.room,
+      startEligible: () => undefined,
+      capacity: () => ({ ...plenty, total: process.free }),
+      freeCapacity: () => process.free,
       noteDueRows: () => undefined,
     },
     leaseLoader: { accept: async (rows) => void accepted.push(rows.length) },
     settings: { leaseMs: 45_000, maxAttempts: 10 },
-    mayTake: () => process.mayTake ?? true,
-    onTaken: () => undefined,
-    onLeft: () => {
+    mayLease: () => process.mayLease ?? true,
+    onFannedOut: () => undefined,
+    onLeftInOutbox: () => {
       left += 1;
     },
   });
   return {
-    taker,
+    fanOut,
     accepted,
     left: () => left,
     pass: (ms: number) => {
@@ -59,77 +60,77 @@ function bench(process: { room: number; mayTake?: boolean }) {
   };
 }
 
-describe('a process without room', () => {
-  it('leaves the events of a job, and takes them as soon as it has room, however young they are', async () => {
-    const process = { room: 2 };
-    const { taker, accepted, left } = bench(process);
-    expect(await taker.takeEvents(await emit(5))).toBe(2);
+describe('a process without free capacity', () => {
+  it('leaves events of a job in the outbox, and fans them out as soon as it has capacity, however young they are', async () => {
+    const process = { free: 2 };
+    const { fanOut, accepted, left } = fanOutWith(process);
+    expect(await fanOut.fanOutEvents(await emit(5))).toBe(2);
     expect([await outboxSize(), left()]).toEqual([3, 1]);
-    process.room = 0;
-    expect(await taker.takeOverdue()).toBe('no_room');
+    process.free = 0;
+    expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
     expect(await outboxSize()).toBe(3);
 
-    process.room = 2;
-    expect(await taker.takeOverdue()).toBe('go_on');
+    process.free = 2;
+    expect(await fanOut.fanOutOverdue()).toBe('again');
     expect(await outboxSize()).toBe(1);
-    expect(await taker.takeOverdue()).toBe('go_on');
+    expect(await fanOut.fanOutOverdue()).toBe('again');
     expect(await outboxSize()).toBe(0);
-    expect(await taker.takeOverdue()).toBe('saw_all');
+    expect(await fanOut.fanOutOverdue()).toBe('all_visited');
     expect(accepted.filter((rows) => rows > 0)).toEqual([2, 2, 1]);
   });
 
-  it('takes nothing while it should take on nothing more, whatever room it has', async () => {
-    const process = { room: 10, mayTake: false };
-    const { taker, left } = bench(process);
+  it('fans nothing out for a job while it should lease no further deliveries, whatever capacity it has', async () => {
+    const process = { free: 10, mayLease: false };
+    const { fanOut, left } = fanOutWith(process);
     const ids = await emit(2);
-    expect(await taker.takeEvents(ids)).toBe('no_room');
+    expect(await fanOut.fanOutEvents(ids)).toBe('no_capacity');
     expect([await outboxSize(), left()]).toEqual([2, 1]);
-    process.mayTake = true;
-    expect(await taker.takeOverdue()).toBe('go_on');
+    process.mayLease = true;
+    expect(await fanOut.fanOutOverdue()).toBe('again');
     expect(await outboxSize()).toBe(0);
   });
 
-  it('leaves young events to their jobs again, two seconds after it has left any', async () => {
-    const process = { room: 0 };
-    const { taker, pass } = bench(process);
-    await taker.takeEvents(await emit(1));
-    process.room = 10;
+  it('leaves young events to their jobs again, two seconds after it left any in the outbox', async () => {
+    const process = { free: 0 };
+    const { fanOut, pass } = fanOutWith(process);
+    await fanOut.fanOutEvents(await emit(1));
+    process.free = 10;
     pass(2_000);
-    expect(await taker.takeOverdue()).toBe('saw_all');
+    expect(await fanOut.fanOutOverdue()).toBe('all_visited');
     expect(await outboxSize()).toBe(1);
     await makeOverdue();
-    expect(await taker.takeOverdue()).toBe('go_on');
+    expect(await fanOut.fanOutOverdue()).toBe('again');
     expect(await outboxSize()).toBe(0);
   });
 
-  it('takes what has waited for a second nevertheless: another process may have room', async () => {
-    const { taker, accepted, pass } = bench({ room: 0 });
+  it('fans overdue events out after a second nevertheless: another process may have capacity', async () => {
+    const { fanOut, accepted, pass } = fanOutWith({ free: 0 });
     await emit(5);
     await makeOverdue();
-    expect(await taker.takeOverdue()).toBe('no_room');
+    expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
     pass(999);
-    expect(await taker.takeOverdue()).toBe('no_room');
+    expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
     pass(1);
-    expect(await taker.takeOverdue()).toBe('go_on');
+    expect(await fanOut.fanOutOverdue()).toBe('again');
     expect([await outboxSize(), accepted]).toEqual([0, [0]]);
     const rows = await sql<{ due: boolean }>`select next_attempt_at <= now() as due from deliveries`.execute(db);
     expect(rows.rows).toEqual(Array(5).fill({ due: true }));
     await emit(1);
     await makeOverdue();
-    expect(await taker.takeOverdue()).toBe('no_room');
+    expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
   });
 
-  it('comes back to the organizations before those that it served last', async () => {
-    const process = { room: 0 };
-    const { taker } = bench(process);
+  it('serves organizations in turn, also those before the one that it served last', async () => {
+    const process = { free: 0 };
+    const { fanOut } = fanOutWith(process);
     const events = await emit(3);
     organizationId = await insertOrganization(db);
     await insertWebhook(db, { organizationId });
     events.push(...(await emit(3)));
-    expect(await taker.takeEvents(events)).toBe('no_room');
-    process.room = 1;
+    expect(await fanOut.fanOutEvents(events)).toBe('no_capacity');
+    process.free = 1;
     const ahead: number[] = [];
-    while ((await taker.takeOverdue()) !== 'saw_all') {
+    while ((await fanOut.fanOutOverdue()) !== 'all_visited') {
       const rows = await db.selectFrom('deliveries').select('organization_id').execute();
       const second = rows.filter((row) => row.organization_id === organizationId).length;
       ahead.push(rows.length - 2 * second);
@@ -140,23 +141,23 @@ describe('a process without room', () => {
   });
 });
 
-it('has the relay take young events too when jobs come with what is overdue and gone', async () => {
-  const { taker, left, pass } = bench({ room: 10 });
+it('has the relay look at young events too when a job names only overdue events that are gone', async () => {
+  const { fanOut, left, pass } = fanOutWith({ free: 10 });
   const gone = await emit(2);
-  expect(await taker.takeEvents(gone)).toBe(2);
+  expect(await fanOut.fanOutEvents(gone)).toBe(2);
   // Twice the same job, a moment apart, is nothing: the queue delivers at least once.
-  expect([await taker.takeEvents(gone), left()]).toEqual([0, 0]);
+  expect([await fanOut.fanOutEvents(gone), left()]).toEqual([0, 0]);
   await emit(1);
   pass(5_500);
-  expect([await taker.takeEvents(gone), left()]).toEqual([0, 1]);
-  expect(await taker.takeOverdue()).toBe('go_on');
+  expect([await fanOut.fanOutEvents(gone), left()]).toEqual([0, 1]);
+  expect(await fanOut.fanOutOverdue()).toBe('again');
   expect(await outboxSize()).toBe(0);
 });
 
-it('goes on after a take that failed', async () => {
-  const process = { room: 10 };
-  const { taker } = bench(process);
+it('goes on after a fan-out that failed', async () => {
+  const process = { free: 10 };
+  const { fanOut } = fanOutWith(process);
   const ids = await emit(2);
-  await expect(taker.takeEvents(['not a uuid'])).rejects.toThrow('uuid');
-  expect(await taker.takeEvents(ids)).toBe(2);
+  await expect(fanOut.fanOutEvents(['not a uuid'])).rejects.toThrow('uuid');
+  expect(await fanOut.fanOutEvents(ids)).toBe(2);
 });

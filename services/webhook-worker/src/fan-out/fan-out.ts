@@ -3,100 +3,114 @@ import { type Clock, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { Appetite } from './admission-estimate.ts';
-import { type Taken, type TakeSettings, takeEvents, takeOverdueEvents } from './queries.ts';
+import { AdmissionEstimate } from './admission-estimate.ts';
+import { type FannedOut, type FanOutSettings, fanOutEvents, fanOutOverdueEvents } from './queries.ts';
 
-/** Takes events, from a job or straight from the outbox, and sets going what this process was given. */
-export interface Taker {
-  /**
-   * As many of these as there is room for. The others are left in the outbox.
-   *
-   * @returns how many events were taken here, while others had them or will; or that there was no room for any
-   */
-  takeEvents(eventIds: readonly string[]): Promise<number | 'no_room'>;
-  /** The relay's take: the oldest events that no job has brought, or that were left here, organizations taking turns. */
-  takeOverdue(): Promise<OverdueTake>;
+export interface FanOutOptions {
+  db: Database;
+  clock: Clock;
+  scheduler: Pick<Scheduler, 'startEligible' | 'capacity' | 'freeCapacity' | 'noteDueRows'>;
+  leaseLoader: Pick<LeaseLoader, 'accept'>;
+  settings: FanOutSettings;
+  /** False while this process should lease no further deliveries. */
+  mayLease: () => boolean;
+  onFannedOut: (by: 'job' | 'relay', result: FannedOut) => void;
+  /** Events were left in the outbox for want of capacity, or jobs are late: the relay should look now. */
+  onLeftInOutbox: () => void;
 }
 
 /**
- * How a run of the relay ended: it took events, or came to the end of a walk that it had begun in the middle; it came by
- * every organization and found none; it found none among those that it visited; or there was no room here.
+ * How a run of the relay ended:
+ * `again` — it found events, or came to the end of a walk that had begun in the middle;
+ * `all_visited` — it visited every organization and found nothing;
+ * `some_visited` — it found nothing among the organizations of this run, and others follow;
+ * `no_capacity` — this process has no capacity for an event.
  */
-export type OverdueTake = 'go_on' | 'saw_all' | 'saw_some' | 'no_room';
+export type OverdueResult = 'again' | 'all_visited' | 'some_visited' | 'no_capacity';
 
-export interface TakerOptions {
-  db: Database;
-  clock: Clock;
-  scheduler: Pick<Scheduler, 'capacity' | 'freeCapacity' | 'noteDueRows'>;
-  leaseLoader: Pick<LeaseLoader, 'accept'>;
-  settings: TakeSettings;
-  /** False while this process should not take on more. */
-  mayTake: () => boolean;
-  onTaken: (by: 'job' | 'relay', taken: Taken) => void;
-  /** Events were left for want of room, or the queue is behind: the relay is to take them. */
-  onLeft: () => void;
-}
-
-/** A job that comes so late with events that are gone is behind the relay; more than clocks differ that start us without a warning. */
-const staleAfterMs = 5_000;
-/** Events older than this are the relay's: their job is late or lost. */
+/** A job that names only events that are gone, and as old as this, is behind the relay. Clocks may differ by less unnoticed. */
+const lateJobMs = 5_000;
+/** An event of this age is the relay's: its job is late or lost. */
 const overdueAfterMs = 2_000;
-const overdueAtOnce = 100;
-/** So long without room, events are taken nevertheless: their deliveries are then due for anybody, one turn per webhook. */
+const overdueBatchSize = 100;
+/** After this time without capacity here, events are fanned out nevertheless: another process may have some. */
 const patienceMs = 1_000;
 
-export function createTaker(options: TakerOptions): Taker {
-  const { db, clock, scheduler, leaseLoader, settings } = options;
-  const appetite = new Appetite(() => scheduler.freeCapacity());
-  const run = async (by: 'job' | 'relay', take: (capacity: Capacity) => Promise<Taken>): Promise<Taken> => {
+/** Fans events out, by job or from the outbox, and passes on what was leased to this process. */
+export class FanOut {
+  readonly #options: FanOutOptions;
+  readonly #estimate: AdmissionEstimate;
+  #cursor: string | null = null;
+  #leftInOutboxAt = Number.NEGATIVE_INFINITY;
+  #withoutCapacitySince: number | null = null;
+
+  constructor(options: FanOutOptions) {
+    this.#options = options;
+    this.#estimate = new AdmissionEstimate(() => options.scheduler.freeCapacity());
+  }
+
+  /**
+   * Fans out the events of a job, as many as there is capacity for. The others stay in the outbox.
+   *
+   * @returns how many events were fanned out here (other processes have those that are missing), or that there is no capacity
+   */
+  async fanOutEvents(eventIds: readonly string[]): Promise<number | 'no_capacity'> {
+    const { db, clock, scheduler, settings, mayLease } = this.#options;
+    scheduler.startEligible();
+    const admitted = eventIds.slice(0, mayLease() ? this.#estimate.events() : 0);
+    if (admitted.length < eventIds.length) this.#leaveToRelay();
+    if (admitted.length === 0) return 'no_capacity';
+    const { events } = await this.#run('job', (capacity) => fanOutEvents(db, admitted, capacity, settings));
+    // All are old, and fanned out already: jobs are behind the relay, and jobs of young events wait behind this one.
+    const isLate = events === 0 && admitted.every((id) => uuidTimeMs(id) < clock.now() - lateJobMs);
+    if (isLate) this.#leaveToRelay();
+    return events;
+  }
+
+  /** Fans out the oldest events that no job has brought, or that were left in the outbox; organizations are served in turn. */
+  async fanOutOverdue(): Promise<OverdueResult> {
+    const { db, clock, scheduler, settings } = this.#options;
+    scheduler.startEligible();
+    const limit = this.#admittedOverdue();
+    if (limit === 0) return 'no_capacity';
+    // What was left in the outbox is older than that moment. Two seconds later it is overdue like any other event.
+    const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
+    const page = { cursor: this.#cursor, limit, olderThanMs };
+    const result = await this.#run('relay', (capacity) => fanOutOverdueEvents(db, capacity, settings, page));
+    this.#cursor = result.cursor;
+    if (result.events > 0) return 'again';
+    if (result.cursor !== null) return 'some_visited';
+    // A walk that began in the middle has not visited the organizations before it.
+    return page.cursor === null ? 'all_visited' : 'again';
+  }
+
+  async #run(by: 'job' | 'relay', statement: (capacity: Capacity) => Promise<FannedOut>): Promise<FannedOut> {
+    const { clock, scheduler, leaseLoader, onFannedOut } = this.#options;
     const leasedAt = clock.monotonic();
-    const taken = await take(scheduler.capacity('new'));
-    appetite.learn(taken.events, taken.places);
-    options.onTaken(by, taken);
-    scheduler.noteDueRows(taken.leftDue, true);
-    await leaseLoader.accept(taken.leases, leasedAt);
-    return taken;
-  };
-  let cursor: string | null = null;
-  let leftAt = Number.NEGATIVE_INFINITY;
-  const leaveToRelay = () => {
-    leftAt = clock.monotonic();
-    options.onLeft();
-  };
-  let noRoomSince: number | null = null;
-  const eventsNow = (): number => {
-    const events = Math.min(overdueAtOnce, appetite.events());
+    const result = await statement(scheduler.capacity('new'));
+    this.#estimate.learn(result.events, result.admitted);
+    onFannedOut(by, result);
+    scheduler.noteDueRows(result.leftDue, true);
+    await leaseLoader.accept(result.leases, leasedAt);
+    return result;
+  }
+
+  #leaveToRelay(): void {
+    this.#leftInOutboxAt = this.#options.clock.monotonic();
+    this.#options.onLeftInOutbox();
+  }
+
+  /** How many overdue events to fan out now; a full batch after {@link patienceMs} without capacity. */
+  #admittedOverdue(): number {
+    const now = this.#options.clock.monotonic();
+    const events = Math.min(overdueBatchSize, this.#estimate.events());
     if (events > 0) {
-      noRoomSince = null;
+      this.#withoutCapacitySince = null;
       return events;
     }
-    noRoomSince ??= clock.monotonic();
-    if (clock.monotonic() - noRoomSince < patienceMs) return 0;
-    noRoomSince = null;
-    return overdueAtOnce;
-  };
-  return {
-    takeEvents: async (eventIds) => {
-      const wanted = eventIds.slice(0, options.mayTake() ? appetite.events() : 0);
-      if (wanted.length < eventIds.length) leaveToRelay();
-      if (wanted.length === 0) return 'no_room';
-      const { events } = await run('job', (capacity) => takeEvents(db, wanted, capacity, settings));
-      // Old, and taken already: jobs are behind the relay, and those of young events wait behind them.
-      if (events === 0 && wanted.every((id) => uuidTimeMs(id) < clock.now() - staleAfterMs)) leaveToRelay();
-      return events;
-    },
-    takeOverdue: async () => {
-      const limit = eventsNow();
-      if (limit === 0) return 'no_room';
-      // What was left here is older than its leaving. Two seconds later it is overdue like any other.
-      const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - leftAt);
-      const page = { cursor, limit, olderThanMs };
-      const taken = await run('relay', (capacity) => takeOverdueEvents(db, capacity, settings, page));
-      cursor = taken.cursor;
-      if (taken.events > 0) return 'go_on';
-      if (cursor !== null) return 'saw_some';
-      // A walk that began in the middle has not seen the organizations before it.
-      return page.cursor === null ? 'saw_all' : 'go_on';
-    },
-  };
+    this.#withoutCapacitySince ??= now;
+    if (now - this.#withoutCapacitySince < patienceMs) return 0;
+    this.#withoutCapacitySince = null;
+    return overdueBatchSize;
+  }
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sql } from 'kysely';
 import type { Capacity } from '../scheduler/capacity.ts';
 import { emitEvents } from '../testing/ledger.ts';
-import { type OutboxPage, takeEvents, takeOverdueEvents } from './queries.ts';
+import { fanOutEvents, fanOutOverdueEvents, type OutboxPage } from './queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
 const overdue: OutboxPage = { cursor: null, limit: 100, olderThanMs: 2_000 };
@@ -31,7 +31,7 @@ const deliveries = () =>
 const outboxSize = async () =>
   (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', organizationId).execute()).length;
 
-describe('take', () => {
+describe('fan-out', () => {
   it('writes one delivery per subscribed webhook, leases it, and empties the outbox', async () => {
     const all = await insertWebhook(db, { organizationId, events: ['*'] });
     const family = await insertWebhook(db, { organizationId, events: ['consultation.*'] });
@@ -39,11 +39,11 @@ describe('take', () => {
     await insertWebhook(db, { organizationId, events: ['batch.*', 'consultation.failed'] });
     const [eventId = ''] = await emit();
 
-    const taken = await takeEvents(db, [eventId], plenty, settings);
+    const result = await fanOutEvents(db, [eventId], plenty, settings);
 
-    expect(taken).toMatchObject({ events: 1, deliveries: 3, leftDue: [] });
-    expect(taken.leases.map((lease) => lease.webhook_id).sort()).toEqual([all, family, exact].sort());
-    expect(taken.leases.map((lease) => lease.id).sort()).toEqual(
+    expect(result).toMatchObject({ events: 1, deliveries: 3, leftDue: [] });
+    expect(result.leases.map((lease) => lease.webhook_id).sort()).toEqual([all, family, exact].sort());
+    expect(result.leases.map((lease) => lease.id).sort()).toEqual(
       [all, family, exact].map((webhook) => deriveDeliveryId(eventId, webhook)).sort(),
     );
     expect(await outboxSize()).toBe(0);
@@ -53,31 +53,31 @@ describe('take', () => {
     }
   });
 
-  it('leaves what has no room here due now, for anybody', async () => {
+  it('leaves deliveries beyond the capacity of their webhook due now, for any process', async () => {
     const webhook = await insertWebhook(db, { organizationId });
     const ids = await emit(5);
-    const taken = await takeEvents(db, ids, { ...plenty, webhookIds: [webhook], free: [2], busy: [0] }, settings);
-    expect(taken.leases).toHaveLength(2);
-    expect(taken.leftDue).toEqual([webhook]);
+    const result = await fanOutEvents(db, ids, { ...plenty, webhookIds: [webhook], free: [2], busy: [0] }, settings);
+    expect(result.leases).toHaveLength(2);
+    expect(result.leftDue).toEqual([webhook]);
     const due = (await deliveries()).filter((row) => row.next_attempt_at !== null && row.next_attempt_at <= new Date());
     expect(due).toHaveLength(3);
     expect(due.every((row) => row.lease_count === 0)).toBe(true);
   });
 
-  it('leases no more than the process has room for over all webhooks', async () => {
+  it('leases no more than the process has capacity for over all webhooks', async () => {
     for (let index = 0; index < 3; index++) await insertWebhook(db, { organizationId });
-    const taken = await takeEvents(db, await emit(4), { ...plenty, total: 5 }, settings);
-    expect(taken.leases).toHaveLength(5);
-    expect(taken.deliveries).toBe(12);
+    const result = await fanOutEvents(db, await emit(4), { ...plenty, total: 5 }, settings);
+    expect(result.leases).toHaveLength(5);
+    expect(result.deliveries).toBe(12);
   });
 
-  it('makes new deliveries of a webhook with an open breaker due when it closes', async () => {
+  it('makes new deliveries of a webhook whose circuit is open due at its end', async () => {
     const webhook = await insertWebhook(db, { organizationId });
     await sql`insert into webhook_health (webhook_id, open_until) values (${webhook}, now() + interval '1 hour')`.execute(
       db,
     );
-    const taken = await takeEvents(db, await emit(), plenty, settings);
-    expect(taken.leases).toEqual([]);
+    const result = await fanOutEvents(db, await emit(), plenty, settings);
+    expect(result.leases).toEqual([]);
     const [row] = await deliveries();
     expect(row?.lease_count).toBe(0);
     expect(Number(row?.next_attempt_at) - Date.now()).toBeGreaterThan(3_500_000);
@@ -89,12 +89,12 @@ describe('take', () => {
     await insertWebhook(db, { organizationId: await insertOrganization(db) });
     const ids = await emit();
     await insertWebhook(db, { organizationId });
-    const taken = await takeEvents(db, ids, plenty, settings);
-    expect(taken).toMatchObject({ events: 1, deliveries: 0, leases: [] });
+    const result = await fanOutEvents(db, ids, plenty, settings);
+    expect(result).toMatchObject({ events: 1, deliveries: 0, leases: [] });
     expect(await outboxSize()).toBe(0);
   });
 
-  it('goes by the subscription at the time of taking, when it has changed since the event', async () => {
+  it('goes by the subscription at the time of the fan-out, when it has changed since the event', async () => {
     const left = await insertWebhook(db, { organizationId, events: ['consultation.*'] });
     const joined = await insertWebhook(db, { organizationId, events: ['batch.*'] });
     const ids = await emit();
@@ -108,27 +108,46 @@ describe('take', () => {
       .set({ event_patterns: ['*'] })
       .where('id', '=', joined)
       .execute();
-    const taken = await takeEvents(db, ids, plenty, settings);
-    expect(taken.leases.map((lease) => lease.webhook_id)).toEqual([joined]);
+    const result = await fanOutEvents(db, ids, plenty, settings);
+    expect(result.leases.map((lease) => lease.webhook_id)).toEqual([joined]);
   });
 
-  it('changes nothing when an event is taken twice', async () => {
+  it('reaches no webhook with an event of a type that is not subscribable, whatever its patterns say', async () => {
+    await insertWebhook(db, { organizationId, events: ['*', 'webhook.*', 'webhook.test'] });
+    const ids = await emit();
+    await sql`update events set type = 'webhook.test' where id = ${ids[0]}`.execute(db);
+    expect(await fanOutEvents(db, ids, plenty, settings)).toMatchObject({ events: 1, deliveries: 0 });
+    expect(await outboxSize()).toBe(0);
+  });
+
+  it('leaves an event of a type that only a newer version knows in the outbox', async () => {
+    await insertWebhook(db, { organizationId, events: ['*'] });
+    const ids = await emit(2);
+    await sql`update events set type = 'invoice.paid' where id = ${ids[0]}`.execute(db);
+    expect(await fanOutEvents(db, ids, plenty, settings)).toMatchObject({ events: 1, deliveries: 1 });
+    expect(await outboxSize()).toBe(1);
+  });
+
+  it('changes nothing when an event is fanned out twice', async () => {
     await insertWebhook(db, { organizationId });
     const [eventId = ''] = await emit();
-    await takeEvents(db, [eventId], plenty, settings);
+    await fanOutEvents(db, [eventId], plenty, settings);
     const before = await deliveries();
     // The row comes back, as after a restore of the outbox: the derived id keeps the delivery single.
     await db.insertInto('outbox').values({ event_id: eventId, organization_id: organizationId }).execute();
-    const again = await takeEvents(db, [eventId], plenty, settings);
+    const again = await fanOutEvents(db, [eventId], plenty, settings);
     expect(again).toMatchObject({ events: 1, deliveries: 0, leases: [] });
     expect(await deliveries()).toEqual(before);
   });
 
-  it('gives each event to one of two that take at once', async () => {
+  it('gives each event to one of two processes that fan out at once', async () => {
     await insertWebhook(db, { organizationId });
     const ids = await emit(20);
-    const results = await Promise.all([takeEvents(db, ids, plenty, settings), takeEvents(db, ids, plenty, settings)]);
-    expect(results.reduce((sum, taken) => sum + taken.leases.length, 0)).toBe(20);
+    const results = await Promise.all([
+      fanOutEvents(db, ids, plenty, settings),
+      fanOutEvents(db, ids, plenty, settings),
+    ]);
+    expect(results.reduce((sum, result) => sum + result.leases.length, 0)).toBe(20);
     expect(await deliveries()).toHaveLength(20);
   });
 
@@ -137,23 +156,23 @@ describe('take', () => {
     const ids = await emit(3);
     // No smallint: the insert fails, as it would for want of a partition.
     const impossible = { ...settings, maxAttempts: 40_000 };
-    await expect(takeEvents(db, ids, plenty, impossible)).rejects.toThrow('out of range');
+    await expect(fanOutEvents(db, ids, plenty, impossible)).rejects.toThrow('out of range');
     expect(await outboxSize()).toBe(3);
-    expect((await takeEvents(db, ids, plenty, settings)).deliveries).toBe(3);
+    expect((await fanOutEvents(db, ids, plenty, settings)).deliveries).toBe(3);
   });
 
-  it('passes over events that another process is just taking, and does not wait for them', async () => {
+  it('passes over events that another process has locked, and does not wait for them', async () => {
     await insertWebhook(db, { organizationId });
     const ids = await emit(2);
     await db.transaction().execute(async (other) => {
       await sql`select from outbox where event_id = ${ids[0]} for update`.execute(other);
       const answer = await db.transaction().execute(async (trx) => {
         await sql`set local lock_timeout = '500ms'`.execute(trx);
-        return takeEvents(trx, ids, plenty, settings);
+        return fanOutEvents(trx, ids, plenty, settings);
       });
       expect(answer.events).toBe(1);
     });
-    expect((await takeEvents(db, ids, plenty, settings)).events).toBe(1);
+    expect((await fanOutEvents(db, ids, plenty, settings)).events).toBe(1);
   });
 
   it('relays an event whose transaction was long, after events that came later', async () => {
@@ -168,25 +187,25 @@ describe('take', () => {
       await makeOverdue(long);
       await emit(2);
       await makeOverdue(db);
-      expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2 });
+      expect(await fanOutOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2 });
     });
-    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 1, deliveries: 1 });
+    expect(await fanOutOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 1, deliveries: 1 });
   });
 
   it('relays only events whose job is late', async () => {
     await insertWebhook(db, { organizationId });
     await emit(2);
-    expect((await takeOverdueEvents(db, plenty, settings, overdue)).events).toBe(0);
+    expect((await fanOutOverdueEvents(db, plenty, settings, overdue)).events).toBe(0);
     // Both the events and the webhook grow older: a webhook made after an event does not get it.
     await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'
       where organization_id = ${organizationId}`.execute(db);
     await sql`update webhooks set created_at = clock_timestamp() - interval '1 hour'
       where organization_id = ${organizationId}`.execute(db);
-    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2, deliveries: 2 });
+    expect(await fanOutOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2, deliveries: 2 });
     expect(await outboxSize()).toBe(0);
   });
 
-  it('relays by turns: an organization with very much waiting holds up no other', async () => {
+  it('relays organizations in turn: one with very many events waiting delays no other', async () => {
     await sql`truncate outbox`.execute(db);
     const crowded = organizationId;
     await emit(300);
@@ -199,10 +218,10 @@ describe('take', () => {
     await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
     const waiting = async (id: string) =>
       (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', id).execute()).length;
-    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 31, cursor: null });
+    expect(await fanOutOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 31, cursor: null });
     expect(await Promise.all([crowded, ...others].map(waiting))).toEqual([275, 0, 0, 0]);
     // The others are done: their share is its own again.
-    expect(await takeOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 100 });
+    expect(await fanOutOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 100 });
   });
 
   it('relays from more organizations than it visits in one run by going on behind the last', async () => {
@@ -212,9 +231,9 @@ describe('take', () => {
       await emit();
     }
     await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
-    const first = await takeOverdueEvents(db, plenty, settings, overdue);
+    const first = await fanOutOverdueEvents(db, plenty, settings, overdue);
     expect(first).toMatchObject({ events: 100, cursor: expect.any(String) });
-    const second = await takeOverdueEvents(db, plenty, settings, { ...overdue, cursor: first.cursor });
+    const second = await fanOutOverdueEvents(db, plenty, settings, { ...overdue, cursor: first.cursor });
     expect(second).toMatchObject({ events: 5, cursor: null });
   });
 
@@ -230,10 +249,10 @@ describe('take', () => {
       return organizations.map((id) => rows.filter((row) => row.organization_id === id).length);
     };
     const page = { ...overdue, limit: 2, olderThanMs: 0 };
-    const first = await takeOverdueEvents(db, plenty, settings, page);
+    const first = await fanOutOverdueEvents(db, plenty, settings, page);
     expect(first).toMatchObject({ events: 2, cursor: organizations[1] });
     expect(await waiting()).toEqual([3, 3, 4]);
-    const second = await takeOverdueEvents(db, plenty, settings, { ...page, cursor: first.cursor });
+    const second = await fanOutOverdueEvents(db, plenty, settings, { ...page, cursor: first.cursor });
     // One each, as those before it had.
     expect(second).toMatchObject({ events: 1, cursor: null });
     expect(await waiting()).toEqual([3, 3, 3]);

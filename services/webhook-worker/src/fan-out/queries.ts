@@ -1,29 +1,28 @@
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type EventType, eventPatternsFor, eventTypeNames } from '@enterprise-api/shared/contracts';
+import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 
-export interface TakeSettings {
+export interface FanOutSettings {
   leaseMs: number;
   maxAttempts: number;
 }
 
-export interface Taken {
+/** What one statement did. */
+export interface FannedOut {
   events: number;
   /** Delivery rows written, leased or not. */
   deliveries: number;
-  /** Of these, the ones that can start at once: leased, or due now for want of room. */
-  places: number;
+  /** Of these, the ones that use capacity now: leased, or due now because there was none. */
+  admitted: number;
   leases: LeaseRow[];
-  /** Webhooks with rows that are due now and were not leased here, for want of room. */
+  /** Webhooks with deliveries that are due now and were not leased here. */
   leftDue: string[];
-  /** Of the relay: behind which organization its next run goes on; null when this one came to the last. */
+  /** Of the relay: the organization behind which its next run begins; null when this one came to the last. */
   cursor: string | null;
 }
-
-/** Organizations that the relay visits in one run. */
-const organizationsPerRun = 100;
 
 /** Which part of the outbox a run of the relay looks at. */
 export interface OutboxPage {
@@ -31,131 +30,161 @@ export interface OutboxPage {
   cursor: string | null;
   /** Events at most. */
   limit: number;
-  /** Younger events are passed over. */
+  /** Younger events are left to their jobs. */
   olderThanMs: number;
 }
 
-/** Takes the events that a job names. Events that are gone already, or that another process holds, are passed over. */
-export function takeEvents(
+/** Organizations that the relay visits in one run. */
+const organizationsPerRun = 100;
+
+/** Fans out the events that a job names. Events that are fanned out already, or locked by another process, are passed over. */
+export function fanOutEvents(
   db: Database,
   eventIds: readonly string[],
   capacity: Capacity,
-  settings: TakeSettings,
-): Promise<Taken> {
-  const source: Source = {
-    picked: sql`picked as materialized (
-      select event_id, organization_id, created_at from outbox
-      where event_id = any(${plainArray(eventIds)}::uuid[]) for update skip locked)`,
-    cursor: sql`null::uuid`,
-  };
-  return take(db, source, capacity, settings);
+  settings: FanOutSettings,
+): Promise<FannedOut> {
+  const picked = sql`picked as materialized (
+    select event_id, organization_id, created_at from outbox
+    where event_id = any (${plainArray(eventIds)}::uuid[]) for update skip locked
+  )`;
+  return fanOut(db, { picked, cursor: sql`null::uuid` }, capacity, settings);
 }
 
 /**
- * Takes the oldest events that no job has brought, straight from the table: of each organization its share of the limit,
- * so that one with a hundred thousand events waiting holds up nobody else's. Each is visited by one probe of the index.
- * Where a walk goes on, few may be left of it: these get one each, or they would get more than those before them.
+ * Fans out the oldest events that no job has brought, straight from the outbox: of each organization its share of the
+ * limit, so that one with a hundred thousand events waiting delays no other. Where a walk goes on from a cursor, few
+ * organizations may be left: they get one event each, or they would get more than those before them.
  */
-export function takeOverdueEvents(
+export function fanOutOverdueEvents(
   db: Database,
   capacity: Capacity,
-  settings: TakeSettings,
+  settings: FanOutSettings,
   { cursor, limit, olderThanMs }: OutboxPage,
-): Promise<Taken> {
-  const source: Source = {
-    picked: sql`visited as (
-      (select organization_id, 1 as n from outbox
-        where organization_id > ${cursor ?? nilUuid}::uuid order by organization_id limit 1)
-      union all
-      select x.organization_id, v.n + 1 from visited v cross join lateral (
-        select organization_id from outbox
-        where organization_id > v.organization_id order by organization_id limit 1) x
-      where v.n < ${organizationsPerRun}
-    ), picked as materialized (
-      select o.* from visited v cross join lateral (
-        select event_id, organization_id, created_at from outbox
-        where organization_id = v.organization_id
-          and created_at < clock_timestamp() - make_interval(secs => ${olderThanMs / 1_000})
-        order by event_id limit case when ${cursor}::uuid is null then greatest(1, ${limit}::int / (select count(*)::int from visited)) else 1 end
-        for update skip locked) o
-      limit ${limit}
-    ), ends as (
-      select max(v.organization_id::text) as visited, count(*) as visits, (select max(organization_id::text) from picked) as served,
-             (select count(*) from picked) as events
-      from visited v
-    )`,
-    // Behind the last that got any, when the limit came before the others.
-    cursor: sql`(select case when events >= ${limit} and served < visited then served
-                             when visits >= ${organizationsPerRun} then visited end from ends)::uuid`,
-  };
-  return take(db, source, capacity, settings);
+): Promise<FannedOut> {
+  const visited = looseIndexScan({
+    name: 'visited',
+    table: 'outbox',
+    column: 'organization_id',
+    after: cursor ?? nilUuid,
+    limit: organizationsPerRun,
+  });
+  const picked = sql`${visited}, picked as materialized (
+    select o.* from visited v cross join lateral (
+      select event_id, organization_id, created_at from outbox
+      where organization_id = v.organization_id
+        and created_at < clock_timestamp() - make_interval(secs => ${olderThanMs / 1_000})
+      order by event_id
+      limit case when ${cursor}::uuid is null then greatest(1, ${limit}::int / (select count(*)::int from visited)) else 1 end
+      for update skip locked) o
+    limit ${limit}
+  ), ends as (
+    select max(v.organization_id::text) as last_visited, count(*) as visits,
+           (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
+    from visited v
+  )`;
+  // Behind the last organization that events were picked of, when the limit came before the others.
+  const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
+                                when visits >= ${organizationsPerRun} then last_visited end from ends)::uuid`;
+  return fanOut(db, { picked, cursor: next }, capacity, settings);
 }
 
-/** Where a take has its events from. */
+/** Where the statement has its events from. */
 interface Source {
-  /** Common table expressions, the last one `picked`: outbox rows, locked. */
+  /** Common table expressions, the last but helpers one `picked`: outbox rows, locked. */
   picked: RawBuilder<unknown>;
+  /** The cursor of the next run. */
   cursor: RawBuilder<unknown>;
 }
 
+type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & { left_due: string[] | null };
+
 /**
- * Turns outbox rows into delivery rows, in one statement: all of it or nothing. A pair of event and webhook whose lane
- * here has room is leased to this process; one whose breaker is open is due when that closes; any other is due now, for
- * anybody. What a process took and did not send is found again when its lease runs out.
+ * Turns outbox rows into delivery rows, in one statement: all of it or nothing. What a process leased and did not send
+ * becomes due when the lease runs out.
  */
-async function take(
-  db: Database,
-  source: Source,
-  capacity: Capacity,
-  { leaseMs, maxAttempts }: TakeSettings,
-): Promise<Taken> {
-  const { rows } = await sql<
-    LeaseRow & { events: number; deliveries: number; places: number; left_due: string[] | null; cursor: string | null }
-  >`${prepared}
-    with recursive ${source.picked}, matches as materialized (
-      select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, e.type, w.id as webhook_id, h.open_until,
-             coalesce(l.room, ${capacity.ofNewQueue}) as room,
-             row_number() over (partition by w.id order by p.event_id) as nth
-      from picked p join events e on e.id = p.event_id
-      join webhooks w on w.organization_id = p.organization_id and w.state = 'enabled' and w.created_at <= p.created_at
-       and w.event_patterns && case when e.type like 'webhook.%' then array[e.type]
-            else array[e.type, split_part(e.type, '.', 1) || '.*', '*'] end
-      left join webhook_health h on h.webhook_id = w.id and h.open_until > now()
-      left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[]) as l(id, room) on l.id = w.id
-    ), pairs as materialized (
-      select *, open_until is null and nth <= room
-        and row_number() over (partition by open_until is null and nth <= room order by event_id, webhook_id) <= ${capacity.total}
-        as mine
-      from matches
-    ), gone as (
-      delete from outbox o using picked p where o.event_id = p.event_id
-    ), written as (
-      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, lease_count, next_attempt_at)
-      select id, organization_id, webhook_id, event_id, type, 'pending', ${maxAttempts}::smallint,
-             case when mine then 1 else 0 end,
-             case when open_until is not null then open_until
-                  when mine then now() + make_interval(secs => ${leaseMs / 1000})
-                  else now() end
-      from pairs order by id
-      on conflict (id) do nothing
-      returning *
-    ), totals as (
-      select (select count(*) from picked) as events, (select count(*) from written) as deliveries,
-             (select count(*) from written where lease_count = 1 or next_attempt_at <= now()) as places,
-             (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
-             ${source.cursor} as cursor
-    )
-    select t.events, t.deliveries, t.places, t.cursor, ${leaseColumns('d')}, w.version as webhook_version,
+async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
+  const { rows } = await sql<LeaseRow & Totals>`${prepared}
+    with recursive ${source.picked}, ${knownTypes}, ${pickedEvents}, ${matches(capacity)}, ${pairs(capacity)},
+    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${totals(source)}
+    select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumns('d')}, w.version as webhook_version,
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (written d join webhooks w on w.id = d.webhook_id) on d.lease_count = 1`.execute(db);
-  const totals = rows[0];
+  const total = rows[0];
   return {
-    events: totals?.events ?? 0,
-    deliveries: totals?.deliveries ?? 0,
-    places: totals?.places ?? 0,
+    events: total?.events ?? 0,
+    deliveries: total?.deliveries ?? 0,
+    admitted: total?.admitted ?? 0,
     leases: rows.filter((row) => row.id !== null),
-    cursor: totals?.cursor ?? null,
-    // In one of the rows: it is long, and in each of them it was most of what the database had to say.
+    cursor: total?.cursor ?? null,
+    // In one of the rows only: the list is long, and in every row it was most of what the database sent.
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };
 }
+
+/** The catalogue as pairs. A type that is not subscribable has no pattern. */
+const typePatterns = eventTypeNames.flatMap((type): { type: EventType; pattern: string | null }[] => {
+  const patterns = eventPatternsFor(type);
+  return patterns.length === 0 ? [{ type, pattern: null }] : patterns.map((pattern) => ({ type, pattern }));
+});
+
+/** `known_types`: the event types that this version knows, each with the subscription patterns that match it. */
+const knownTypes = sql`known_types as materialized (
+    select type, array_agg(pattern) as patterns
+    from unnest(${plainArray(typePatterns.map((pair) => pair.type))}::text[],
+                ${plainArray(typePatterns.map((pair) => pair.pattern))}::text[]) as x(type, pattern)
+    group by type
+  )`;
+
+/** `picked_events`: events of a type that only a newer version knows stay in the outbox, for a worker of that version. */
+const pickedEvents = sql`picked_events as materialized (
+    select p.event_id, p.organization_id, p.created_at, e.type, k.patterns
+    from picked p join events e on e.id = p.event_id join known_types k on k.type = e.type
+  )`;
+
+/** `matches`: every event with every webhook that is subscribed to it, numbered per webhook in the order of the events. */
+const matches = (capacity: Capacity) => sql`matches as materialized (
+    select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
+           case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
+           coalesce(c.free, ${capacity.ofNewQueue}) as free,
+           row_number() over (partition by w.id order by p.event_id) as nth
+    from picked_events p
+    join webhooks w on w.organization_id = p.organization_id and w.state = 'enabled' and w.created_at <= p.created_at
+     and w.event_patterns && p.patterns
+    left join webhook_health h on h.webhook_id = w.id and (h.open_until > now() or h.openings > 0)
+    left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[]) as c(id, free)
+      on c.id = w.id
+  )`;
+
+/**
+ * `pairs`: which of the matches are leased to this process: those for whose webhook it has capacity, as many as it has
+ * capacity for in all. None of a webhook whose circuit is not closed: dispatch decides which delivery tries it first.
+ */
+const pairs = (capacity: Capacity) => sql`pairs as materialized (
+    select *, not_before is null and nth <= free
+      and row_number() over (partition by not_before is null and nth <= free order by event_id, webhook_id) <= ${capacity.total}
+      as is_leased
+    from matches
+  )`;
+
+const deletedFromOutbox = sql`deleted as (
+    delete from outbox o using picked_events p where o.event_id = p.event_id
+  )`;
+
+/** `written`: a delivery that is not leased here is due now for any process, or when the circuit of its webhook may close. */
+const writtenDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`written as (
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, lease_count, next_attempt_at)
+    select id, organization_id, webhook_id, event_id, type, 'pending', ${maxAttempts}::smallint,
+           case when is_leased then 1 else 0 end,
+           case when is_leased then now() + make_interval(secs => ${leaseMs / 1000}) else coalesce(not_before, now()) end
+    from pairs order by id
+    on conflict (id) do nothing
+    returning *
+  )`;
+
+const totals = (source: Source) => sql`totals as (
+    select (select count(*) from picked_events) as events, (select count(*) from written) as deliveries,
+           (select count(*) from written where lease_count = 1 or next_attempt_at <= now()) as admitted,
+           (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
+           ${source.cursor} as cursor
+  )`;

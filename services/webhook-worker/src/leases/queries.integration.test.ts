@@ -4,8 +4,8 @@ import { insertEvents, insertWebhook, openTestDatabase, testEvent } from '@enter
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from '../dispatch/queries.ts';
-import { takeEvents } from '../fan-out/queries.ts';
-import { findDelivery, plenty, takeDeliveries } from '../testing/ledger.ts';
+import { fanOutEvents } from '../fan-out/queries.ts';
+import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
 import type { LeaseRow } from './lease-row.ts';
 import { findEvents, releaseLeases } from './queries.ts';
 
@@ -25,7 +25,7 @@ const makeDue = (ids: string[]) =>
 
 describe('hand-back', () => {
   it('makes the delivery due now and takes the claim back', async () => {
-    const { leases } = await takeDeliveries(db, 1);
+    const { leases } = await leaseDeliveries(db, 1);
     const [lease] = leases as [LeaseRow];
     expect(await releaseLeases(db, [lease.id], [lease.lease_token])).toBe(1);
     const row = await findDelivery(db, lease.id);
@@ -34,7 +34,7 @@ describe('hand-back', () => {
   });
 
   it('does not touch a row that somebody else holds by now', async () => {
-    const { leases } = await takeDeliveries(db, 1);
+    const { leases } = await leaseDeliveries(db, 1);
     const [lease] = leases as [LeaseRow];
     await makeDue([lease.id]);
     await leaseDueDeliveries(db, page, plenty, leaseMs);
@@ -46,11 +46,11 @@ describe('hand-back', () => {
 
 describe('bodies', () => {
   it('are the very text that was written', async () => {
-    const { organizationId } = await takeDeliveries(db, 1);
+    const { organizationId } = await leaseDeliveries(db, 1);
     await insertWebhook(db, { organizationId });
     const data = { consultation_id: 'con_1', text: 'ünïcödé   "quoted" \\ 🎉' };
     const [event] = await insertEvents(db, [testEvent(organizationId, { data })]);
-    await takeEvents(db, [event?.id ?? ''], plenty, { leaseMs, maxAttempts: 3 });
+    await fanOutEvents(db, [event?.id ?? ''], plenty, { leaseMs, maxAttempts: 3 });
     const body = (await findEvents(db, [event?.id ?? ''])).get(event?.id ?? '')?.body;
     expect(JSON.parse(body ?? '').data).toEqual(data);
   });

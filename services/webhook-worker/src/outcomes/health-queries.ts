@@ -35,19 +35,22 @@ const firstHealth = sql`
       from changes c order by c.webhook_id`;
 
 /**
- * A success clears everything. The circuit opens by failures while it is not open; failures of attempts that were
- * made while it is open do not prolong it.
+ * A success clears everything. Failures of the kinds that count open the circuit, unless it is open already: failures of
+ * attempts that are made while it is open do not prolong it. A half-open circuit is also closed by an answer that is a
+ * failure of another kind, such as a 404: the endpoint works, and its deliveries need not go one at a time.
  */
 const nextHealth = sql`
-        select case when c.succeeded then 0 else h.consecutive_failures + c.counting end,
+        select case when t.closes then 0 else h.consecutive_failures + c.counting end,
           case when c.succeeded then 0 else h.failed_attempts + c.failed end,
           case when not c.succeeded then coalesce(h.first_failure_at, now()) end,
-          case when c.succeeded then 0 when t.opens then least(h.openings + 1, 30) else h.openings end,
-          case when not c.succeeded then greatest(h.open_until, c.hold_until, case when t.opens then now() +
-            make_interval(secs => least(${openForSeconds} * power(2, least(h.openings, 10)), ${openForSecondsLimit})) end) end
+          case when t.closes then 0 when t.opens then least(h.openings + 1, 30) else h.openings end,
+          case when c.succeeded then null when t.closes then c.hold_until
+               else greatest(h.open_until, c.hold_until, case when t.opens then now() + make_interval(
+                 secs => least(${openForSeconds} * power(2, least(h.openings, 10)), ${openForSecondsLimit})) end) end
         from changes c cross join lateral (
           select not c.succeeded and c.counting > 0 and h.consecutive_failures + c.counting >= ${failuresToOpen}
-            and coalesce(h.open_until, '-infinity') <= now() as opens) t
+                   and coalesce(h.open_until, '-infinity') <= now() as opens,
+                 c.succeeded or (c.counting = 0 and h.openings > 0 and h.open_until <= now()) as closes) t
         where c.webhook_id = h.webhook_id`;
 
 /** `health`: the rows that change, locked in the order of the webhooks' ids, which is the last lock of the statement. */

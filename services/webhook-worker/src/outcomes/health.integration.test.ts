@@ -3,7 +3,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { LeaseRow } from '../leases/lease-row.ts';
-import { findHealth, outcomeOf, takeDeliveries } from '../testing/ledger.ts';
+import { findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';
 
@@ -17,7 +17,7 @@ afterAll(() => close());
 
 describe('health', () => {
   it('is not written for a webhook that only succeeds', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 3);
+    const { leases, webhookId } = await leaseDeliveries(db, 3);
     await recordOutcomes(
       db,
       leases.map((lease) => outcomeOf(lease, { result: 'delivered' })),
@@ -26,7 +26,7 @@ describe('health', () => {
   });
 
   it('opens the breaker after 5 failures in a row, longer each time, and a success closes it', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 16);
+    const { leases, webhookId } = await leaseDeliveries(db, 16);
     const fail = async (from: number, to: number) =>
       recordOutcomes(
         db,
@@ -60,7 +60,7 @@ describe('health', () => {
   });
 
   it('opens the breaker when the first batch of a webhook alone has 5 failures', async () => {
-    const { leases } = await takeDeliveries(db, 5);
+    const { leases } = await leaseDeliveries(db, 5);
     const { circuitOpened } = await recordOutcomes(
       db,
       leases.map((lease) => outcomeOf(lease)),
@@ -69,7 +69,7 @@ describe('health', () => {
   });
 
   it('counts failures that say nothing about the endpoint towards disabling, not towards the breaker', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 6);
+    const { leases, webhookId } = await leaseDeliveries(db, 6);
     const notFound: Partial<Outcome> = { statusCode: 404, countsForBreaker: false };
     const { circuitOpened } = await recordOutcomes(
       db,
@@ -80,14 +80,14 @@ describe('health', () => {
   });
 
   it('holds the webhook as long as Retry-After says, ten minutes at most', async () => {
-    const { leases } = await takeDeliveries(db, 1);
+    const { leases } = await leaseDeliveries(db, 1);
     const { circuitOpened } = await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { holdMs: 3_600_000 })]);
     expect(circuitOpened[0]?.forMs).toBeGreaterThan(590_000);
     expect(circuitOpened[0]?.forMs).toBeLessThanOrEqual(600_000);
   });
 
   it('reports a webhook as failing after 20 failed attempts over 5 days without a success', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 25);
+    const { leases, webhookId } = await leaseDeliveries(db, 25);
     const fail = (from: number, to: number) =>
       recordOutcomes(
         db,
@@ -106,7 +106,7 @@ describe('health', () => {
   });
 
   it('is left alone by outcomes that do not count, such as those of tests', async () => {
-    const { leases, webhookId } = await takeDeliveries(db, 1);
+    const { leases, webhookId } = await leaseDeliveries(db, 1);
     await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { countsForHealth: false, countsForBreaker: false })]);
     expect(await findHealth(db, webhookId)).toBeUndefined();
   });

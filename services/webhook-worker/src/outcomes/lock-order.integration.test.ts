@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sql } from 'kysely';
 import type { LeaseRow } from '../leases/lease-row.ts';
 import { releaseLeases } from '../leases/queries.ts';
-import { outcomeOf, takeDeliveries } from '../testing/ledger.ts';
+import { leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';
 import { cancelLeased } from '../webhooks/queries.ts';
 import { recordOutcomes } from './queries.ts';
@@ -24,9 +24,9 @@ afterAll(async () => {
   await close();
 });
 beforeEach(async () => {
-  ({ leases } = await takeDeliveries(db, 20));
+  ({ leases } = await leaseDeliveries(db, 20));
   // Rows lie in the order of their last update: now against that of their ids, and many others among them.
-  await takeDeliveries(db, 500);
+  await leaseDeliveries(db, 500);
   for (const { id } of [...leases].sort((a, b) => (a.id < b.id ? 1 : -1))) {
     await sql`update deliveries set lease_count = lease_count where id = ${id}`.execute(db);
   }
@@ -56,7 +56,7 @@ describe('locks are taken in the order of the ids', () => {
 
   it('by outcomes, in the health of their webhooks', async () => {
     const sets: LeaseRow[] = [];
-    for (let count = 0; count < 20; count++) sets.push(...(await takeDeliveries(db, 2)).leases);
+    for (let count = 0; count < 20; count++) sets.push(...(await leaseDeliveries(db, 2)).leases);
     const [first, second] = [0, 1].map((turn) => sets.filter((_, index) => index % 2 === turn));
     await recordOutcomes(
       db,

@@ -3,7 +3,7 @@ import { openTestDatabase, untilSomebodyWaits } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LeaseRow } from '../leases/lease-row.ts';
-import { findAttempts, findDelivery, findHealth, outcomeOf, takeDeliveries } from '../testing/ledger.ts';
+import { findAttempts, findDelivery, findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';
 
@@ -15,14 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-async function takeOne(maxAttempts = 3): Promise<LeaseRow> {
-  const { leases } = await takeDeliveries(db, 1, maxAttempts);
+async function leaseOne(maxAttempts = 3): Promise<LeaseRow> {
+  const { leases } = await leaseDeliveries(db, 1, maxAttempts);
   return leases[0] as LeaseRow;
 }
 
 describe('an outcome', () => {
   it('completes a delivered delivery', async () => {
-    const lease = await takeOne();
+    const lease = await leaseOne();
     await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
     expect(await findDelivery(db, lease.id)).toMatchObject({
       status: 'succeeded',
@@ -37,7 +37,7 @@ describe('an outcome', () => {
   });
 
   it('schedules the next attempt from the database clock and resets the lease count', async () => {
-    const lease = await takeOne();
+    const lease = await leaseOne();
     await recordOutcomes(db, [outcomeOf(lease, { delayMs: 60_000 })]);
     const row = await findDelivery(db, lease.id);
     expect(row).toMatchObject({ status: 'pending', attempt_count: 1, lease_count: 0, last_error: 'http_error' });
@@ -46,8 +46,8 @@ describe('an outcome', () => {
   });
 
   it('fails the delivery with its last attempt, and at once on a stop', async () => {
-    const last = await takeOne(1);
-    const gone = await takeOne();
+    const last = await leaseOne(1);
+    const gone = await leaseOne();
     await recordOutcomes(db, [outcomeOf(last), outcomeOf(gone, { result: 'stop', statusCode: 410 })]);
     expect(await findDelivery(db, last.id)).toMatchObject({ status: 'failed', next_attempt_at: null });
     expect(await findDelivery(db, gone.id)).toMatchObject({ status: 'failed', attempt_count: 1 });
@@ -56,7 +56,7 @@ describe('an outcome', () => {
   it.each(['disabled', 'deleted'] as const)(
     'of a webhook that is %s cancels, unless it is a success',
     async (state) => {
-      const { leases, webhookId } = await takeDeliveries(db, 2);
+      const { leases, webhookId } = await leaseDeliveries(db, 2);
       await db
         .updateTable('webhooks')
         .set({ state, disabled_reason: state === 'disabled' ? 'manual' : null })
@@ -70,7 +70,7 @@ describe('an outcome', () => {
   );
 
   it('of an older attempt changes nothing and is kept as superseded', async () => {
-    const lease = await takeOne();
+    const lease = await leaseOne();
     await recordOutcomes(db, [outcomeOf(lease)]);
     const before = await findDelivery(db, lease.id);
     await recordOutcomes(db, [outcomeOf(lease, { error: 'timeout', statusCode: null })]);
@@ -79,7 +79,7 @@ describe('an outcome', () => {
   });
 
   it('that is a late success counts, also after the delivery has failed', async () => {
-    const lease = await takeOne(1);
+    const lease = await leaseOne(1);
     await recordOutcomes(db, [outcomeOf(lease)]);
     await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
     expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'succeeded', attempt_count: 2 });
@@ -87,7 +87,7 @@ describe('an outcome', () => {
   });
 
   it('that is a success is kept on the row of its delivery, all others in rows of their own', async () => {
-    const lease = await takeOne();
+    const lease = await leaseOne();
     await recordOutcomes(db, [outcomeOf(lease)]);
     const outcome = outcomeOf(lease, {
       number: 2,
@@ -120,7 +120,7 @@ describe('an outcome', () => {
   });
 
   it('of an older round changes nothing', async () => {
-    const lease = await takeOne();
+    const lease = await leaseOne();
     await db.updateTable('deliveries').set({ round: 1 }).where('id', '=', lease.id).execute();
     await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
     expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'pending', attempt_count: 0 });
@@ -129,7 +129,7 @@ describe('an outcome', () => {
   it.each(['retry', 'delivered'] as const)(
     'written twice, as when the answer to a commit is lost, changes nothing more (%s)',
     async (result) => {
-      const [lease, other] = (await takeDeliveries(db, 2)).leases as [LeaseRow, LeaseRow];
+      const [lease, other] = (await leaseDeliveries(db, 2)).leases as [LeaseRow, LeaseRow];
       const outcome = outcomeOf(lease, { result });
       await recordOutcomes(db, [outcome]);
       const row = await findDelivery(db, lease.id);
@@ -144,7 +144,7 @@ describe('an outcome', () => {
   );
 
   it('written again while its first writing is not over is there once', async () => {
-    const lease = await takeOne();
+    const lease = await leaseOne();
     const outcome = outcomeOf(lease, { result: 'delivered' });
     const written = Promise.withResolvers<void>();
     const committed = Promise.withResolvers<void>();
@@ -162,7 +162,7 @@ describe('an outcome', () => {
   });
 
   it('that is a second success beside the one that counts is kept as superseded, in one batch and in two', async () => {
-    const lease = await takeOne();
+    const lease = await leaseOne();
     const [first, second] = [1, 2].map((number) => outcomeOf(lease, { number, result: 'delivered' })) as [
       Outcome,
       Outcome,
@@ -184,7 +184,7 @@ describe('any order of outcomes', () => {
     );
     await fc.assert(
       fc.asyncProperty(attempts, async (plan) => {
-        const lease = await takeOne();
+        const lease = await leaseOne();
         const outcomes = plan.map(({ number, delivered }) =>
           outcomeOf(lease, { number, result: delivered ? 'delivered' : 'retry' }),
         );
@@ -199,7 +199,7 @@ describe('any order of outcomes', () => {
   });
 
   it('does not deadlock when many processes write the same deliveries', async () => {
-    const { leases } = await takeDeliveries(db, 50);
+    const { leases } = await leaseDeliveries(db, 50);
     const writers = Array.from({ length: 8 }, (_, writer) =>
       recordOutcomes(
         db,

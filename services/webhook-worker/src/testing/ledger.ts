@@ -1,12 +1,12 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/testkit';
-import { takeEvents } from '../fan-out/queries.ts';
+import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease-row.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 
-/** Room for everything. */
+/** Capacity for everything. */
 export const plenty: Capacity = {
   webhookIds: [],
   free: [],
@@ -15,13 +15,13 @@ export const plenty: Capacity = {
   total: 10_000,
 };
 
-export interface TakenDeliveries {
+export interface LeasedDeliveries {
   organizationId: string;
   webhookId: string;
   leases: LeaseRow[];
 }
 
-/** Events that nobody has taken, by their ids. */
+/** Events that are not fanned out, by their ids. */
 export async function emitEvents(
   db: Database,
   organizationId: string,
@@ -33,11 +33,11 @@ export async function emitEvents(
 }
 
 /** One webhook of one organization with so many deliveries, all leased. */
-export async function takeDeliveries(db: Database, count: number, maxAttempts = 3): Promise<TakenDeliveries> {
+export async function leaseDeliveries(db: Database, count: number, maxAttempts = 3): Promise<LeasedDeliveries> {
   const organizationId = await insertOrganization(db);
   const webhookId = await insertWebhook(db, { organizationId });
   const ids = await emitEvents(db, organizationId, count);
-  const { leases } = await takeEvents(db, ids, plenty, { leaseMs: 45_000, maxAttempts });
+  const { leases } = await fanOutEvents(db, ids, plenty, { leaseMs: 45_000, maxAttempts });
   return { organizationId, webhookId, leases };
 }
 

@@ -3,7 +3,7 @@ import { createLogger, toPublicId } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { findDelivery, takeDeliveries } from '../testing/ledger.ts';
+import { findDelivery, leaseDeliveries } from '../testing/ledger.ts';
 import { createAutoDisable } from './auto-disable.ts';
 import { createPendingCancellation } from './pending-cancellation.ts';
 
@@ -35,7 +35,7 @@ const auditOf = (id: string) => db.selectFrom('audit_log').selectAll().where('ob
 
 describe('disabling a webhook', () => {
   it('cancels what is pending, and is audited once, however often it is called for', async () => {
-    const { webhookId, organizationId, leases } = await takeDeliveries(db, 2);
+    const { webhookId, organizationId, leases } = await leaseDeliveries(db, 2);
     const autoDisable = newAutoDisable();
     await autoDisable.disable(webhookId, 'gone', 1);
     await autoDisable.disable(webhookId, 'failing', 1);
@@ -68,7 +68,7 @@ describe('disabling a webhook', () => {
   });
 
   it('does not happen when it cannot be audited', async () => {
-    const { webhookId } = await takeDeliveries(db, 1);
+    const { webhookId } = await leaseDeliveries(db, 1);
     await sql`alter table audit_log rename to audit_log_away`.execute(db);
     await newAutoDisable().disable(webhookId, 'gone', 1);
     await sql`alter table audit_log_away rename to audit_log`.execute(db);
@@ -78,7 +78,7 @@ describe('disabling a webhook', () => {
   });
 
   it('does not happen to a webhook that was changed since the attempt that called for it', async () => {
-    const { webhookId } = await takeDeliveries(db, 1);
+    const { webhookId } = await leaseDeliveries(db, 1);
     await sql`update webhooks set url = 'https://moved.example.com/', version = version + 1 where id = ${webhookId}`.execute(
       db,
     );
@@ -90,7 +90,7 @@ describe('disabling a webhook', () => {
   });
 
   it('happens also while pending deliveries of the webhook are being canceled', async () => {
-    const { webhookId } = await takeDeliveries(db, 1);
+    const { webhookId } = await leaseDeliveries(db, 1);
     const cancellation = newCancellation();
     cancellation.start([webhookId]);
     await newAutoDisable(cancellation).disable(webhookId, 'gone', 1);
@@ -100,10 +100,10 @@ describe('disabling a webhook', () => {
 
 describe('canceling what is pending', () => {
   it('cancels the deliveries of many webhooks that are not enabled, and of no other', async () => {
-    const sets = [await takeDeliveries(db, 2), await takeDeliveries(db, 2)];
+    const sets = [await leaseDeliveries(db, 2), await leaseDeliveries(db, 2)];
     const ids = sets.map((set) => set.webhookId);
     await sql`update webhooks set state = 'deleted' where id = any(${ids}::uuid[])`.execute(db);
-    const enabled = await takeDeliveries(db, 2);
+    const enabled = await leaseDeliveries(db, 2);
     const cancellation = newCancellation();
     cancellation.start([...ids, enabled.webhookId]);
     await cancellation.stop();

@@ -9,6 +9,7 @@ import * as deliveredAttempts from './0007-delivered-attempts.ts';
 import * as narrowHistoryIndexes from './0008-narrow-history-indexes.ts';
 import * as leaseCount from './0009-lease-count.ts';
 import * as erasedSecrets from './0010-erased-secrets.ts';
+import * as halfOpenProbes from './0011-half-open-probes.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   '0008-narrow-history-indexes': narrowHistoryIndexes,
   '0009-lease-count': leaseCount,
   '0010-erased-secrets': erasedSecrets,
+  '0011-half-open-probes': halfOpenProbes,
 };

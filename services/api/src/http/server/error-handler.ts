@@ -1,3 +1,4 @@
+import { StatementTooLateError } from '@enterprise-api/shared/events';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { DatabaseUnavailableError } from '../../core/database-health.ts';
@@ -41,14 +42,15 @@ const socketCodes = new Set([
  * included), a lock timeout, a read-only server (during a failover), a deadlock.
  */
 const sqlStates = /^(?:08|53|57)|^(?:55P03|25006|40P01)$/;
-/** Errors of the pool and the driver that have no code. */
-const driverTexts = /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
+/** Errors of the pool and the driver that have no code. "Client was closed" is a connection that ended between two statements. */
+const driverTexts =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/;
 
 function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailableError) return true;
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (socketCodes.has(code) || (code.length === 5 && sqlStates.test(code)) || driverTexts.test(error.message))
-    return true;
-  return error instanceof AggregateError && error.errors.length > 0 && error.errors.every(isDatabaseUnavailable);
+  if (error instanceof DatabaseUnavailableError || error instanceof StatementTooLateError) return true;
+  // By its fields: an error of a socket may belong to another realm (Jest), where `instanceof Error` is false.
+  const { code, message, errors } = (error ?? {}) as { code?: unknown; message?: unknown; errors?: unknown };
+  if (typeof code === 'string' && (socketCodes.has(code) || (code.length === 5 && sqlStates.test(code)))) return true;
+  if (typeof message === 'string' && driverTexts.test(message)) return true;
+  return Array.isArray(errors) && errors.length > 0 && errors.every(isDatabaseUnavailable);
 }

@@ -1,0 +1,77 @@
+import type { Delivery } from '@enterprise-api/shared/contracts';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { describe, expect, it } from '@jest/globals';
+import type { TestApi } from '../testing/test-api.ts';
+import { withWebhook } from '../testing/webhook-frame.ts';
+
+let api: TestApi;
+let key: string;
+let webhookId: string;
+const { insert, update, disable } = withWebhook((customer) => {
+  ({ api, key, webhookId } = customer);
+});
+
+const path = '/v1/webhooks/deliveries';
+const secondsFromNow = (seconds: number) => new Date(Date.now() + seconds * 1_000);
+
+async function setBreaker(openUntil: Date): Promise<void> {
+  const webhook_id = fromPublicId('whk', webhookId) as string;
+  await api.db
+    .insertInto('webhook_health')
+    .values({ webhook_id, first_failure_at: null, open_until: openUntil })
+    .execute();
+}
+
+/** What the list shows, which the detail must show too. */
+async function waitingFor(id: string): Promise<Delivery['waiting_for']> {
+  const list = await api.call('get', path, key).expect(200);
+  const listed = list.body.data.find((delivery: Delivery) => delivery.id === id).waiting_for;
+  const detail = await api.call('get', `${path}/${id}`, key).expect(200);
+  expect(detail.body.waiting_for).toBe(listed);
+  return listed;
+}
+
+describe('waiting_for', () => {
+  it.each(['succeeded', 'failed', 'canceled'] as const)('is null when the delivery is %s', async (status) => {
+    expect(await waitingFor((await insert({ status })).id)).toBeNull();
+  });
+
+  it('is null when the delivery is shown as canceled because its webhook is disabled', async () => {
+    const { id } = await insert();
+    await disable();
+    await update(id, { status: 'pending', next_attempt_at: secondsFromNow(60), lease_count: 1, completed_at: null });
+    expect(await waitingFor(id)).toBeNull();
+  });
+
+  it('is `lease` while a worker has leased the delivery, also behind an open breaker', async () => {
+    const { id } = await insert();
+    await update(id, { lease_count: 1, next_attempt_at: secondsFromNow(45) });
+    expect(await waitingFor(id)).toBe('lease');
+    await setBreaker(secondsFromNow(60));
+    expect(await waitingFor(id)).toBe('lease');
+  });
+
+  it('is `circuit_open` when the breaker is open and the due time lies ahead', async () => {
+    const { id } = await insert();
+    await update(id, { next_attempt_at: secondsFromNow(30) });
+    await setBreaker(secondsFromNow(10));
+    expect(await waitingFor(id)).toBe('circuit_open');
+  });
+
+  it('is `schedule` when the due time lies ahead and no breaker is open', async () => {
+    const { id } = await insert();
+    await update(id, { next_attempt_at: secondsFromNow(30) });
+    expect(await waitingFor(id)).toBe('schedule');
+    await setBreaker(secondsFromNow(-1));
+    expect(await waitingFor(id)).toBe('schedule');
+  });
+
+  it('is `capacity` when the delivery is due and not leased, also when a lease of it has run out', async () => {
+    const { id } = await insert();
+    expect(await waitingFor(id)).toBe('capacity');
+    await setBreaker(secondsFromNow(60));
+    expect(await waitingFor(id)).toBe('capacity');
+    await update(id, { lease_count: 1, next_attempt_at: secondsFromNow(-1) });
+    expect(await waitingFor(id)).toBe('capacity');
+  });
+});
