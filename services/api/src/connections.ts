@@ -5,6 +5,7 @@ import {
   createChangeFeed,
   createDatabase,
   createDatabaseClock,
+  createPartitionLoop,
   type Database,
   type DatabaseClock,
   keepMeasuring,
@@ -24,7 +25,6 @@ import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
 import { createDatabaseHealth } from './core/database-health.ts';
 import { createDatabasePing } from './core/database-ping.ts';
-import { maintainPartitions } from './core/partitions.ts';
 
 /** What every part is built with at start. */
 export interface Foundation {
@@ -42,6 +42,8 @@ const poolSize = 10;
 /** A change is published before the request is answered, unless that takes longer; caches expire by themselves. */
 const publishWithinMs = 500;
 const storeReadyWithinMs = 1_000;
+/** At a stop, a statement that hangs is not waited for any longer. */
+const closeWithinMs = 500;
 
 export async function openDatabase({ config, log, clock, closers }: Foundation) {
   const onError = createLimitedWarning(log, 'database connection lost');
@@ -57,7 +59,9 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   await checkSurroundings({ db, queue, clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
   closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
-  await maintainPartitions(db, closers, createLimitedWarning(log, 'partitions not created'));
+  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions not created'));
+  closers.add('partition loop', partitions.stop, closeWithinMs);
+  partitions.start();
   return { db, databaseClock, databaseHealth };
 }
 

@@ -10,6 +10,8 @@ export interface JobProducer<Name extends JobName> {
   add(data: JobInput<Name>): Promise<void>;
   /** Jobs that wait for a worker. */
   waitingCount(): Promise<number>;
+  /** Whether an operator has paused the queue: its jobs wait, and no worker gets one. */
+  isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export function createJobProducer<Name extends JobName>(
       await queue.add(job.name, data satisfies z.input<typeof job.data>, optionsOf[name]);
     },
     waitingCount: () => queue.getWaitingCount(),
+    isPaused: () => queue.isPaused(),
     close: async () => {
       // Closing says QUIT, which fails on a connection that is being tried again just now, and which a backend that hangs
       // never answers: then the connection is cut, or it would be tried for ever.
