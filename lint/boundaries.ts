@@ -65,7 +65,7 @@ const boundaries: Boundary[] = [
   {
     imports: ['undici', 'undici/*'],
     message: 'Deliveries leave through the guarded client alone: any other request would skip its address checks.',
-    allowedIn: ['services/webhook-worker/src/sender/connector.ts', ...tests],
+    allowedIn: ['services/webhook-worker/src/sender/connection.ts', ...tests],
   },
   {
     imports: ['got'],

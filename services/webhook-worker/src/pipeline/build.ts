@@ -7,8 +7,9 @@ import { type Config, leaseMs, stopWithinMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { FanOut } from '../fan-out/fan-out.ts';
 import { createRelay } from '../fan-out/relay.ts';
+import type { Lease } from '../leases/lease.ts';
 import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
-import { registerPipelineGauges, type WorkerMetrics } from '../metrics.ts';
+import { countAttempt, registerPipelineGauges, type WorkerMetrics } from '../metrics.ts';
 import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import { recordOutcomes } from '../outcomes/queries.ts';
 import { recentLimitPerHost } from '../scheduler/host-limit.ts';
@@ -20,6 +21,7 @@ import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
 import { WebhookCache } from '../webhooks/webhook-cache.ts';
 import { createAfterOutcome } from './after-outcome.ts';
 import { createStop, type PipelineStop } from './stop.ts';
+import type { AttemptHooks, AttemptResult } from './types.ts';
 
 /** Everything between an event in the outbox and the recorded outcomes of its deliveries. */
 export interface Pipeline extends PipelineStop {
@@ -152,7 +154,9 @@ function buildSending(options: PipelineOptions, { webhooks, scheduler, leaseLoad
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
     ca: config.WEBHOOK_CA_FILE,
+    onResent: () => metrics.requestsResent.inc(),
   });
+  const warnOfLocalFailure = createLimitedWarning(log, 'attempt failed on our side');
   const onCancelError = createLimitedWarning(log, 'delivery not canceled yet');
   const attempt = createAttempt({
     clock,
@@ -165,17 +169,17 @@ function buildSending(options: PipelineOptions, { webhooks, scheduler, leaseLoad
     knownState: (webhookId) => webhooks.knownState(webhookId),
     isStopping: () => scheduler.isStopped,
     send: sender.send,
-    record: (outcome) => outcomes.add(outcome),
-    release: leaseLoader.release,
-    cancel: (lease) => {
-      cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(onCancelError);
-    },
-    onAttempt: (outcome) => {
-      metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
-      metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
-    },
   });
-  return { sender, attempt };
+  const actOn = (lease: Lease, result: AttemptResult) => {
+    if (result.kind === 'released') leaseLoader.release([lease]);
+    if (result.kind === 'canceled') cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(onCancelError);
+    if (result.kind !== 'outcome') return { timedOut: false };
+    outcomes.add(result.outcome);
+    countAttempt(metrics, result);
+    if (result.localCause !== null) warnOfLocalFailure(new Error(result.localCause));
+    return { timedOut: result.timedOut };
+  };
+  return { sender, attempt: async (lease: Lease, hooks: AttemptHooks) => actOn(lease, await attempt(lease, hooks)) };
 }
 
 interface LeasingStages {
