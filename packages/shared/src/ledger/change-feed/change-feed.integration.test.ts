@@ -3,6 +3,7 @@ import {
   createTestDatabase,
   type FaultProxy,
   type RedisServer,
+  spawnGuarded,
   startFaultProxy,
   startRedis,
   type TestDatabase,
@@ -121,6 +122,21 @@ describe('the change feed over PostgreSQL', () => {
     await operator.query('select pg_terminate_backend($1)', [pid]);
     await until(`the end of ${pid}`, async () => !(await connections()).includes(pid ?? 0));
   };
+
+  it('publishes many changes at once without a warning of the driver', async () => {
+    // In a process of its own: inside Jest a warning cannot be listened for.
+    const program = `
+      import { createChangeFeed } from '${new URL('./change-feed.ts', import.meta.url).href}';
+      const postgres = { connectionString: process.env.DATABASE_URL };
+      const feed = createChangeFeed({ redisUrl: undefined, postgres, onError: console.error });
+      const changes = Array.from({ length: 20 }, () => ({ kind: 'webhook', id: crypto.randomUUID() }));
+      await Promise.all(changes.map((change) => feed.publish(change)));
+      await feed.close();`;
+    const args = ['--input-type=module', '-e', program];
+    const publisher = await spawnGuarded(process.execPath, args, { env: { DATABASE_URL: database.url } });
+    expect(await publisher.exited).toMatchObject({ code: 0 });
+    expect(publisher.lines).toEqual([]);
+  });
 
   it('listens over one connection and publishes over one, however often it loses them', async () => {
     const feed = open(database.url);

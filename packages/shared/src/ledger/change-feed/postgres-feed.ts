@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
+import { createMicroBatcher } from '../../runtime/micro-batcher.ts';
 import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
@@ -15,6 +16,8 @@ class PostgresFeed implements ChangeFeed {
   readonly #settings: ClientConfig;
   readonly #onError: (error: Error) => void;
   readonly #connections = new Set<Client>();
+  /** One statement at a time: pg's clients no longer queue statements. Changes meanwhile go into the next one. */
+  readonly #changes = createMicroBatcher({ run: (changes: Change[]) => this.#notify(changes), maxRunning: 1 });
   #publisher: Promise<Client> | undefined;
   #isClosed = false;
 
@@ -24,10 +27,7 @@ class PostgresFeed implements ChangeFeed {
   }
 
   publish = async (change: Change): Promise<void> => {
-    // An idle connection may have died unnoticed, as when the server was restarted: the second try opens a new one.
-    await this.#notify(change)
-      .catch(() => this.#notify(change))
-      .catch((error: unknown) => this.#onError(asError(error)));
+    await this.#changes.add(change).catch((error: unknown) => this.#onError(asError(error)));
   };
 
   subscribe = async (listener: (change: Change) => void, lost: () => void): Promise<void> => {
@@ -54,14 +54,22 @@ class PostgresFeed implements ChangeFeed {
     await Promise.allSettled([...this.#connections].map((client) => client.end()));
   };
 
-  async #notify(change: Change): Promise<void> {
+  async #notify(changes: Change[]): Promise<void> {
+    // An idle connection may have died unnoticed, as when the server was restarted: the second try opens a new one.
+    await this.#tryToNotify(changes).catch(() => this.#tryToNotify(changes));
+  }
+
+  async #tryToNotify(changes: Change[]): Promise<void> {
     this.#publisher ??= this.#connect();
     const used = this.#publisher;
     try {
-      await (await used).query('select pg_notify($1, $2)', [changeChannel, JSON.stringify(change)]);
+      const messages = changes.map((change) => JSON.stringify(change));
+      await (await used).query('select pg_notify($1, message) from unnest($2::text[]) message', [
+        changeChannel,
+        messages,
+      ]);
     } catch (error) {
-      // Of several that fail together only the first drops the connection: the next try may have opened another one.
-      if (this.#publisher === used) this.#publisher = undefined;
+      this.#publisher = undefined;
       used.then(
         (client) => this.#drop(client),
         () => undefined,
