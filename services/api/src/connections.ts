@@ -1,4 +1,4 @@
-import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/events';
+import { createEventProducer, createNotifier, type NotifierOptions } from '@enterprise-api/shared/events';
 import {
   type Change,
   connectionSettings,
@@ -10,7 +10,7 @@ import {
   type DatabaseClock,
   keepMeasuring,
 } from '@enterprise-api/shared/ledger';
-import { checkSurroundings } from '@enterprise-api/shared/preflight';
+import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import {
   type Clock,
@@ -56,7 +56,7 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   closers.add('database health', databaseHealth.close);
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
   const databaseClock = createDatabaseClock(clock);
-  await checkSurroundings({ db, queue, clock: databaseClock, log });
+  await runPreflightChecks({ db, queue, clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
   closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
   const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions not created'));
@@ -97,10 +97,10 @@ export async function openRateLimiter({ config, log, clock, closers }: Foundatio
 export function openEventProducer(
   { config, log, clock, closers }: Foundation,
   { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
-  onOutcome: AnnouncerOptions['onOutcome'],
+  onOutcome: NotifierOptions['onOutcome'],
 ) {
   const onError = createLimitedWarning(log, 'queue unavailable');
-  const producer = createJobProducer(selectQueueBackend(config), 'takeEvents', onError);
+  const producer = createJobProducer(selectQueueBackend(config), 'fanOut', onError);
   closers.add('event queue', () => producer.close());
-  return createEventProducer({ db, announcer: createAnnouncer({ producer, clock, onOutcome }), clock: databaseClock });
+  return createEventProducer({ db, notifier: createNotifier({ producer, clock, onOutcome }), clock: databaseClock });
 }

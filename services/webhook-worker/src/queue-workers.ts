@@ -34,9 +34,9 @@ export interface Workers {
 
 /** Binds the jobs of the catalogue to their handlers. The only file that makes a BullMQ worker. */
 export function createWorkers(options: WorkersOptions): Workers {
-  const tracks = { takeEvents: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
+  const tracks = { fanOut: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
   const build = () => [
-    bind('takeEvents', options, tracks.takeEvents.follow),
+    bind('fanOut', options, tracks.fanOut.follow),
     bind('writeEvent', options, tracks.writeEvent.follow),
   ];
   let workers = build();

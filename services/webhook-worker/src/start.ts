@@ -13,7 +13,7 @@ import {
   ledgerGauges,
   planProbes,
 } from '@enterprise-api/shared/ledger';
-import { checkSurroundings } from '@enterprise-api/shared/preflight';
+import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import {
   createJobProducer,
   type JobName,
@@ -84,7 +84,7 @@ async function build(
   closers.add('database', () => db.destroy(), closeWithinMs);
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: url });
   const clock = createDatabaseClock(systemClock);
-  await checkSurroundings({ db, queue, clock, log });
+  await runPreflightChecks({ db, queue, clock, log });
   closers.add('database clock', keepMeasuring(clock, db, createLimitedWarning(log, "database's clock not measured")));
   const metrics = createWorkerMetrics();
   metrics.gauge(clockOffsetGauge.name, clockOffsetGauge.help, () => clock.offsetMs() / 1_000);
@@ -181,7 +181,7 @@ function createHandlers(
   onFanOutError: (error: unknown) => void,
 ): JobHandlers {
   return {
-    takeEvents: async ({ event_ids }) => {
+    fanOut: async ({ event_ids }) => {
       // The job owns nothing: events that it could not fan out stay in the outbox, where the relay looks every second.
       const result = await pipeline.fanOut.fanOutEvents(event_ids).catch(onFanOutError);
       if (result === 'no_capacity') await pause(fullPauseMs);

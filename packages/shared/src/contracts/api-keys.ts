@@ -56,11 +56,11 @@ export const apiKeySchema = z.strictObject({
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
-/** The answer to creating a key: the only place where its secret is ever shown. */
+/** The answer to creating a key, the only one that shows its secret. */
 export const createdApiKeySchema = apiKeySchema.extend({ secret: z.string() });
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 
-/** GET /v1/me: who the caller is, by its key. */
+/** GET /v1/me: the organization and the key of the caller. */
 export const meSchema = z.strictObject({
   object: z.literal('me'),
   organization: z.strictObject({ id: publicIdSchema('org'), name: z.string(), plan: planSchema }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The kind of an error, by who can do something about it. */
+/** The type of an error: it tells a client what kind of remedy there is. */
 export type ErrorType =
   | 'authentication_error'
   | 'permission_error'
@@ -8,7 +8,7 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'api_error';
 
-/** The catalogue of error codes: status, type, and the public message used when a call site has nothing more precise. */
+/** The catalogue of error codes: status, type, and the public message unless the code that refuses the request has a more precise one. */
 export const errorCatalogue = {
   unauthorized: {
     status: 401,
@@ -84,7 +84,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One problem of a request: where it is, and what is wrong. */
+/** One problem of a request: its place and its cause. */
 export const errorDetailSchema = z.strictObject({
   location: z.enum(['body', 'query', 'path', 'header']),
   path: z.string(),

@@ -5,14 +5,14 @@ import { producerBinding, selectQueueBackend } from './backend.ts';
 import { createJobProducer } from './enqueue.ts';
 import { jobs } from './jobs.ts';
 
-const { queue: name } = jobs.takeEvents;
+const { queue: name } = jobs.fanOut;
 
 describe.each(queueBackends())('a queue on $name', ({ start }) => {
   it('that an operator has paused says so until it is resumed, also when jobs wait in it', async () => {
     await using database = await createTestDatabase();
     const { redisUrl, close } = await start();
     const backend = selectQueueBackend({ redisUrl, databaseUrl: database.url });
-    const producer = createJobProducer(backend, 'takeEvents', () => undefined);
+    const producer = createJobProducer(backend, 'fanOut', () => undefined);
     const { options, factory } = producerBinding(backend, name);
     const operator = new Queue(name, options, factory);
     try {

@@ -64,20 +64,20 @@ const registry: readonly [block: string, name: string, reachable: 'yes' | 'no' |
 const stricter: readonly [block: string, reason: string][] = [
   ['224.0.0.0/4', 'multicast has a registry of its own'],
   ['168.63.129.16/32', 'a public address that is the metadata service inside one cloud'],
-  ['192.0.0.0/24', 'nobody runs a receiver on an anycast address of a protocol'],
+  ['192.0.0.0/24', 'anycast addresses of protocols have no receivers'],
   ['::/3', 'not allocated for unicast: translation to IPv4 (64:ff9b::/96) would lead anywhere'],
   ['4000::/2', 'not allocated for unicast'],
   ['8000::/1', 'not allocated for unicast; local and multicast addresses'],
-  ['2001::/23', 'nobody runs a receiver on an address of a protocol'],
+  ['2001::/23', 'addresses of protocols have no receivers'],
 ];
 
 describe('the address rule and the special-purpose registries', () => {
-  it.each(registry)('%s (%s, globally reachable: %s) is judged alike from end to end', (block) => {
+  it.each(registry)('%s (%s, globally reachable: %s) is judged alike from its first to its last address', (block) => {
     for (const address of edgesOf(block))
       expect([address, isPublicAddress(address)]).toEqual([address, judge(address)]);
   });
 
-  it('agree on any address, inside the blocks and around them', () => {
+  it('agree on random addresses, inside the blocks and around them', () => {
     const blocks = [...registry, ...stricter].map(([block]) => parse(block));
     const near = fc.constantFrom(...blocks).chain(({ width, network, prefixLength }) => {
       const size = 1n << BigInt(width - prefixLength);
@@ -94,7 +94,7 @@ describe('the address rule and the special-purpose registries', () => {
     );
   });
 
-  it('differ only where a reason is written down', () => {
+  it('differ only where a reason is given', () => {
     const reachable = registry.filter(([, , says]) => says === 'yes').map(([block]) => block);
     const refused = reachable.filter((block) => !isPublicAddress(block.replace(/\/\d+$/, '')));
     const explained = reachable.filter((block) =>
@@ -104,7 +104,7 @@ describe('the address rule and the special-purpose registries', () => {
   });
 });
 
-/** What the tables say: refused by our own reasons, else by the narrowest block that holds the address, else public. */
+/** The expected answer: refused for a reason of our own, else as the narrowest block around the address says, else public. */
 function judge(address: string): boolean {
   const value = numberOf(address);
   if (stricter.some(([block]) => holds(block, value, address))) return false;

@@ -20,20 +20,20 @@ const allRows = 1_000_000;
 
 /**
  * The audit after every fault. Holds where webhooks were made before the events and did not change: then a pair that
- * matches now matched when its event was fanned out. Sets are compared as sets: of rows just written the planner knows
- * nothing, and probed a hundred thousand of them one by one longer than a statement may run.
+ * matches now matched when its event was taken. Sets are compared as sets: of rows just written the planner knows
+ * nothing, and has probed a hundred thousand of them one by one for longer than a statement may take.
  */
 export async function auditLedger(db: Database): Promise<LedgerAudit> {
   const { rows } = await sql<Omit<LedgerAudit, 'violations' | 'statuses'>>`
-    with subscriptions as materialized (
+    with types as (
       select type, array_agg(pattern) as patterns
-      from unnest(${eventPatternPairs.map(({ type }) => type)}::text[],
-                  ${eventPatternPairs.map(({ pattern }) => pattern)}::text[]) as x(type, pattern)
+      from unnest(${eventPatternPairs.map((pair) => pair.type)}::text[],
+                  ${eventPatternPairs.map((pair) => pair.pattern)}::text[]) as x(type, pattern)
       group by type
     ), pairs as materialized (
-      select e.id as event_id, w.id as webhook_id from events e join subscriptions s on s.type = e.type
+      select e.id as event_id, w.id as webhook_id from events e join types t on t.type = e.type
       join webhooks w on w.organization_id = e.organization_id and w.state = 'enabled' and w.created_at <= e.created_at
-       and w.event_patterns && s.patterns
+       and w.event_patterns && t.patterns
     )
     select (select count(*) from outbox) as outbox,
       (select count(*) from (
