@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
+import { createMicroBatcher } from '../../runtime/micro-batcher.ts';
 import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
@@ -32,11 +33,15 @@ export function createPostgresFeed(settings: ClientConfig, onError: (error: Erro
   };
 
   let publisher: Promise<Client> | undefined;
-  const notify = async (change: Change): Promise<void> => {
+  const notify = async (changes: Change[]): Promise<void> => {
     publisher ??= connect();
     const used = publisher;
     try {
-      await (await used).query('select pg_notify($1, $2)', [changeChannel, JSON.stringify(change)]);
+      const payloads = changes.map((change) => JSON.stringify(change));
+      await (await used).query('select pg_notify($1, payload) from unnest($2::text[]) as x (payload)', [
+        changeChannel,
+        payloads,
+      ]);
     } catch (error) {
       // Of several that fail together only the first has this one to give up: the next try may have begun already.
       if (publisher === used) publisher = undefined;
@@ -63,13 +68,17 @@ export function createPostgresFeed(settings: ClientConfig, onError: (error: Erro
       again();
     }
   };
+  // One statement at a time: the driver warns of a connection that is given a statement while another one runs.
+  const batcher = createMicroBatcher<Change, void>({
+    maxRunning: 1,
+    // An idle connection may have died unnoticed, as when the server was restarted: the second try has a new one.
+    run: (changes) =>
+      notify(changes)
+        .catch(() => notify(changes))
+        .catch((error: unknown) => onError(asError(error))),
+  });
   return {
-    publish: async (change) => {
-      // An idle connection may have died unnoticed, as when the server was restarted: the second try has a new one.
-      await notify(change)
-        .catch(() => notify(change))
-        .catch((error: unknown) => onError(asError(error)));
-    },
+    publish: (change) => batcher.add(change),
     subscribe: listen,
     close: async () => {
       closed = true;
