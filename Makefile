@@ -1,5 +1,5 @@
-# Every target is one command on a fresh machine with Node.js >= 20, npm and make.
-# Signals reach our processes directly: each recipe ends in `exec`.
+# Every target works on a fresh machine with Node.js >= 20, npm and make.
+# Each recipe ends in `exec`, so that signals reach our processes directly.
 
 NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
@@ -7,28 +7,28 @@ READY := node_modules/.install-complete
 .DEFAULT_GOAL := help
 .PHONY: help start demo test faults bench check audit migrate up
 
-help: ## this list
+help: ## prints this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-start: $(READY) ## the product on this machine, with a tour: every event delivered, verified, listed; keeps serving
+start: $(READY) ## starts the product on this machine, delivers one event of each type, shows the history; keeps serving
 	@exec $(NODE) tools/dev/main.ts
 
-demo: $(READY) ## the same tour, ends after it: exit 0 when all deliveries were verified
+demo: $(READY) ## the same, but exits after the history: 0 if the receiver verified every delivery
 	@exec $(NODE) tools/dev/main.ts --demo
 
-test: $(READY) ## every test, on a real PostgreSQL and a real Redis; ARGS="path" for some of them
+test: $(READY) ## runs every test, on a real PostgreSQL and a real Redis; ARGS="path" for some of them
 	@exec $(NODE) tools/test/main.ts $(ARGS)
 
-faults: $(READY) ## every promise of the design broken on purpose, in full (an hour); ARGS="R1 redis" for some
+faults: $(READY) ## the fault campaign of docs/reliability.md, in full (an hour); ARGS="R1 redis" for some runs
 	@exec $(NODE) tests/faults/campaign.ts $(ARGS)
 
-bench: $(READY) ## what a delivery costs, in five minutes; FULL=1 in full (an hour, goes on where it stopped), W=W2 a part
+bench: $(READY) ## the benchmark, in five minutes; FULL=1 in full (an hour, resumes where it stopped), W=W2 for one workload
 	@exec $(NODE) bench/main.ts $(ARGS)
 
-check: $(READY) ## types, lint, formatting, import boundaries, unused code
+check: $(READY) ## checks the package lock, types, lint, formatting, import boundaries, unused code
 	@exec npm run --silent check
 
-audit: $(READY) ## known vulnerabilities in the packages that ship; 2: the registry does not say
+audit: $(READY) ## lists known vulnerabilities in the packages that ship; exit 2: the registry gave no advisories
 	@exec $(NODE) tools/audit.ts
 
 migrate: $(READY) ## applies the migrations to DATABASE_URL

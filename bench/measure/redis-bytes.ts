@@ -12,13 +12,13 @@ export interface QueuedEvents {
 export async function queuedEvents(url: string): Promise<QueuedEvents> {
   const redis = new Redis(url);
   try {
-    const { queue } = jobs.takeEvents;
+    const { queue } = jobs.fanOut;
     const prefix = `{enterprise-api-${queue}}:${queue}`;
     const ids = await redis.lrange(`${prefix}:wait`, 0, -1);
     const reading = redis.pipeline();
     for (const id of ids) reading.hget(`${prefix}:${id}`, 'data');
     const answers = (await reading.exec()) ?? [];
-    const events = answers.map(([, data]) => jobs.takeEvents.data.parse(JSON.parse(String(data))).event_ids.length);
+    const events = answers.map(([, data]) => jobs.fanOut.data.parse(JSON.parse(String(data))).event_ids.length);
     const memory = await redis.info('memory');
     return {
       events: events.reduce((sum, each) => sum + each, 0),

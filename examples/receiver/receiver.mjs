@@ -39,7 +39,7 @@ async function receive(request) {
 
 function isSigned(body, signature) {
   const expected = createHmac('sha256', secret).update(body).digest();
-  const given = Buffer.from(String(signature), 'hex');
+  const given = Buffer.from(/^[0-9a-f]{64}$/.test(signature) ? signature : '', 'hex');
   // In constant time: the duration of the comparison must not reveal where it failed.
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

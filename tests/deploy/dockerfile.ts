@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 export interface Instruction {
   keyword: string;
-  /** What follows the keyword, on one line, with the build's arguments filled in. */
+  /** The text after the keyword, on one line, with the values of the build arguments. */
   text: string;
 }
 
@@ -13,7 +13,7 @@ export interface Stage {
   instructions: Instruction[];
 }
 
-/** Reads a Dockerfile into its stages: as much of its grammar as ours uses. */
+/** Reads a Dockerfile into its stages. Understands as much of the format as ours uses. */
 export function readDockerfile(file: string): Stage[] {
   const stages: Stage[] = [];
   const variables = new Map<string, string>();
@@ -28,24 +28,24 @@ export function readDockerfile(file: string): Stage[] {
       const [from = '', , name = ''] = text.split(/\s+/);
       stages.push({ name, from, instructions: [] });
     } else if (keyword !== '' && stage) stage.instructions.push({ keyword, text });
-    else throw new Error(`Not understood: ${line}`);
+    else throw new Error(`Cannot read this line of the Dockerfile: ${line}`);
   }
   return stages;
 }
 
-/** The instructions that made an image, those of the stages it is built on first. */
+/** The instructions of a stage, after those of the stages on which it is built. */
 export function history(stages: readonly Stage[], target: string): Instruction[] {
   const stage = stages.find(({ name }) => name === target);
   return stage ? [...history(stages, stage.from), ...stage.instructions] : [];
 }
 
-/** The last instruction of a kind: the one that counts. */
+/** The text of the last instruction with this keyword, which is the one in force. */
 export function effective(stages: readonly Stage[], target: string, keyword: string): string | undefined {
   return history(stages, target).findLast((instruction) => instruction.keyword === keyword)?.text;
 }
 
 export interface Copy {
-  /** The stage it is taken from; undefined is the build's context. */
+  /** The stage from which the files are copied; undefined is the build's context. */
   from: string | undefined;
   sources: string[];
   destination: string;
@@ -62,7 +62,7 @@ export function copies(instructions: readonly Instruction[]): Copy[] {
     });
 }
 
-/** What an image's /app is filled with from the build's context, through whichever stages. */
+/** The paths of the build's context that reach the image, directly or through other stages. */
 export function contextPaths(stages: readonly Stage[], target: string): string[] {
   return copies(history(stages, target)).flatMap(({ from, sources }) =>
     from === undefined ? sources : contextPaths(stages, from),

@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 
 export interface Imports {
-  /** Files of this project, from its folder. */
+  /** Files of this project, as paths from its folder. */
   files: string[];
   /** Packages from the registry, each with a file that imports it. */
   packages: Map<string, string>;
@@ -12,7 +12,7 @@ export interface Imports {
 const workspace = /^@enterprise-api\/(shared|testkit)(\/.+)?$/;
 const statement = /^\s*(?:import|export)\s(?!type\b)(?:[^'";]*\sfrom\s+)?'([^']+)'/gm;
 
-/** Everything that Node loads to run a file: its static imports, and theirs. Types are erased before. */
+/** Everything that Node loads to run a file: its static imports and theirs. Type imports are erased and do not count. */
 export function importsOf(project: string, entry: string): Imports {
   const exportsOf = (folder: string): Record<string, string> =>
     JSON.parse(readFileSync(join(project, folder, 'package.json'), 'utf8')).exports;

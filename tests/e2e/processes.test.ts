@@ -3,6 +3,7 @@ import {
   createTestDatabase,
   queueBackends,
   type ServiceName,
+  startRedis,
   startService,
   type TestDatabase,
   testInternalSecret,
@@ -59,6 +60,18 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     const { code, output } = await run({ ...settings, DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/none' });
     expect([code, output]).toEqual([1, expect.stringContaining('database')]);
     expect(output).not.toContain('hunter2');
+  });
+
+  it('ends with a message when Redis refuses its password, and shows no password', async () => {
+    const redis = await startRedis({ settings: { requirepass: 'right-secret' } });
+    const REDIS_URL = `redis://:wrong-secret@${new URL(redis.url).host}`;
+    const { code, output } = await run({ ...settings, DATABASE_URL: database.url, REDIS_URL });
+    await redis.close();
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('Redis refused the credentials in REDIS_URL: WRONGPASS'),
+    ]);
+    expect(output).not.toMatch(/(right|wrong)-secret/);
   });
 
   it('ends with a message when its port is taken', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAnnouncer, createEventProducer, type EventProducer } from '@enterprise-api/shared/events';
+import { createEventProducer, createNotifier, type EventProducer } from '@enterprise-api/shared/events';
 import { countInvariantViolations, createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { fromPublicId, systemClock } from '@enterprise-api/shared/runtime';
@@ -67,8 +67,8 @@ export async function openStage(backend: QueueBackendUnderTest): Promise<Stage> 
   const store = await backend.start();
   const db = createDatabase({ url: database.url, applicationName: 'test', poolSize: 5 });
   const queue = selectQueueBackend({ redisUrl: store.redisUrl, databaseUrl: database.url });
-  const jobs = createJobProducer(queue, 'takeEvents', () => undefined);
-  const announcer = createAnnouncer({ producer: jobs, clock: systemClock, onOutcome: () => undefined });
+  const jobs = createJobProducer(queue, 'fanOut', () => undefined);
+  const notifier = createNotifier({ producer: jobs, clock: systemClock, onOutcome: () => undefined });
   const authority = await createCertificateAuthority();
   const certificate = await authority.issue({ hosts: ['localhost', '127.0.0.1'] });
   const caFile = join(tmpdir(), `test-ca-${randomUUID()}.pem`);
@@ -100,7 +100,7 @@ export async function openStage(backend: QueueBackendUnderTest): Promise<Stage> 
     databaseUrl: database.url,
     queue,
     receiver,
-    producer: createEventProducer({ db, announcer }),
+    producer: createEventProducer({ db, notifier }),
     startReceiver: newReceiver,
     startWorker: (settings) => start('webhook-worker', settings),
     startApi: (settings) => start('api', settings),

@@ -66,4 +66,24 @@ describe.each(queueBackends())('a stop while the database is away, queued on $na
       await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
     },
   );
+
+  it('records the outcomes of its attempts when the database comes back within the time of the stop', async () => {
+    const gate = Promise.withResolvers<void>();
+    const receiver = await stage.startReceiver({ respond: () => gate.promise.then(() => ({})) });
+    const { organizationId } = await stage.subscribe({ url: receiver.url() });
+    const { hostname, port } = new URL(stage.databaseUrl);
+    await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+    const worker = await stage.startWorker({ DATABASE_URL: throughProxy(stage.databaseUrl, proxy) });
+    await stage.producer.emit([testEvent(organizationId)]);
+    await receiver.waitFor(1);
+    proxy.cut();
+    gate.resolve();
+    worker.kill('SIGTERM');
+    const outageMs = 3_000;
+    setTimeout(() => proxy.restore(), outageMs);
+    expect(await worker.exited).toMatchObject({ code: 0 });
+    const [row] = await stage.deliveries(organizationId);
+    expect(row).toMatchObject({ status: 'succeeded', attempt_count: 1 });
+    expect(receiver.requests).toHaveLength(1);
+  });
 });

@@ -7,6 +7,8 @@ describe('queued on redis', () => {
   it.each([
     campaigns.R8,
     campaigns['R8-many'],
+    campaigns['R8-host'],
+    campaigns['R8-host-20'],
     campaigns['R8-backlog'],
     campaigns['R8-slow'],
     campaigns['R8-flood'],

@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts';
-import { measureLatency, ratioOf } from './latency.ts';
+import { type Latency, type MeasuredLoad, measureLatency, ratioOf } from './latency.ts';
 import { startOtherReceiver } from './other-receiver.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
@@ -7,8 +7,6 @@ import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 export interface HangingEndpoints {
   webhooks: number;
   hanging: number;
-  /** Of all events, so many go to endpoints that hang. */
-  hangingShare: number;
   eventsPerSecond: number;
   /** Time that is measured, after as much of warming up with the same load. */
   measuredMs: number;
@@ -17,41 +15,81 @@ export interface HangingEndpoints {
   allowedRatio: number;
 }
 
-/** The same load twice, on the same processes: first everybody answers, then some hang. */
-export async function hangEndpoints(stores: Stores, size: HangingEndpoints): Promise<Finding> {
+const healthyPath = '/healthy';
+
+/**
+ * Each webhook has an organization and, if it hangs, a host of its own.
+ *
+ * @param size.hangingShare of all events, so many go to endpoints that hang
+ */
+export async function hangEndpoints(
+  stores: Stores,
+  size: HangingEndpoints & { hangingShare: number },
+): Promise<Finding> {
   await using stage = await openFaultStage(stores, size.settings);
   const organizations: string[] = [];
   await using other = await startOtherReceiver(stage.certificate);
   for (let n = 0; n < size.webhooks; n++) {
-    const { organizationId } = await stage.subscribe(['/healthy'], n < size.hanging ? { url: other.url } : {});
+    const { organizationId } = await stage.subscribe([healthyPath], n < size.hanging ? { url: other.url } : {});
     organizations.push(organizationId);
   }
-  const api = await stage.startApi();
-  const worker = await stage.startWorker();
   const healthy = organizations.slice(size.hanging);
   const hanging = organizations.slice(0, size.hanging);
-  const measure = () =>
-    measureLatency(stage, {
-      ...size,
-      internalUrl: api.internalUrl,
-      target: (n) => {
-        const isMeasured = n % Math.round(1 / size.hangingShare) !== 0;
-        const pool = isMeasured ? healthy : hanging;
-        return { organizationId: pool[n % pool.length] ?? '', isMeasured };
-      },
-    });
+  return await compare(stage, size, {
+    hang: other.hang,
+    deliveriesPerEvent: 1,
+    isMeasuredRequest: () => true,
+    target: (n) => {
+      const isMeasured = n % Math.round(1 / size.hangingShare) !== 0;
+      const pool = isMeasured ? healthy : hanging;
+      return { organizationId: pool[n % pool.length] ?? '', isMeasured };
+    },
+  });
+}
+
+/** All webhooks belong to one organization and to one host; every event goes to each of them. */
+export async function hangEndpointsOfOneHost(stores: Stores, size: HangingEndpoints): Promise<Finding> {
+  await using stage = await openFaultStage(stores, size.settings);
+  const isHealthy = (n: number) => n >= size.hanging;
+  const paths = Array.from({ length: size.webhooks }, (_, n) => `${isHealthy(n) ? healthyPath : '/hanging'}/${n}`);
+  const { organizationId } = await stage.subscribe(paths);
+  return await compare(stage, size, {
+    hang: (on) => {
+      stage.requests.respond(({ path }) => (on && !path.startsWith(healthyPath) ? 'hang' : {}));
+    },
+    deliveriesPerEvent: size.webhooks - size.hanging,
+    isMeasuredRequest: ({ path }) => path.startsWith(healthyPath),
+    target: () => ({ organizationId, isMeasured: true }),
+  });
+}
+
+interface Traffic extends Pick<MeasuredLoad, 'target' | 'deliveriesPerEvent' | 'isMeasuredRequest'> {
+  hang(on: boolean): void;
+}
+
+/** The same load twice, on the same processes: first every endpoint answers, then some hang. */
+async function compare(stage: FaultStage, size: HangingEndpoints, { hang, ...load }: Traffic): Promise<Finding> {
+  const api = await stage.startApi();
+  const worker = await stage.startWorker();
+  const measure = () => measureLatency(stage, { ...size, ...load, internalUrl: api.internalUrl });
   await measure();
   const before = await measure();
-  other.hang(true);
+  hang(true);
   await measure();
   const after = await measure();
-  other.hang(false);
+  hang(false);
   await worker.stop();
+  return judge(size, { before, after, open: await countOpenHealthy(stage), duplicates: stage.requests.duplicates() });
+}
+
+function judge(
+  size: HangingEndpoints,
+  { before, after, open, duplicates }: { before: Latency; after: Latency; open: number; duplicates: number },
+): Finding {
   const ratio = ratioOf(after, before);
-  const open = await countOpenHealthy(stage);
   return {
     lost: open,
-    duplicates: stage.requests.duplicates(),
+    duplicates,
     figures: {
       'hanging of webhooks': `${size.hanging} of ${size.webhooks}`,
       'healthy p50 without, with (ms)': `${before.p50}, ${after.p50}`,
@@ -71,7 +109,7 @@ async function countOpenHealthy({ db, url }: FaultStage): Promise<number> {
     .selectFrom('deliveries')
     .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
     .select('deliveries.id')
-    .where('webhooks.url', '=', url('/healthy'))
+    .where('webhooks.url', 'like', `${url(healthyPath)}%`)
     .where('deliveries.status', '<>', 'succeeded')
     .execute();
   return rows.length;

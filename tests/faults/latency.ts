@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { apiEvent, post, quantile, steadily } from './load.ts';
+import type { SentRequest } from './request-log.ts';
 import type { FaultStage } from './stage.ts';
 
 /** A steady load on organizations in turn, of which some are measured. */
@@ -7,21 +8,25 @@ export interface MeasuredLoad {
   internalUrl: string;
   eventsPerSecond: number;
   measuredMs: number;
-  /** The organization of the n-th event, and whether its delivery is measured. */
+  /** The organization of the n-th event, and whether its deliveries are measured. */
   target: (n: number) => { organizationId: string; isMeasured: boolean };
+  /** Deliveries of each event that are measured. */
+  deliveriesPerEvent: number;
+  /** Whether a request belongs to a measured delivery, if its event is measured. */
+  isMeasuredRequest: (request: SentRequest) => boolean;
 }
 
 /** From emission to arrival. */
 export interface Latency {
   p50: number;
   p99: number;
-  /** Emitted and not arrived within {@link patienceMs} after the load's end. */
+  /** Deliveries that had not arrived within {@link patienceMs} after the load's end. */
   missing: number;
 }
 
 const patienceMs = 60_000;
 
-/** Emits for a while, waits for what was measured to arrive, and says how long it took. */
+/** Emits for a while, waits for the measured deliveries to arrive, and says how long they took. */
 export async function measureLatency(stage: FaultStage, load: MeasuredLoad): Promise<Latency> {
   const emittedAt = new Map<string, number>();
   const firstRequest = stage.requests.sent.length;
@@ -35,27 +40,29 @@ export async function measureLatency(stage: FaultStage, load: MeasuredLoad): Pro
   });
   await pause(load.measuredMs);
   await emission.stop();
-  const times = await arrivalTimes(stage, firstRequest, emittedAt);
-  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), missing: emittedAt.size - times.length };
+  const expected = emittedAt.size * load.deliveriesPerEvent;
+  const times = await arrivalTimes(stage, load, { firstRequest, emittedAt, expected });
+  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), missing: expected - times.length };
 }
 
-/** Of the first request of each event. Looks at each request once: a flood brings a hundred thousand others. */
+/** Of the first request of each delivery. Looks at each request once: a flood brings a hundred thousand others. */
 async function arrivalTimes(
   stage: FaultStage,
-  firstRequest: number,
-  emittedAt: ReadonlyMap<string, number>,
+  { isMeasuredRequest }: MeasuredLoad,
+  emission: { firstRequest: number; emittedAt: ReadonlyMap<string, number>; expected: number },
 ): Promise<number[]> {
   const arrived = new Map<string, number>();
   const deadline = performance.now() + patienceMs;
-  let next = firstRequest;
+  let next = emission.firstRequest;
   for (;;) {
-    const fresh = stage.requests.sent.slice(next);
-    next += fresh.length;
-    for (const { publicEventId, at } of fresh) {
-      const emitted = emittedAt.get(publicEventId);
-      if (emitted !== undefined && !arrived.has(publicEventId)) arrived.set(publicEventId, at - emitted);
+    const latest = stage.requests.sent.slice(next);
+    next += latest.length;
+    for (const request of latest) {
+      const emitted = emission.emittedAt.get(request.publicEventId);
+      const isFirst = emitted !== undefined && isMeasuredRequest(request) && !arrived.has(request.deliveryId);
+      if (isFirst) arrived.set(request.deliveryId, request.at - emitted);
     }
-    if (arrived.size === emittedAt.size || performance.now() > deadline) return [...arrived.values()];
+    if (arrived.size === emission.expected || performance.now() > deadline) return [...arrived.values()];
     await pause(50);
   }
 }

@@ -5,7 +5,7 @@ import { type Latency, measureLatency, ratioOf } from './latency.ts';
 import { apiEvent, eventually, inParallel, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** Isolation under load: what do the others notice of one that has very much? */
+/** Isolation under load: some webhooks have a backlog or a flood, others have steady traffic. What do the others notice? */
 export interface Neighbours {
   /** Organizations with a webhook each and steady traffic. */
   others: number;
@@ -24,10 +24,10 @@ export interface Neighbours {
 }
 
 /** `WEBHOOK_ENDPOINT_CONCURRENCY`, of each worker. */
-const laneCap = 20;
+const endpointConcurrency = 20;
 const crowdedPath = '/crowded/';
 
-/** F36, F16: an endpoint comes back with a backlog, and is neither flooded nor in anybody's way. */
+/** Endpoints recover with a backlog. They must not be flooded, and the others must not be delayed. */
 export async function recoverWithBacklog(stores: Stores, size: Neighbours): Promise<Finding> {
   await using run = await open(stores, size);
   const { stage, crowded } = run;
@@ -39,7 +39,7 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
   await eventually(async () => (await waiting(stage, crowded)) >= size.crowd, size.settleWithinMs, 'the backlog');
   const without = await run.measure();
   const recoveredAt = Date.now();
-  // As when its breaker closes: all that it held back is due at one moment.
+  // As when its circuit closes: all deliveries that it held are due at the same moment.
   await sql`update webhook_health set open_until = now()`.execute(stage.db);
   await sql`update deliveries set next_attempt_at = now() where organization_id = any(${crowded}::uuid[])`.execute(
     stage.db,
@@ -55,7 +55,7 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
   });
 }
 
-/** One organization emits all at once. */
+/** One organization emits all its events at once. */
 export async function floodWithEvents(stores: Stores, size: Neighbours): Promise<Finding> {
   await using run = await open(stores, size);
   const { stage, crowded } = run;
@@ -73,7 +73,7 @@ export async function floodWithEvents(stores: Stores, size: Neighbours): Promise
 interface Run extends AsyncDisposable {
   stage: FaultStage;
   internalUrl: string;
-  /** The organizations that have very much. */
+  /** The organizations with the backlog or the flood. */
   crowded: string[];
   /** The others' latency, under their steady load. */
   measure(): Promise<Latency>;
@@ -107,6 +107,8 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
       ...size,
       internalUrl: api.internalUrl,
       target: (n) => ({ organizationId: others[n % others.length] ?? '', isMeasured: true }),
+      deliveriesPerEvent: 1,
+      isMeasuredRequest: () => true,
     });
   await measure();
   const resources = building.move();
@@ -136,7 +138,7 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
         {
           [`others’ p99 is ${during.p99} ms`]: during.p99 <= size.allowedP99Ms,
           [`${during.missing} deliveries of others had not been sent a minute later`]: during.missing === 0,
-          [`${most} requests at once at one endpoint`]: most <= size.workers * laneCap,
+          [`${most} requests at once at one endpoint`]: most <= size.workers * endpointConcurrency,
           [`${duplicates} deliveries sent twice`]: duplicates === 0,
         },
       );
@@ -146,15 +148,15 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
 }
 
 /**
- * As fast as the API takes them. A 503 says that the ledger did not answer within a second; the client comes again.
+ * Emits as fast as the API accepts. A 503 says that the ledger did not answer within a second; the client then posts again.
  *
- * @returns how often it did
+ * @returns how many posts were answered with 503
  */
 async function flood({ internalUrl, crowded }: Run, events: number): Promise<number> {
   const perPost = Math.min(1_000, events / crowded.length);
   let refused = 0;
   await inParallel(Array.from({ length: events / perPost }).keys(), 4, async (n) => {
-    // With ids of its own: a refused post may have been written all the same.
+    // With ids of their own: the events of a refused post may have been written all the same.
     const organizationId = crowded[n % crowded.length] ?? '';
     const batch = Array.from({ length: perPost }, (_, index) => apiEvent(organizationId, `flood-${n}-${index}`));
     while ((await post(internalUrl, batch)).status !== 202) {
@@ -165,7 +167,7 @@ async function flood({ internalUrl, crowded }: Run, events: number): Promise<num
   return refused;
 }
 
-/** Events and deliveries of organizations that are not done. */
+/** Events in the outbox and pending deliveries of these organizations. */
 async function waiting({ db }: FaultStage, ids: readonly string[]): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select (select count(*) from outbox where organization_id = any(${ids}::uuid[]))

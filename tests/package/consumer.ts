@@ -1,5 +1,5 @@
 import type { EmitEventInput } from '@enterprise-api/shared/contracts';
-import { createAnnouncer, createEventProducer, createQueueOnlyProducer } from '@enterprise-api/shared/events';
+import { createEventProducer, createNotifier, createQueueOnlyProducer } from '@enterprise-api/shared/events';
 import { createDatabase } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type QueueBackend } from '@enterprise-api/shared/queue';
 import { systemClock, version } from '@enterprise-api/shared/runtime';
@@ -21,15 +21,15 @@ const onError = (error: Error) => void process.stderr.write(`${error.message}\n`
 const own = new Kysely<OwnTables>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }) });
 const ledger = createDatabase({ url, applicationName: 'consumer', poolSize: 2, onError });
 const backend: QueueBackend = { kind: 'postgres', url };
-const wakeUps = createJobProducer(backend, 'takeEvents', onError);
+const wakeUps = createJobProducer(backend, 'fanOut', onError);
 const wholeEvents = createJobProducer(backend, 'writeEvent', onError);
 const outcomes: string[] = [];
-const announcer = createAnnouncer({
+const notifier = createNotifier({
   producer: wakeUps,
   clock: systemClock,
   onOutcome: (outcome, events) => outcomes.push(`${outcome} ${events}`),
 });
-const producer = createEventProducer({ db: ledger, announcer });
+const producer = createEventProducer({ db: ledger, notifier });
 
 const finish = (id: string, commit: boolean) =>
   producer.transaction(own, async (trx, emit) => {

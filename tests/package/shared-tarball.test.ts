@@ -85,7 +85,7 @@ describe('the package @enterprise-api/shared, installed in an empty folder', () 
     expect(JSON.parse(events[0]?.body ?? '')).toMatchObject({ data: { consultation_id: 'con_committed' } });
     const outbox = await db.selectFrom('outbox').select(['event_id', 'organization_id']).execute();
     expect(outbox).toEqual([{ event_id: told.committed[0], organization_id: organizationId }]);
-    expect(await waiting('takeEvents')).toBe(1);
+    expect(await waiting('fanOut')).toBe(1);
     expect(await waiting('writeEvent')).toBe(1);
   });
 

@@ -56,6 +56,7 @@ describe('examples/receiver', () => {
     ['a signature made with another secret', sign(body, 'whsec_other')],
     ['the signature of another body', sign(`${body} `)],
     ['half a signature', sign(body).slice(0, 32)],
+    ['more than a signature', `${sign(body)}zz`],
     ['a signature that is not hexadecimal', 'signature'],
   ])('refuses a delivery with %s', async (_what, signature) => {
     expect(await deliver(body, signature)).toBe(401);

@@ -1,15 +1,16 @@
-import { type AnnouncerOptions, createAnnouncer, createEventProducer } from '@enterprise-api/shared/events';
+import { createEventProducer, createNotifier, type NotifierOptions } from '@enterprise-api/shared/events';
 import {
   type Change,
   connectionSettings,
   createChangeFeed,
   createDatabase,
   createDatabaseClock,
+  createPartitionLoop,
   type Database,
   type DatabaseClock,
   keepMeasuring,
 } from '@enterprise-api/shared/ledger';
-import { checkSurroundings } from '@enterprise-api/shared/preflight';
+import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import {
   type Clock,
@@ -24,7 +25,6 @@ import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
 import { createDatabaseHealth } from './core/database-health.ts';
 import { createDatabasePing } from './core/database-ping.ts';
-import { maintainPartitions } from './core/partitions.ts';
 
 /** What every part is built with at start. */
 export interface Foundation {
@@ -42,6 +42,8 @@ const poolSize = 10;
 /** A change is published before the request is answered, unless that takes longer; caches expire by themselves. */
 const publishWithinMs = 500;
 const storeReadyWithinMs = 1_000;
+/** At a stop, a statement that hangs is not waited for any longer. */
+const closeWithinMs = 500;
 
 export async function openDatabase({ config, log, clock, closers }: Foundation) {
   const onError = createLimitedWarning(log, 'database connection lost');
@@ -54,10 +56,12 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   closers.add('database health', databaseHealth.close);
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
   const databaseClock = createDatabaseClock(clock);
-  await checkSurroundings({ db, queue, clock: databaseClock, log });
+  await runPreflightChecks({ db, queue, clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
   closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
-  await maintainPartitions(db, closers, createLimitedWarning(log, 'partitions not created'));
+  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions not created'));
+  closers.add('partition loop', partitions.stop, closeWithinMs);
+  partitions.start();
   return { db, databaseClock, databaseHealth };
 }
 
@@ -93,10 +97,10 @@ export async function openRateLimiter({ config, log, clock, closers }: Foundatio
 export function openEventProducer(
   { config, log, clock, closers }: Foundation,
   { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
-  onOutcome: AnnouncerOptions['onOutcome'],
+  onOutcome: NotifierOptions['onOutcome'],
 ) {
   const onError = createLimitedWarning(log, 'queue unavailable');
-  const producer = createJobProducer(selectQueueBackend(config), 'takeEvents', onError);
+  const producer = createJobProducer(selectQueueBackend(config), 'fanOut', onError);
   closers.add('event queue', () => producer.close());
-  return createEventProducer({ db, announcer: createAnnouncer({ producer, clock, onOutcome }), clock: databaseClock });
+  return createEventProducer({ db, notifier: createNotifier({ producer, clock, onOutcome }), clock: databaseClock });
 }

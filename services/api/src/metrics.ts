@@ -1,4 +1,4 @@
-import type { AnnouncementOutcome, WrittenEvent } from '@enterprise-api/shared/events';
+import type { NotificationOutcome, WrittenEvent } from '@enterprise-api/shared/events';
 import {
   clockOffsetGauge,
   type Database,
@@ -50,7 +50,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
       counters.rateDecisions.inc({ outcome: decision.allowed ? 'allowed' : 'limited', source: decision.source }),
     keyLookup: () => counters.keyLookups.inc(),
     event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
-    eventsNotified: (outcome: AnnouncementOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
+    eventsNotified: (outcome: NotificationOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
   };
 }
 

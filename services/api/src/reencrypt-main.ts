@@ -3,7 +3,7 @@ import { commonSecrets, commonSettings, exitWithBadSettings, parseEnvironment } 
 import { keyRingSetting } from '@enterprise-api/shared/security';
 import { reencrypt } from './reencrypt/reencrypt.ts';
 
-// `npm run reencrypt`: puts everything that is encrypted at rest under the first key of SECRETS_ENCRYPTION_KEYS.
+// `npm run reencrypt`: encrypts everything again that is encrypted at rest, under the first key of SECRETS_ENCRYPTION_KEYS.
 const { DATABASE_URL } = commonSettings;
 const shape = { DATABASE_URL, SECRETS_ENCRYPTION_KEYS: keyRingSetting };
 const parsed = parseEnvironment(shape, process.env, { secrets: commonSecrets, known: [] });
@@ -18,14 +18,16 @@ try {
   const onProgress = (name: string, changed: number, toDo: number) => say(`${name}: ${changed} of ${toDo}`);
   for (const { name, changed, unreadable, left } of await reencrypt(db, ring, { onProgress, pause })) {
     say(`${name}: ${changed} encrypted again under key ${ring[0].id}, ${left} left, ${unreadable} unreadable.`);
-    if (unreadable > 0) say(`  No key of the ring opens ${unreadable}: keep looking for the key they were made with.`);
+    if (unreadable > 0) say(`  No key of the ring opens ${unreadable}: add the key that they were encrypted with.`);
     if (left > 0)
-      say(`  ${left} are still under an older key: is ${ring[0].id} the first key of every process? Run again.`);
+      say(
+        `  ${left} are still under an older key. Make ${ring[0].id} the first key of every process, then run the command again.`,
+      );
     if (unreadable + left > 0) process.exitCode = 1;
   }
 } catch (error) {
   const text = error instanceof Error ? error.message : 'unknown error';
-  process.stderr.write(`Not everything was encrypted again; what was done stays so. Run again. (${text})\n`);
+  process.stderr.write(`Stopped before the end. Committed batches are kept; run the command again. (${text})\n`);
   process.exitCode = 1;
 } finally {
   await db.destroy();

@@ -13,7 +13,7 @@ import {
 import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
 import { z } from 'zod';
 
-/** A stop may take this much longer than the longest attempt. */
+/** A stop may take this much longer than the longest attempt. Its outcomes are recorded in this time. */
 const stopMarginMs = 5_000;
 
 const schedule = z.string().transform((text, context) => {
@@ -60,21 +60,21 @@ const settings = {
 /** Parses the worker's settings; see the table in the README. */
 export function parseConfig(environment: Environment) {
   return parseEnvironment(settings, environment, { secrets: commonSecrets, known: settingNames }, (parsed) => {
-    if (parsed.WORKER_START_WITHIN < leaseMs(parsed)) return [];
+    if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return [];
     return [
-      'WORKER_START_WITHIN: must be shorter than the lease (WEBHOOK_TIMEOUT_MS + WORKER_LEASE_MARGIN), or deliveries start that another worker may already be sending',
+      'WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN, or an attempt that starts late and takes its full timeout ends after its lease, when another worker may already be sending',
     ];
   });
 }
 
 export type Config = z.output<z.ZodObject<typeof settings>>;
 
-/** How long a delivery belongs to the worker that leased it. */
+/** How long no other worker sends a delivery that this one has leased. */
 export function leaseMs(config: Pick<Config, 'WEBHOOK_TIMEOUT_MS' | 'WORKER_LEASE_MARGIN'>): number {
   return config.WEBHOOK_TIMEOUT_MS + config.WORKER_LEASE_MARGIN;
 }
 
-/** SIGTERM to exit: the longest attempt, and a little to write it down. */
+/** From SIGTERM to the exit: the longest attempt, and time to record its outcome. */
 export function stopWithinMs(config: Pick<Config, 'WEBHOOK_TIMEOUT_MS'>): number {
   return config.WEBHOOK_TIMEOUT_MS + stopMarginMs;
 }

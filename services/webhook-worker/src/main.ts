@@ -8,4 +8,4 @@ if (!parsed.ok) exitWithBadSettings('webhook-worker', parsed.problems);
 const config = parsed.settings;
 const log = createLogger('webhook-worker', config.LOG_LEVEL);
 for (const name of parsed.warnings) log.warn({ name }, 'unknown setting, ignored');
-await runService(log, stopWithinMs(config), (fail) => start(config, log, fail));
+await runService(log, stopWithinMs(config), (giveUp) => start(config, log, giveUp));

@@ -1,4 +1,5 @@
 import { Counter, createMetrics, Gauge, Histogram } from '@enterprise-api/shared/runtime';
+import type { AttemptResult } from './pipeline/types.ts';
 
 /** Everything the worker counts. Names follow the Prometheus conventions: base units, `_total` for counters. */
 export function createWorkerMetrics() {
@@ -10,6 +11,17 @@ export function createWorkerMetrics() {
       name: 'webhook_attempts_total',
       help: 'Attempts by result (delivered, retry, stop) and error.',
       labelNames: ['result', 'error'],
+      registers,
+    }),
+    localFailures: new Counter({
+      name: 'webhook_local_failures_total',
+      help: 'Attempts that failed on our side (file_descriptors, local_ports, network, resolver); receivers are not charged.',
+      labelNames: ['cause'],
+      registers,
+    }),
+    requestsResent: new Counter({
+      name: 'webhook_requests_resent_total',
+      help: 'Requests sent once more because their kept connection ended before the first byte of an answer.',
       registers,
     }),
     attemptSeconds: new Histogram({
@@ -80,3 +92,23 @@ export function createWorkerMetrics() {
 }
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
+
+export function countAttempt(metrics: WorkerMetrics, result: Extract<AttemptResult, { kind: 'outcome' }>): void {
+  const { outcome, localCause } = result;
+  metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
+  metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
+  if (localCause !== null) metrics.localFailures.inc({ cause: localCause });
+}
+
+/** Gauges of what the pipeline holds at the moment. */
+export function registerPipelineGauges(
+  { gauge }: WorkerMetrics,
+  scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> },
+  outcomes: { readonly waiting: number },
+): void {
+  gauge('webhook_attempts_in_flight', 'Attempts under way.', () => scheduler.figures.running);
+  gauge('webhook_attempts_in_flight_slow', 'Attempts under way for more than 1 s.', () => scheduler.figures.slow);
+  gauge('webhook_deliveries_waiting', 'Leased deliveries waiting to start.', () => scheduler.figures.waiting);
+  gauge('webhook_endpoint_queues', 'Webhooks with an endpoint queue in this process.', () => scheduler.figures.queues);
+  gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);
+}

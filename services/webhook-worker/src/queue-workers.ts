@@ -27,16 +27,16 @@ const closeWithinMs = 1_500;
 export interface Workers {
   /** Jobs of one kind being handled, and when the last one began or ended (monotonic). */
   activity(name: JobName): { running: number; lastAt: number };
-  /** New workers with new connections, in the place of those that no longer hear their queue. */
-  rebuild(): Promise<void>;
+  /** Replaces workers that no longer get jobs by new ones, with new connections. */
+  recreate(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Binds the jobs of the catalogue to their handlers. The only file that makes a BullMQ worker. */
 export function createWorkers(options: WorkersOptions): Workers {
-  const tracks = { takeEvents: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
+  const tracks = { fanOut: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
   const build = () => [
-    bind('takeEvents', options, tracks.takeEvents.follow),
+    bind('fanOut', options, tracks.fanOut.follow),
     bind('writeEvent', options, tracks.writeEvent.follow),
   ];
   let workers = build();
@@ -49,7 +49,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
   return {
     activity: (name) => tracks[name].activity(),
-    rebuild: async () => {
+    recreate: async () => {
       await closeCurrent();
       workers = build();
     },

@@ -5,6 +5,7 @@ import {
   createChangeFeed,
   createDatabase,
   createDatabaseClock,
+  createPartitionLoop,
   type Database,
   type DatabaseClock,
   keepMeasuring,
@@ -12,7 +13,7 @@ import {
   ledgerGauges,
   planProbes,
 } from '@enterprise-api/shared/ledger';
-import { checkSurroundings } from '@enterprise-api/shared/preflight';
+import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import {
   createJobProducer,
   type JobName,
@@ -31,7 +32,6 @@ import {
 } from '@enterprise-api/shared/runtime';
 import type { Config } from './config.ts';
 import { writeQueuedEvent } from './fan-out/write-event.ts';
-import { createPartitionKeeper } from './maintenance/partition-keeper.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog } from './maintenance/watchdog.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
@@ -56,11 +56,11 @@ const applicationName = 'enterprise-api-webhook-worker';
 export async function start(
   config: Config,
   log: Logger,
-  fail: (error: unknown) => void,
+  giveUp: (reason: Error) => void,
 ): Promise<RunningService & { port: number }> {
   const closers = createClosers(log);
   try {
-    return await build(config, log, closers, fail);
+    return await build(config, log, closers, giveUp);
   } catch (error) {
     await closers.closeAll();
     throw error;
@@ -71,7 +71,7 @@ async function build(
   config: Config,
   log: Logger,
   closers: Closers,
-  fail: (error: unknown) => void,
+  giveUp: (reason: Error) => void,
 ): Promise<RunningService & { port: number }> {
   const url = config.DATABASE_URL;
   const db = createDatabase({
@@ -84,7 +84,7 @@ async function build(
   closers.add('database', () => db.destroy(), closeWithinMs);
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: url });
   const clock = createDatabaseClock(systemClock);
-  await checkSurroundings({ db, queue, clock, log });
+  await runPreflightChecks({ db, queue, clock, log });
   closers.add('database clock', keepMeasuring(clock, db, createLimitedWarning(log, "database's clock not measured")));
   const metrics = createWorkerMetrics();
   metrics.gauge(clockOffsetGauge.name, clockOffsetGauge.help, () => clock.offsetMs() / 1_000);
@@ -112,7 +112,7 @@ async function build(
     },
     () => pipeline.webhooks.invalidateAll(),
   );
-  startIntake({ queue, db, clock, log, closers, pipeline, metrics, fail });
+  startIntake({ queue, db, clock, log, closers, pipeline, metrics, giveUp });
   readiness.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   return {
@@ -135,12 +135,12 @@ function startIntake(parts: {
   closers: Closers;
   pipeline: Pipeline;
   metrics: WorkerMetrics;
-  fail: (error: unknown) => void;
+  giveUp: (reason: Error) => void;
 }): void {
-  const { queue, db, clock, log, closers, pipeline, metrics, fail } = parts;
-  const keeper = createPartitionKeeper(db, createLimitedWarning(log, 'partitions could not be created'));
-  closers.add('partition keeper', keeper.stop, closeWithinMs);
-  keeper.start();
+  const { queue, db, clock, log, closers, pipeline, metrics, giveUp } = parts;
+  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions could not be created'));
+  closers.add('partition loop', partitions.stop, closeWithinMs);
+  partitions.start();
   const eraser = createSecretEraser(db, createLimitedWarning(log, 'secrets could not be erased'));
   closers.add('secret eraser', eraser.stop, closeWithinMs);
   eraser.start();
@@ -161,14 +161,14 @@ function startIntake(parts: {
   const watched = (name: JobName) => {
     const producer = createJobProducer(queue, name, queueWarning);
     closers.add('queue watch', producer.close);
-    return { waitingJobs: producer.waitingCount, activity: () => workers.activity(name) };
+    return { waitingJobs: producer.waitingCount, isPaused: producer.isPaused, activity: () => workers.activity(name) };
   };
   const watchdog = createWatchdog({
     clock,
     log,
     queues: Object.fromEntries((Object.keys(jobs) as JobName[]).map((name) => [jobs[name].queue, watched(name)])),
-    rebuild: workers.rebuild,
-    giveUp: fail,
+    recreateWorkers: workers.recreate,
+    giveUp,
   });
   closers.add('watchdog', watchdog.stop);
   watchdog.start();
@@ -181,7 +181,7 @@ function createHandlers(
   onFanOutError: (error: unknown) => void,
 ): JobHandlers {
   return {
-    takeEvents: async ({ event_ids }) => {
+    fanOut: async ({ event_ids }) => {
       // The job owns nothing: events that it could not fan out stay in the outbox, where the relay looks every second.
       const result = await pipeline.fanOut.fanOutEvents(event_ids).catch(onFanOutError);
       if (result === 'no_capacity') await pause(fullPauseMs);

@@ -1,4 +1,4 @@
-import { hangEndpoints } from '../hanging-endpoints.ts';
+import { hangEndpoints, hangEndpointsOfOneHost } from '../hanging-endpoints.ts';
 import { floodWithEvents, recoverWithBacklog } from '../neighbours.ts';
 import { heedReceivers } from '../receiver-wishes.ts';
 import { timeRetries } from '../retry-timing.ts';
@@ -22,11 +22,14 @@ const neighbours = {
   workers: 2,
   settleWithinMs: minutes(10),
 };
-/** Enough to fill a worker's lines while its slots are free. */
+/** Enough to use up a worker's places to wait while its permits are free. */
 const slow = { crowded: 2, answerMs: 900, workers: 1 };
 
 const fewEndpoints = { webhooks: 50, eventsPerSecond: 40, measuredMs: 1_500, settings: {}, allowedRatio: 20 };
 const endpointsInFull = { webhooks: 1_000, eventsPerSecond: 100, measuredMs: 30_000, settings: {}, allowedRatio: 2 };
+/** Two events a second for a hundred webhooks: 200 deliveries a second to one host. */
+const oneHost = { ...endpointsInFull, webhooks: 100, eventsPerSecond: 2 };
+const fewOfOneHost = { ...fewEndpoints, webhooks: 30, eventsPerSecond: 2 };
 
 /** Endpoints that hang, recover, fail and ask for patience, and their neighbours. */
 export const endpoints = {
@@ -43,6 +46,20 @@ export const endpoints = {
     backends: 'redis',
     short: (stores) => hangEndpoints(stores, { ...fewEndpoints, hanging: 10, hangingShare: 0.2 }),
     full: (stores) => hangEndpoints(stores, { ...endpointsInFull, hanging: 200, hangingShare: 0.2 }),
+  },
+  'R8-host': {
+    promise: 'R8',
+    what: '1 webhook of 100 of one organization at one host hangs',
+    backends: 'redis',
+    short: (stores) => hangEndpointsOfOneHost(stores, { ...fewOfOneHost, hanging: 1 }),
+    full: (stores) => hangEndpointsOfOneHost(stores, { ...oneHost, hanging: 1 }),
+  },
+  'R8-host-20': {
+    promise: 'R8',
+    what: '20 webhooks of 100 of one organization at one host hang',
+    backends: 'redis',
+    short: (stores) => hangEndpointsOfOneHost(stores, { ...fewOfOneHost, hanging: 6 }),
+    full: (stores) => hangEndpointsOfOneHost(stores, { ...oneHost, hanging: 20 }),
   },
   'R8-backlog': {
     promise: 'R8, F16, F36',

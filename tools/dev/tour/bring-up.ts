@@ -123,7 +123,7 @@ async function migrate({ project, given, terminal, signal }: BringUpOptions, env
   await terminal.step('Migrating the database', async () => {
     const outcome = await migrateDatabase(project, env, signal);
     const where = given.DATABASE_URL === undefined ? '' : ` ${databaseName(given.DATABASE_URL)}`;
-    return `Database${where} migrated: ${outcome}`;
+    return `Database${where}: ${outcome}`;
   });
 }
 

@@ -55,14 +55,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return { name, logFile, death, [Symbol.asyncDispose]: async () => void (await child.stop(stopWithinMs)) };
 }
 
-/** Applies the migrations in a process of its own, as `npm run migrate` does. */
+/**
+ * Applies the migrations in a process of its own, as `npm run migrate` does.
+ *
+ * @returns what was done, in words
+ */
 export async function migrateDatabase(project: string, env: Environment, signal: AbortSignal): Promise<string> {
   const entry = 'packages/shared/src/ledger/migrate-main.ts';
   const child = await spawnGuarded(process.execPath, [entry], { cwd: project, env, signal });
   const exit = await child.exited;
   signal.throwIfAborted();
   if (exit.code !== 0) throw describeDeath('migration', exit, child);
-  return child.lines.at(-1) ?? '';
+  const [, names] = /^Applied (.+)\.$/.exec(child.lines.at(-1) ?? '') ?? [];
+  return names === undefined ? 'up to date' : `${names.split(', ').length} migrations applied`;
 }
 
 function describeDeath(name: string, exit: ProcessExit, child: GuardedProcess): Error {

@@ -54,12 +54,12 @@ export function closingWords(facts: DemoFacts, folder: string): string[] {
     `demo receiver   ${facts.receiver_url}`,
     `data, logs      ${folder}`,
     '',
-    'Who am I:',
+    'Show what this key may do:',
     `  curl -s ${key} ${facts.api_url}/v1/me`,
-    'The webhooks, and what was delivered:',
+    'List the webhooks and the newest deliveries:',
     `  curl -s ${key} ${facts.api_url}/v1/webhooks`,
     `  curl -s ${key} '${facts.api_url}/v1/webhooks/deliveries?limit=5'`,
-    'Another event; watch it arrive here:',
+    'Emit another event; the line of its delivery appears in this terminal:',
     `  curl -s ${secret} ${json} -d '${event}' ${facts.internal_url}/internal/v1/events`,
   ];
 }

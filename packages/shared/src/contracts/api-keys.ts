@@ -56,7 +56,7 @@ export const apiKeySchema = z.strictObject({
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
-/** The answer to creating a key: the only place where its secret is ever shown. */
+/** The answer to creating a key, the only one that shows its secret. */
 export const createdApiKeySchema = apiKeySchema.extend({ secret: z.string() });
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageQueryShape } from './pagination.ts';
 import { type IdPrefix, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** What the audit log speaks of, with the prefix of its ids. */
+/** The types of objects in the audit log, with the prefix of their ids. */
 export const auditObjectPrefixes = {
   organization: 'org',
   api_key: 'key',
@@ -25,7 +25,7 @@ export const auditActions = [
 ] as const satisfies `${AuditObjectType}.${string}`[];
 export type AuditAction = (typeof auditActions)[number];
 
-/** The kind of object that an action is done to: the part before the dot. */
+/** The type of object that an action changes: the part before the dot. */
 export function auditObjectType(action: AuditAction): AuditObjectType {
   return action.slice(0, action.indexOf('.')) as AuditObjectType;
 }

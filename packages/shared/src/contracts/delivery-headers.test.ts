@@ -11,7 +11,7 @@ const input = {
 };
 
 describe('the headers of a delivery', () => {
-  it('are those of the contract, without signatures', () => {
+  it('are complete, without signatures', () => {
     expect(deliveryHeaders({ ...input, timestampSeconds: 1_700_000_000 })).toEqual({
       'Content-Type': 'application/json',
       'Content-Length': '17',

@@ -1,4 +1,4 @@
-/** What the headers of one attempt are made from. */
+/** The values in the headers of one attempt. */
 export type DeliveryHeadersInput = {
   /** The version of the product (`version` of the runtime room). */
   productVersion: string;
@@ -9,13 +9,13 @@ export type DeliveryHeadersInput = {
   attempt: number;
   /** Bytes of the body. */
   contentLength: number;
-  /** When the attempt was signed, in whole seconds since 1970; null where no attempt was made yet. */
+  /** When the attempt was signed, in whole seconds since 1970; null before the first attempt. */
   timestampSeconds: number | null;
 };
 
 /**
- * The headers of a delivery without its signatures: what the worker sends beside them and what the API shows as
- * `request.headers`. One function, so that the two cannot differ.
+ * The headers of a delivery without its signatures. The worker sends them and the API shows them as `request.headers`;
+ * with one function for both, they cannot differ.
  */
 export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
   const headers: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The kind of an error, by who can do something about it. */
+/** The type of an error, by what its remedy is. */
 export type ErrorType =
   | 'authentication_error'
   | 'permission_error'
@@ -8,7 +8,7 @@ export type ErrorType =
   | 'rate_limit_error'
   | 'api_error';
 
-/** The catalogue of error codes: status, type, and the public message used when a call site has nothing more precise. */
+/** The catalogue of error codes: status, type, and the public message unless the code that refuses the request has a more precise one. */
 export const errorCatalogue = {
   unauthorized: {
     status: 401,

@@ -6,7 +6,7 @@ const identifier = z.string(identifierRule).min(1, identifierRule).max(200, iden
 const consultationData = z.looseObject({ consultation_id: identifier });
 const batchData = z.looseObject({ batch_id: identifier });
 
-/** What the catalogue says of one event type. `example` always satisfies `data`; a test holds it to that. */
+/** An entry of the catalogue. A test checks that `example` satisfies `data`. */
 export interface EventTypeDefinition {
   readonly description: string;
   /** Whether webhooks may subscribe to it and internal producers may emit it. */

@@ -16,8 +16,8 @@ const eventDataSchema = z.custom<Record<string, unknown>>().superRefine((data, c
 });
 
 /**
- * One event as an internal producer hands it in. `id` is the caller's own idempotency key: the same one again, for
- * the same organization, is the same event whatever its body.
+ * An event: a fact that happened, as an internal producer emits it. `id` is the producer's own idempotency key: for one
+ * organization, the same id names the same event, whatever the body.
  */
 export const emitEventSchema = z
   .strictObject({
@@ -59,7 +59,7 @@ export const emitBatchSchema = z.strictObject({ events: z.array(emitEventSchema)
 /** The body of POST /internal/v1/events. */
 export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]);
 
-/** Which of the two a body is meant to be, so that what is said of it speaks of that one alone. */
+/** The schema that a body is meant to satisfy, so that errors name the fields of this schema only. */
 export function narrowEmitRequest(body: unknown): typeof emitBatchSchema | typeof emitEventSchema {
   return typeof body === 'object' && body !== null && 'events' in body ? emitBatchSchema : emitEventSchema;
 }

@@ -1,4 +1,4 @@
-// In Node since 22 (producers may run on 20); the compiler's libraries do not have it yet.
+// Node has these since version 22, and producers may run on 20. The compiler's libraries do not declare them yet.
 declare global {
   interface JSON {
     parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
@@ -7,14 +7,14 @@ declare global {
   }
 }
 
-/** Every number of up to 15 digits is the same after a double has carried it; longer ones are looked at. */
+/** A double keeps every number of up to 15 digits. Only text with longer ones needs the reviver. */
 const longNumber = /\d[\d.]{15}/;
 const digitsADoubleKeeps = 15;
 
 /**
- * `JSON.parse`, but a number with more digits than a double keeps stays as it was written (`JSON.rawJSON`), so that
- * `JSON.stringify` writes what came: an id such as 12345678901234567890 would otherwise arrive as another one. A number
- * beyond a double's range is Infinity, as with `JSON.parse`.
+ * `JSON.parse`, except that a number with more digits than a double keeps stays as it was written (`JSON.rawJSON`), so
+ * that `JSON.stringify` writes it unchanged: an id such as 12345678901234567890 would otherwise become another one. A
+ * number beyond a double's range is Infinity, as with `JSON.parse`.
  *
  * @throws SyntaxError when it is not JSON
  */
@@ -30,7 +30,7 @@ export function parseExactJson(text: string): unknown {
   );
 }
 
-/** Whether a part of what {@link parseExactJson} gave is a number kept as text. */
+/** Whether a value from {@link parseExactJson} is a number kept as text. */
 export function isExactNumber(value: unknown): boolean {
   return JSON.isRawJSON?.(value) ?? false;
 }

@@ -10,6 +10,7 @@ export const updateOrganizationSchema = z
   .strictObject({ name: nameSchema.optional(), plan: planSchema.optional() })
   .refine((body) => Object.keys(body).length > 0, 'must change at least one field');
 
+/** An organization: a customer of the service, with one plan, API keys and webhooks. */
 export const organizationSchema = z.strictObject({
   id: publicIdSchema('org'),
   object: z.literal('organization'),

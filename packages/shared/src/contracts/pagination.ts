@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** `limit` and `cursor`, as every list takes them from the query string. */
+/** `limit` and `cursor` of the query string, the same for every list. */
 export const pageQueryShape = {
   limit: z
     .string()

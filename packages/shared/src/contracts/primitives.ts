@@ -25,7 +25,7 @@ export const textSchema = z
   .string()
   .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must not contain NUL or lone surrogates');
 
-/** Kinds of forbidden content that {@link findUnstorable} knows. */
+/** A place in JSON that cannot be stored, and the reason. */
 export type Unstorable = { path: (string | number)[]; reason: string };
 
 /** JSON nested deeper than this is refused everywhere. */
@@ -43,7 +43,7 @@ export function findUnstorable(root: unknown): Unstorable | null {
     if (typeof value === 'string') {
       if (!isStorable(value)) return { path, reason: 'must not contain NUL or lone surrogates' };
     } else if (typeof value === 'number') {
-      // JSON.parse makes Infinity of 1e999, and JSON.stringify makes null of that: not what the producer said.
+      // JSON.parse turns 1e999 into Infinity, which JSON.stringify would turn into null.
       if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can carry' };
     } else if (typeof value === 'object' && value !== null && !isExactNumber(value)) {
       if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };

@@ -20,10 +20,10 @@ export const scopeDescriptions = {
   '*': 'Full access',
 } as const;
 
-/** A permission string that a key may carry, `*` included. */
+/** A scope: a permission of a key, such as `webhooks:read`. `*` grants every other scope. */
 export type Scope = keyof typeof scopeDescriptions;
 
-/** A scope that a route may require: any but `*`. */
+/** A scope that a route may require: every scope but `*`. */
 export type RequiredScope = Exclude<Scope, '*'>;
 
 export const scopeNames = Object.keys(scopeDescriptions) as Scope[];

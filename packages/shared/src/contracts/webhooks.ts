@@ -5,7 +5,7 @@ import { publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 
 export const maxWebhooksPerOrganization = 100;
 
-/** Why a webhook is disabled: by its owner, after days of failures, or because its endpoint answered 410. */
+/** Why a webhook is disabled: by its owner, as failing (`failingPolicy`), or because its endpoint answered 410. */
 export const disabledReasons = ['manual', 'failing', 'gone'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
@@ -15,7 +15,7 @@ const eventsSchema = z
   .max(50)
   .refine((events) => new Set(events).size === events.length, 'must not name an event twice');
 const descriptionSchema = textSchema.max(500).nullable();
-/** Only the type is checked here; `checkOutboundUrl` decides, with a code of its own (`url_not_allowed`). */
+/** Only the type is checked here. `checkNewUrl` checks the rest, with an error code of its own (`url_not_allowed`). */
 const urlSchema = z.string();
 
 export const createWebhookSchema = z.strictObject({
@@ -45,6 +45,7 @@ export const listWebhooksQuerySchema = z.strictObject({
 });
 export type ListWebhooksQuery = z.infer<typeof listWebhooksQuerySchema>;
 
+/** A webhook: a customer's registered URL, with the events it subscribes to, its secret and its state. */
 export const webhookSchema = z.strictObject({
   id: publicIdSchema('whk'),
   object: z.literal('webhook'),
@@ -60,20 +61,20 @@ export const webhookSchema = z.strictObject({
 });
 export type Webhook = z.infer<typeof webhookSchema>;
 
-/** A webhook with its secret: the answer to creating it and to rotating its secret, and nowhere else. */
+/** A webhook with its secret: only the answers to creating it and to rotating its secret show the secret. */
 export const webhookWithSecretSchema = webhookSchema.extend({ secret: z.string() });
 export type WebhookWithSecret = z.infer<typeof webhookWithSecretSchema>;
 
-/** How long both secrets of a rotation are in use, in seconds: a day unless asked for, a week at most. */
+/** How long both secrets of a rotation are in use, in seconds: a day by default, a week at most. */
 const overlapSchema = z.number().int().min(0).max(604_800).default(86_400);
 
-/** POST /v1/webhooks/{id}/rotate-secret; the body may be left out. `force` ends an overlap that is still open. */
+/** POST /v1/webhooks/{id}/rotate-secret; the body is optional. `force` ends an overlap that is still open. */
 export const rotateSecretSchema = z
   .strictObject({ overlap_seconds: overlapSchema, force: z.boolean().default(false) })
   .prefault({});
 export type RotateSecret = z.infer<typeof rotateSecretSchema>;
 
-/** What a sealed webhook secret belongs to: its ciphertext opens for this webhook of this organization only (UUIDs). */
+/** What a webhook's secret is sealed for: its ciphertext opens for this webhook of this organization only (UUIDs). */
 export function webhookSecretContext(organizationId: string, webhookId: string): string {
   return `webhook-secret:${organizationId}:${webhookId}`;
 }

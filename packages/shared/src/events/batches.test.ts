@@ -31,7 +31,7 @@ describe('batches of events', () => {
     expect(answers.map((answer) => answer.map((each) => each.id))).toEqual([['a'], ['b', 'c']]);
   });
 
-  it('write each caller alone when the common statement fails, so that nobody fails for another', async () => {
+  it('write each caller alone when the common statement fails, so that no caller fails for another', async () => {
     const batches = createBatches(async (events) => {
       if (events.some((each) => each.id === 'bad')) throw new Error('refused');
       return events.map(written);
@@ -44,7 +44,7 @@ describe('batches of events', () => {
     expect(answers.map((answer) => answer.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('never cut the group of one caller', async () => {
+  it('never split the events of one caller', async () => {
     const sizes: number[] = [];
     const batches = createBatches(async (events) => {
       sizes.push(events.length);

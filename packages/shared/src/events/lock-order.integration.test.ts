@@ -20,10 +20,11 @@ const keyed = (id: string) => newEvent(testEvent(organizationId, { id }), Date.n
 const withId = (id: string) => newEvent(testEvent(organizationId), Date.now(), { id });
 
 /**
- * Somebody has written the first and not committed. Whoever writes the last and the first, in that order, must wait for
- * the first without having written the last: a third can write that one at once, and two of his kind cannot deadlock.
+ * One transaction has written the first event and not committed. Another writes the last and the first, handed in that
+ * order: it must wait for the first without having written the last. A third can then write the last at once, so that two
+ * writers of the same events cannot deadlock.
  *
- * @returns what the third wrote
+ * @returns what the third transaction wrote
  */
 async function writeLastWhileFirstIsHeld(first: () => NewEvent, last: () => NewEvent): Promise<WrittenEvent[]> {
   const held = await db.transaction().execute(async (holder) => {

@@ -1,35 +1,37 @@
 import type { EmitEvent, EventType } from '../contracts/index.ts';
-import { fromPublicId, newUuid, toPublicId, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
+import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
 
-/** An event ready to be written: its id is given, its body is the very text that every delivery will send, one line. */
+/** An event ready to be written. */
 export interface NewEvent {
-  id: string;
-  organizationId: string;
+  id: Uuid;
+  organizationId: Uuid;
   type: EventType;
+  /** JSON on one line: exactly the text that every attempt sends. */
   body: string;
   occurredAt: Date | null;
-  /** The caller's own idempotency key. */
+  /** The caller's `id` of the event: an organization's second event with the same one is a duplicate. */
   key: string | null;
-  /** Of the request that brought it, if one did: its attempts carry it in the log. */
+  /** `X-Request-Id` of the API request that emitted the event, if one did; its attempts have it in their log lines. */
   requestId: string | null;
 }
 
-/** Where an event comes from, as far as its producer knows. */
+/** What a producer may know about the origin of an event. */
 export interface EventOrigin {
-  /** Of an event that has its id already (it came through the queue); a UUIDv7. */
-  id?: string;
+  /** A UUIDv7, of an event that has its id already because it came through the queue. */
+  id?: Uuid;
   /** `X-Request-Id` of the API request that emits it. */
   requestId?: string;
 }
 
-/** Beyond this, a clock is wrong rather than a little off, and the database's is used for ids. */
+/** Beyond this offset the clock that made an id counts as wrong, and the id gets the database's time. */
 const toleratedOffsetMs = 5 * 60_000;
 
 /**
  * Gives an event its id and its body.
  *
- * @param databaseNow the database's clock, in ms: an id whose time is far from it is re-timed, because the ledger's
- *   partitions go by ids and a partition of a wrong year does not exist
+ * @param databaseNow the database's clock in milliseconds since 1970. An id whose time is more than 5 minutes off gets
+ *   this time, because the ledger is partitioned by the time in ids and has no partition for a wrong year
+ * @throws TypeError when `organization_id` is not a public id
  */
 export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOrigin = {}): NewEvent {
   const id = origin.id ?? newUuid();

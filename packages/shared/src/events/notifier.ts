@@ -1,55 +1,50 @@
 import type { JobProducer } from '../queue/enqueue.ts';
 import { maxEventsPerJob } from '../queue/jobs.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { settledWithin } from '../runtime/timeout.ts';
+import { type Clock, createMicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
 
-/** Tells workers which events have been committed. A promise of nothing: the relay finds what was not announced. */
-export interface Announcer {
-  /** Adds the ids to the job of this turn of the event loop. Resolves when the job is added, refused, or too slow. */
-  announce(events: readonly AnnouncedEvent[]): Promise<void>;
+/** Wakes workers for committed events. It may leave events out: the relay finds every event that waits in the outbox. */
+export interface Notifier {
+  /** Resolves when the wake-up jobs are added, refused or too slow; never rejects. */
+  notify(events: readonly CommittedEvent[]): Promise<void>;
 }
 
-/** A committed event; UUIDs. */
-export interface AnnouncedEvent {
-  id: string;
-  organizationId: string;
+export interface CommittedEvent {
+  id: Uuid;
+  organizationId: Uuid;
 }
 
-/** What became of announcements, for a metric. */
-export type AnnouncementOutcome = 'added' | 'failed' | 'timeout' | 'queue_full' | 'left_to_relay';
+/** What became of the wake-ups of some events, for a metric. */
+export type NotificationOutcome = 'added' | 'failed' | 'timeout' | 'queue_full' | 'left_to_relay';
 
-export interface AnnouncerOptions {
-  producer: Pick<JobProducer<'takeEvents'>, 'add' | 'waitingCount'>;
+export interface NotifierOptions {
+  producer: Pick<JobProducer<'fanOut'>, 'add' | 'waitingCount'>;
   clock: Clock;
-  onOutcome: (outcome: AnnouncementOutcome, events: number) => void;
+  onOutcome: (outcome: NotificationOutcome, events: number) => void;
 }
 
-/** A caller waits for the queue no longer than this; its event is committed already. */
+/** How long a caller waits for the queue; its event is committed already. */
 const addWithinMs = 200;
-/** With so many jobs waiting, another one wakes nobody: the backlog is the outbox, and Redis stays small. */
+/** With so many jobs waiting, another one wakes nobody. The outbox holds the backlog, and Redis stays small. */
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
 /**
- * With so many jobs waiting, events wait in line for each other. Then, of one organization, only so many in a second go
- * into the line: the others are found by the relay, which takes turns among organizations.
+ * With so many jobs waiting, events wait for each other. Each organization then gets this many wake-ups a second; the
+ * relay, which serves organizations in turn, finds the rest.
  */
-const crowdedAtJobs = 20;
-const perOrganizationWhenCrowded = 100;
-/** With so many adds that the queue has not answered, it is silent: more would only make callers wait, and fill memory. */
+const busyAtJobs = 20;
+const perOrganizationWhenBusy = 100;
+/** With so many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
 const maxUnanswered = 200;
 
-export function createAnnouncer({ producer, clock, onOutcome }: AnnouncerOptions): Announcer {
-  const jobsWaiting = createJobsWaiting(producer, clock);
-  const mayLine = createLimitPerSecond(perOrganizationWhenCrowded, clock);
+/** Events of one turn of the event loop share a job. */
+export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
+  const countWaitingJobs = createJobCounter(producer, clock);
+  const isWithinShare = createLimitPerSecond(perOrganizationWhenBusy, clock);
   let unanswered = 0;
-  let turn: { ids: string[]; done: Promise<void> } | undefined;
 
-  const add = async (eventIds: string[]): Promise<void> => {
-    const outcome =
-      jobsWaiting() >= fullAtJobs ? 'queue_full' : unanswered >= maxUnanswered ? 'timeout' : await addJob(eventIds);
-    onOutcome(outcome, eventIds.length);
-  };
-  const addJob = async (eventIds: string[]): Promise<AnnouncementOutcome> => {
+  const addJob = async (eventIds: Uuid[]): Promise<NotificationOutcome> => {
+    if (countWaitingJobs() >= fullAtJobs) return 'queue_full';
+    if (unanswered >= maxUnanswered) return 'timeout';
     unanswered += 1;
     const adding = producer
       .add({ version: 1, event_ids: eventIds })
@@ -62,58 +57,42 @@ export function createAnnouncer({ producer, clock, onOutcome }: AnnouncerOptions
       });
     return (await settledWithin(adding, addWithinMs)) ? adding : 'timeout';
   };
-  /** All jobs at once: one after the other, each would have its own time to make the caller wait. */
-  const flush = async (ids: string[]): Promise<void> => {
-    const jobs: Promise<void>[] = [];
-    for (let start = 0; start < ids.length; start += maxEventsPerJob) {
-      jobs.push(add(ids.slice(start, start + maxEventsPerJob)));
-    }
-    await Promise.all(jobs);
-  };
+  const batcher = createMicroBatcher({
+    maxSize: maxEventsPerJob,
+    run: async (eventIds: Uuid[]) => onOutcome(await addJob(eventIds), eventIds.length),
+  });
   return {
-    announce: (events) => {
-      const isCrowded = jobsWaiting() >= crowdedAtJobs;
-      const lined = isCrowded ? events.filter(({ organizationId }) => mayLine(organizationId)) : events;
-      if (lined.length < events.length) onOutcome('left_to_relay', events.length - lined.length);
-      if (lined.length === 0) return Promise.resolve();
-      if (turn === undefined) {
-        const ids: string[] = [];
-        const done = new Promise<void>((resolve) => {
-          setImmediate(() => {
-            turn = undefined;
-            resolve(flush(ids));
-          });
-        });
-        turn = { ids, done };
-      }
-      for (const { id } of lined) turn.ids.push(id);
-      return turn.done;
+    notify: async (events) => {
+      const isBusy = countWaitingJobs() >= busyAtJobs;
+      const admitted = isBusy ? events.filter(({ organizationId }) => isWithinShare(organizationId)) : events;
+      if (admitted.length < events.length) onOutcome('left_to_relay', events.length - admitted.length);
+      await Promise.all(new Set(admitted.map(({ id }) => batcher.add(id))));
     },
   };
 }
 
-/** Looks at the queue's length at most once a second, beside the work, and answers from the last look. */
-function createJobsWaiting(producer: AnnouncerOptions['producer'], clock: Clock): () => number {
-  let known = 0;
+/** Counts waiting jobs at most once a second, in the background, and answers with the latest count. */
+function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): () => number {
+  let latest = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   return () => {
     if (clock.monotonic() - countedAt >= countEveryMs) {
       countedAt = clock.monotonic();
       producer.waitingCount().then(
         (count) => {
-          known = count;
+          latest = count;
         },
         () => {
-          // Unknown is not full: adding will fail by itself if the queue is away.
-          known = 0;
+          // An unknown count is not a full queue: if the queue is away, adding fails by itself.
+          latest = 0;
         },
       );
     }
-    return known;
+    return latest;
   };
 }
 
-/** Whether one more of this name may pass, so many a second. */
+/** Whether one more of this name is within `limit` per second. */
 function createLimitPerSecond(limit: number, clock: Clock): (name: string) => boolean {
   let counts = new Map<string, number>();
   let since = Number.NEGATIVE_INFINITY;

@@ -11,14 +11,14 @@ let db: Database;
 let close: () => Promise<void>;
 let producer: EventProducer;
 let organizationId: string;
-const announced: string[] = [];
+const notified: string[] = [];
 
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
   organizationId = await insertOrganization(db);
   producer = createEventProducer({
     db,
-    announcer: { announce: async (events) => void announced.push(...events.map(({ id }) => id)) },
+    notifier: { notify: async (events) => void notified.push(...events.map(({ id }) => id)) },
   });
 });
 afterAll(() => close());
@@ -33,7 +33,7 @@ describe('the producer', () => {
     const [event] = await producer.emit([testEvent(organizationId)]);
     expect(event).toMatchObject({ type: 'consultation.completed', organizationId, duplicate: false });
     expect(await exists(event?.id ?? '')).toEqual({ event: true, outbox: true });
-    expect(announced).toContain(event?.id);
+    expect(notified).toContain(event?.id);
   });
 
   it('lets the first event with a caller’s id win, whatever the second one says, also within one call', async () => {
@@ -45,7 +45,7 @@ describe('the producer', () => {
     const [again] = await producer.emit([testEvent(organizationId, { id, type: 'batch.failed' })]);
     expect([first?.duplicate, twin?.duplicate, again?.duplicate]).toEqual([false, true, true]);
     expect(again).toMatchObject({ id: first?.id, type: 'consultation.completed' });
-    expect(announced.filter((each) => each === first?.id)).toHaveLength(1);
+    expect(notified.filter((each) => each === first?.id)).toHaveLength(1);
     const other = await insertOrganization(db);
     expect((await producer.emit([testEvent(other, { id })]))[0]?.duplicate).toBe(false);
   });
@@ -66,9 +66,9 @@ describe('the producer', () => {
       return emit({ organization_id: toPublicId('org', organization), type: 'batch.failed', data: { batch_id: 'b' } });
     });
     expect(await exists(event?.id ?? '')).toEqual({ event: true, outbox: true });
-    expect(announced).toContain(event?.id);
+    expect(notified).toContain(event?.id);
 
-    const count = announced.length;
+    const count = notified.length;
     let rolledBack = '';
     const failing = producer.transaction(db, async (_trx, emit) => {
       const [lost] = await emit({
@@ -81,7 +81,7 @@ describe('the producer', () => {
     });
     await expect(failing).rejects.toThrow('domain row');
     expect(await exists(rolledBack)).toEqual({ event: false, outbox: false });
-    expect(announced).toHaveLength(count);
+    expect(notified).toHaveLength(count);
   });
 
   it('refuses an event that does not satisfy the contract before anything is written', async () => {

@@ -5,7 +5,7 @@ import { createDatabaseClock, type DatabaseClock } from '../ledger/database-cloc
 import { systemClock } from '../runtime/clock.ts';
 import { createBatches } from './batches.ts';
 import { newEvent } from './new-event.ts';
-import type { Announcer } from './notifier.ts';
+import type { Notifier } from './notifier.ts';
 import { StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
 
 /** The API request that emits events. */
@@ -22,23 +22,24 @@ export interface EmittingRequest {
  */
 const arrivesWithinMs = 500;
 
-/** Emits events for code that reaches the ledger's database. */
+/** Emits events from a process that reaches the ledger's database. */
 export interface EventProducer {
   /**
-   * Writes events (already parsed) and tells the workers. All of one call or none; calls of one turn of the event
-   * loop share a statement. The answer does not depend on the queue: once written, an event is delivered.
+   * Writes events, parsed already, all of one call or none, and wakes the workers. Calls of one turn of the event loop
+   * share a statement. The result does not depend on the queue: an event that is written will be delivered.
    *
+   * @returns an entry per event, in the order given
    * @throws the database's error, when nothing was written
    */
   emit(events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]>;
 
   /**
-   * Runs `work` in a transaction of the caller's own database handle and emits events with it: they exist if and only
-   * if the caller's rows do. Workers are told after the commit.
+   * Runs `work` in a transaction of the caller's own database handle and emits events in it: they exist if and only if
+   * the caller's rows do. Workers are woken after the commit.
    *
-   * @param db handle of the database that holds the ledger; its own schema type does not matter here
-   * @param work does the caller's writes and hands each event to `emit`
-   * @throws ZodError for an event that does not satisfy the contract, and whatever `work` throws; nothing is written then
+   * @param db a handle of the database that holds the ledger, with whatever schema type the caller uses
+   * @param work makes the caller's writes and passes events to `emit`, which parses them
+   * @throws ZodError when an event does not satisfy the contract, and whatever `work` throws; nothing is written then
    */
   transaction<DB, Result>(
     db: Kysely<DB>,
@@ -46,13 +47,19 @@ export interface EventProducer {
   ): Promise<Result>;
 }
 
+/**
+ * The producer of a process: one per process, so that its calls can share statements.
+ *
+ * @param options.db from `createDatabase`; closed by the caller
+ * @param options.notifier from `createNotifier`, over a job producer for `fanOut`
+ */
 export function createEventProducer(options: {
   db: Database;
-  announcer: Announcer;
-  /** The one of the process, where it has one. */
+  notifier: Notifier;
+  /** The clock of this process, if it has one already; ids and times of events go by it. */
   clock?: DatabaseClock;
 }): EventProducer {
-  const { db, announcer, clock = createDatabaseClock(systemClock) } = options;
+  const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
   const batches = createBatches(async (events, isUrgent) => {
     try {
       return await writeEvents(db, events, isUrgent ? new Date(clock.now() + arrivesWithinMs) : null);
@@ -62,8 +69,7 @@ export function createEventProducer(options: {
       throw error;
     }
   });
-  const announce = (written: readonly WrittenEvent[]) =>
-    announcer.announce(written.filter((event) => !event.duplicate));
+  const notify = (written: readonly WrittenEvent[]) => notifier.notify(written.filter((event) => !event.duplicate));
   return {
     emit: async (events, request) => {
       const now = await clock.current(db);
@@ -72,7 +78,7 @@ export function createEventProducer(options: {
         events.map((event) => newEvent(event, now, origin)),
         request?.isWanted,
       );
-      await announce(written);
+      await notify(written);
       return written;
     },
     transaction: async (callersDb, work) => {
@@ -88,7 +94,7 @@ export function createEventProducer(options: {
           return written;
         }),
       );
-      await announce(emitted);
+      await notify(emitted);
       return result;
     },
   };

@@ -3,22 +3,23 @@ import type { JobProducer } from '../queue/enqueue.ts';
 import { maxQueuedEventDataBytes } from '../queue/jobs.ts';
 import { newUuid, toPublicId } from '../runtime/ids.ts';
 
-/** The queue holds as many whole events as it should. Try again later, or reach the database. */
+/** The queue already holds 1,000 whole events. Try again later, or write to the database instead. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 }
 
-/** Emits events for code that reaches only the queue. */
+/** Emits events from a process that reaches the queue only. */
 export interface QueueOnlyProducer {
   /**
-   * Hands a whole event to the workers, which write it to the ledger before anything else. Until then it is only as
-   * durable as the queue is: prefer {@link EventProducer} wherever the database can be reached.
+   * Adds a job with the whole event, which a worker first writes to the ledger. Until then the event is only as durable
+   * as the queue: prefer {@link EventProducer} where the database can be reached.
    *
-   * @returns the public id that the event will have, unless a worker finds its caller's id taken or its time bits
-   *   more than 5 minutes off the database's clock
+   * @returns the public id that the event will have, unless the caller's `id` was used before or this machine's clock
+   *   is more than 5 minutes off the database's
    * @throws ZodError when the event does not satisfy the contract or its data is over 16 KiB as JSON
    * @throws QueueFullError when 1,000 events wait already
-   * @throws the queue's error when it does not answer; the event may or may not have been added: give it an `id`
+   * @throws the queue's error when the queue does not answer. The event may or may not have been added: with an `id` of
+   *   the caller's own it can be emitted again without a duplicate
    */
   emit(event: EmitEventInput): Promise<string>;
 }

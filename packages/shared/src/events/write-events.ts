@@ -2,15 +2,16 @@ import { type Kysely, sql } from 'kysely';
 import type { EventType } from '../contracts/index.ts';
 import { lineArray, plainArray } from '../ledger/plain-array.ts';
 import { prepared } from '../ledger/prepared.ts';
+import type { Uuid } from '../runtime/ids.ts';
 import type { NewEvent } from './new-event.ts';
 
-/** What became of an event that a producer handed in. */
+/** What became of an event. */
 export interface WrittenEvent {
-  /** UUID of the event in the ledger: of the first one, when this was a duplicate. */
-  id: string;
+  /** Of the event in the ledger: of the first one, when this is a duplicate. */
+  id: Uuid;
   type: EventType;
-  organizationId: string;
-  /** The caller's id had been used before; nothing was written. */
+  organizationId: Uuid;
+  /** The caller's `id` of the event was used before; nothing was written. */
   duplicate: boolean;
 }
 
@@ -21,8 +22,8 @@ export class StatementTooLateError extends Error {
 
 /**
  * Writes events and their outbox rows in one statement, in the caller's transaction if that is what `db` is. An event
- * whose caller's id is taken is left out: the first one wins. Keys are inserted in one order everywhere, so that
- * writers with common keys wait for each other instead of deadlocking.
+ * whose caller's id was used before is left out. Keys are inserted in one order everywhere, so that writers with common
+ * keys wait for each other instead of deadlocking.
  *
  * @param deadline by the database's clock: a statement that reaches the server later writes nothing, however long a
  *   frozen server or a queue in between has held it
@@ -41,7 +42,7 @@ export async function writeEvents<DB>(
     const { organizationId } = event;
     if (inserted.has(event.id)) return { id: event.id, type: event.type, organizationId, duplicate: false };
     const original = first.get(keyOf(organizationId, event.key)) ?? event;
-    // Its own id under its own key: an earlier try was committed and its answer lost. It is no duplicate of another.
+    // Its own id under its own key is no duplicate: an earlier try was committed, and its answer was lost.
     return {
       id: original.id,
       type: original.type,

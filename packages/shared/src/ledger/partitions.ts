@@ -1,9 +1,26 @@
 import { sql } from 'kysely';
+import { createLoop, type Loop } from '../runtime/loop.ts';
+import { databaseTime } from './clock.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 
 const partitionedTables = ['events', 'deliveries', 'attempts'] as const;
 
-/** Months that exist ahead of the current one; a month without its partition would refuse every event. */
+const everyMs = 24 * 60 * 60_000;
+const againAfterErrorMs = 60_000;
+
+/** Creates the partitions of the coming months when it starts, and daily. Without its partition every event is refused. */
+export function createPartitionLoop(db: Database, onError: (error: unknown) => void): Loop {
+  return createLoop({
+    onError,
+    delayAfterErrorMs: againAfterErrorMs,
+    run: async () => {
+      await ensurePartitions(db, await databaseTime(db));
+      return everyMs;
+    },
+  });
+}
+
+/** Months that have partitions ahead of the current one. */
 const monthsAhead = 2;
 
 /**
@@ -20,7 +37,7 @@ export async function ensurePartitions(db: Database, now: Date): Promise<void> {
   }
 }
 
-/** The smallest UUID whose time bits say this instant: the bound of a partition, and of a range of ids. */
+/** The smallest UUID whose time bits are this instant: the bound of a partition, and of a range of ids. */
 export function uuidAtTime(unixMs: number): string {
   const hex = Math.max(0, unixMs).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
@@ -33,8 +50,8 @@ async function createPartition(db: Database, table: string, from: number, to: nu
     // Several processes may start at once: the advisory lock makes the loser find the partition there.
     await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
     if (await isThere(trx, name)) return;
-    // Made apart and attached: `create table … partition of` would lock everybody out of the parent, and so stop all
-    // sending for as long as somebody's long query makes it wait.
+    // Created apart and attached: `create table … partition of` locks the whole parent, and so stops all sending for as
+    // long as another session's long query makes it wait.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)`.execute(trx);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
       for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);

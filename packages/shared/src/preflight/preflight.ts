@@ -6,19 +6,19 @@ import type { Logger } from '../runtime/index.ts';
 const tolerableOffsetMs = 5_000;
 
 /**
- * What every process looks at before it starts to work: the ledger is there and migrated, the queue's Redis keeps what it
- * is given, the clocks agree. Whatever only deserves a warning is logged.
+ * What every process checks before it starts to work: the ledger exists and is migrated, the queue's Redis accepts our
+ * credentials and keeps its jobs, the clocks agree. Logs what only deserves a warning.
  *
- * @throws an error that says what to do, for that with which no process may start
+ * @throws an error that says what to do when the process must not start
  */
-export async function checkSurroundings(around: {
+export async function runPreflightChecks(parts: {
   db: Database;
   queue: QueueBackend;
   /** Measured here for the first time. */
   clock: DatabaseClock;
   log: Logger;
 }): Promise<void> {
-  const { db, queue, clock, log } = around;
+  const { db, queue, clock, log } = parts;
   await requireLedger(db);
   const { problem, warnings } = await inspectQueue(queue);
   if (problem !== null) throw new Error(problem);

@@ -12,7 +12,7 @@ it('a producer whose PostgreSQL was away at first adds jobs when it is there', a
   const { hostname, port } = new URL(database.url);
   await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
   const backend = { kind: 'postgres' as const, url: throughProxy(database.url, proxy) };
-  const producer = createJobProducer(backend, 'takeEvents', () => undefined);
+  const producer = createJobProducer(backend, 'fanOut', () => undefined);
   proxy.cut();
   await expect(producer.add(job)).rejects.toThrow('Connection terminated');
   proxy.restore();

@@ -8,11 +8,12 @@ import {
   type PostgresQueueBackend,
   type QueueBaseOptions,
 } from 'bullmq';
+import { redisRetryDelayMs } from '../runtime/backoff.ts';
 
 /** Where BullMQ keeps its jobs: Redis when there is one, else its own tables in the ledger's database. */
 export type QueueBackend = { kind: 'redis'; url: string } | { kind: 'postgres'; url: string };
 
-/** Chooses the backend from the settings. Nothing above this file knows which one it is. */
+/** Chooses the backend from the settings. */
 export function selectQueueBackend(settings: { redisUrl: string | undefined; databaseUrl: string }): QueueBackend {
   return settings.redisUrl === undefined
     ? { kind: 'postgres', url: settings.databaseUrl }
@@ -28,16 +29,15 @@ export interface QueueBinding {
 }
 
 /**
- * A producer must answer its caller: it fails at once instead of queueing commands for a Redis that is away, and a
- * connection that owes an answer for 5 s (a firewall has forgotten it) is replaced, which TCP alone would do in a quarter of
- * an hour.
+ * For producers, which must answer their callers: they fail at once instead of keeping commands for a Redis that is away.
+ * A connection that has not answered for 5 s (a firewall dropped it) is replaced; TCP alone would need 15 minutes.
  */
 export function producerBinding(backend: QueueBackend, queue: string): QueueBinding {
   const redis = { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100, socketTimeout: 5_000 };
   return bind(backend, queue, redis, 2);
 }
 
-/** A worker waits for its Redis for as long as it takes. */
+/** For workers, which wait for Redis for as long as it takes. */
 export function workerBinding(backend: QueueBackend, queue: string): QueueBinding {
   return bind(backend, queue, { maxRetriesPerRequest: null }, 3);
 }
@@ -54,29 +54,30 @@ function bind(backend: QueueBackend, queue: string, redis: object, poolSize: num
       lock_timeout: 5_000,
       statement_timeout: 30_000,
     };
-    return { options: { connection }, factory: createPatientBackend };
+    return { options: { connection }, factory: createReconnectingBackend };
   }
-  // ioredis' own strategy climbs to 20 s between tries, which a worker would then need to notice that Redis is back.
-  const retryStrategy = (times: number) => Math.min(times * 100, 2_000);
   return {
     // One hash tag per queue: its keys share a slot, so that a Redis Cluster can hold it.
-    options: { connection: { url: backend.url, retryStrategy, ...redis }, prefix: `{enterprise-api-${queue}}` },
+    options: {
+      connection: { url: backend.url, retryStrategy: redisRetryDelayMs, ...redis },
+      prefix: `{enterprise-api-${queue}}`,
+    },
     factory: createRedisBackend,
   };
 }
 
-/** Between tries to reach the database for the first time. */
-const againAfterMs = 100;
+/** Between attempts to reach the database for the first time. */
+const reconnectAfterMs = 100;
 
 /**
- * BullMQ keeps the answer to its first connection for ever, also when that is an error: a producer would fail until its
- * process ends, and a worker's loop would ask for that answer two hundred thousand times a second without a turn of the
- * event loop in between, deaf to timers and signals. Here a failure takes a moment, and the next caller tries again.
+ * BullMQ keeps the result of its first connection for ever, also when that is an error: a producer would fail until its
+ * process ends, and a worker's loop would read that result 200,000 times a second without a turn of the event loop in
+ * between, so that no timer and no signal gets through. Here a failure takes 100 ms, and the next caller connects again.
  *
- * It also listens to its connections while they are idle, and to none that is in a transaction of its own: one that
- * lost its server between two statements ended the process. Its next statement fails, and the pool drops it.
+ * BullMQ listens for errors on idle connections only. One that lost its server between two statements of a transaction
+ * ended the process; with a listener its next statement fails, and the pool drops it.
  */
-const createPatientBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (...args) => {
+const createReconnectingBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (...args) => {
   const backend = createPostgresBackend(...args);
   const { connection } = backend;
   connection.pool.on('connect', (client) => client.on('error', () => undefined));
@@ -85,8 +86,8 @@ const createPatientBackend: BackendFactory<PostgresQueueBackend, PostgresConnect
     try {
       await waitUntilReady();
     } catch (error) {
-      await pause(againAfterMs);
-      // Private in its types; there is no other way to make it ask again.
+      await pause(reconnectAfterMs);
+      // Private in BullMQ's types; nothing else makes it connect again.
       (connection as unknown as { readyPromise: undefined }).readyPromise = undefined;
       throw error;
     }

@@ -10,24 +10,26 @@ export interface JobProducer<Name extends JobName> {
   add(data: JobInput<Name>): Promise<void>;
   /** Jobs that wait for a worker. */
   waitingCount(): Promise<number>;
+  /** Whether an operator has paused the queue: its jobs wait, and no worker gets one. */
+  isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** The name of our backoff: BullMQ's own exponential one has no upper end. Workers bring the function. */
+/** The name of our backoff, which workers define: BullMQ's own exponential one has no maximum. */
 export const cappedBackoff = 'capped';
 
-/** A stop does not wait longer than this for a backend that does not answer. */
+/** How long a stop waits for a backend that does not answer. */
 const closeWithinMs = 1_000;
 
-/** The last jobs that failed stay to be looked at; finished ones leave at once. */
+/** The latest failed jobs are kept for inspection; completed ones are removed at once. */
 const keptFailedJobs = 1_000;
 
-/** For ever, as far as an integer column can say it. */
+/** Practically for ever; the largest value of the column. */
 const manyAttempts = 2 ** 31 - 1;
 
 const optionsOf: Record<JobName, JobsOptions> = {
-  takeEvents: { removeOnComplete: true, removeOnFail: { count: keptFailedJobs } },
-  // Until the worker has written the rows, this job is the event: it is tried for ever.
+  fanOut: { removeOnComplete: true, removeOnFail: { count: keptFailedJobs } },
+  // Until the worker has written the rows, the event exists in this job alone: it is retried for ever.
   writeEvent: {
     attempts: manyAttempts,
     backoff: { type: cappedBackoff, delay: 1_000 },
@@ -43,7 +45,7 @@ export function createJobProducer<Name extends JobName>(
 ): JobProducer<Name> {
   const job = jobs[name];
   const { options, factory } = producerBinding(backend, job.queue);
-  // BullMQ notes every state change of every job in a stream that nobody reads here: keep it short.
+  // BullMQ appends every state change of every job to a stream, which nothing here reads: keep it short.
   const queue = new Queue(job.queue, { ...options, streams: { events: { maxLen: 100 } } }, factory);
   queue.on('error', onError);
   return {
@@ -51,9 +53,10 @@ export function createJobProducer<Name extends JobName>(
       await queue.add(job.name, data satisfies z.input<typeof job.data>, optionsOf[name]);
     },
     waitingCount: () => queue.getWaitingCount(),
+    isPaused: () => queue.isPaused(),
     close: async () => {
-      // Closing says QUIT, which fails on a connection that is being tried again just now, and which a backend that hangs
-      // never answers: then the connection is cut, or it would be tried for ever.
+      // Closing sends QUIT, which fails while the connection is being made and is never answered by a backend that hangs.
+      // The connection is then cut, or ioredis would reconnect for ever.
       let isClosed = false;
       const closing = queue.close().then(() => {
         isClosed = true;

@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { emitEventSchema } from '../contracts/index.ts';
 
-/** What a job is: where it waits, what it is called, which version of its data this code writes and understands. */
+/** A kind of job: its queue, its name, and the version of its data that this code writes and understands. */
 export interface JobDefinition<Data extends z.ZodType> {
   readonly queue: string;
   readonly name: string;
   readonly data: Data;
 }
 
-/** A wake-up carries this many event ids at most. */
+/** A wake-up job has this many event ids at most. */
 export const maxEventsPerJob = 100;
 
-/** Whole events in a job are small, because Redis holds them: `data` at most this many bytes as JSON. */
+/** `data` of an event that travels in a job, as JSON. Redis keeps these in memory. */
 export const maxQueuedEventDataBytes = 16 * 1024;
 
 /**
- * THE catalogue of jobs. A job's `version` is checked at both ends of the queue: a worker that meets a version it does
- * not know leaves the job in the failed set, where it can be seen, and loses nothing by it.
+ * The catalogue of jobs. A job's `version` is checked at both ends of the queue: a worker leaves a job of an unknown
+ * version in the failed set, where an operator finds it.
  */
 export const jobs = {
-  /** A wake-up: these events are in the outbox. May be lost, doubled or late without any harm. */
-  takeEvents: {
+  /** Wakes a worker: these events are in the outbox. The job may be lost, repeated or late without harm. */
+  fanOut: {
     queue: 'events',
-    name: 'take',
+    name: 'fan-out',
     data: z.strictObject({ version: z.literal(1), event_ids: z.array(z.uuid()).min(1).max(maxEventsPerJob) }),
   },
-  /** A whole event from a producer that reaches only the queue. The worker writes its rows before anything else. */
+  /** A whole event from a producer that reaches the queue only. The worker first writes its rows. */
   writeEvent: {
     queue: 'event-writes',
     name: 'write',
@@ -36,5 +36,5 @@ export const jobs = {
 export type JobName = keyof typeof jobs;
 /** A job's data as it travels (JSON). */
 export type JobInput<Name extends JobName> = z.input<(typeof jobs)[Name]['data']>;
-/** A job's data as its handler gets it. */
+/** A job's data as its handler receives it. */
 export type JobData<Name extends JobName> = z.output<(typeof jobs)[Name]['data']>;

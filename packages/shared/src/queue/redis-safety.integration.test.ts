@@ -10,24 +10,36 @@ const look = async (settings: Record<string, string>) => {
   return inspectQueue({ kind: 'redis', url: redis.url });
 };
 
-describe('a look at the Redis of the queue', () => {
+describe('the check of the Redis of the queue', () => {
   it('finds a problem in an eviction policy, and says what to set', async () => {
     const { problem } = await look({ 'maxmemory-policy': 'allkeys-lru' });
     expect(problem).toContain('noeviction');
   });
 
-  it('warns where nothing is appended to disk', async () => {
+  it('warns when Redis has no append-only file', async () => {
     expect(await look({ appendonly: 'no' })).toEqual({
       problem: null,
       warnings: [expect.stringContaining('appendonly yes')],
     });
   });
 
-  it('has nothing to say about one that neither evicts nor forgets', async () => {
+  it('finds nothing in one that neither evicts nor loses jobs', async () => {
     expect(await look({ appendonly: 'yes' })).toEqual({ problem: null, warnings: [] });
   });
 
-  it('is not stopped by one that does not answer', async () => {
+  it.each([
+    ['a wrong password', ':wrong-secret@', 'WRONGPASS'],
+    ['an unknown user', 'nobody:wrong-secret@', 'WRONGPASS'],
+    ['no password', '', 'NOAUTH'],
+  ])('finds a problem in %s, and does not repeat the password', async (_what, credentials, answer) => {
+    redis = await startRedis({ settings: { requirepass: 'right-secret' } });
+    const { host } = new URL(redis.url);
+    const { problem } = await inspectQueue({ kind: 'redis', url: `redis://${credentials}${host}` });
+    expect(problem).toContain(`Redis refused the credentials in REDIS_URL: ${answer}`);
+    expect(problem).not.toContain('secret');
+  });
+
+  it('only warns when Redis does not answer', async () => {
     redis = await startRedis();
     const { url } = redis;
     await redis.close();

@@ -1,51 +1,62 @@
 import { Redis } from 'ioredis';
 import type { QueueBackend } from './backend.ts';
 
-/** What a look at the queue's Redis found, at the start of a process. */
+/** What {@link inspectQueue} found. */
 export interface QueueSafety {
-  /** Why the process must not start, and what to do about it. */
+  /** Why the process must not start, and what to do about it; null when it may. */
   problem: string | null;
-  /** What an operator should know. */
+  /** For the operator; the process starts all the same. */
   warnings: string[];
 }
 
-/** A Redis that does not answer is no reason not to start: events wait in the outbox, and the relay moves them. */
-const lookWithinMs = 2_000;
+/** A Redis that does not answer does not prevent the start: events wait in the outbox, and the relay moves them. */
+const answerWithinMs = 2_000;
 
 /**
- * Looks at how the queue's Redis is set up. One that evicts keys when it is full would throw jobs away in silence; one
- * without an append-only file forgets its jobs when it restarts, which costs time and no event.
+ * Checks the Redis of the queue before a process starts. One that refuses our credentials would be asked in vain for ever;
+ * one that evicts keys when it is full loses jobs in silence; one without an append-only file loses its jobs when it
+ * restarts, which costs time but no event.
  */
 export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> {
   if (backend.kind === 'postgres') return { problem: null, warnings: [] };
   const redis = new Redis(backend.url, {
     lazyConnect: true,
-    connectTimeout: lookWithinMs,
-    commandTimeout: lookWithinMs,
+    connectTimeout: answerWithinMs,
+    commandTimeout: answerWithinMs,
     maxRetriesPerRequest: 1,
     retryStrategy: () => null,
   });
-  redis.on('error', () => undefined);
+  let refusal: string | undefined;
+  redis.on('error', ({ message }) => {
+    if (credentialsRefused.test(message)) refusal = message;
+  });
   try {
     await redis.connect();
     return judge(await redis.info('memory'), await redis.info('persistence'));
   } catch {
+    // connect() itself only says that the connection was closed.
+    if (refusal !== undefined) {
+      return { problem: `Redis refused the credentials in REDIS_URL: ${refusal}`, warnings: [] };
+    }
     return { problem: null, warnings: ['Redis does not answer; its settings could not be checked.'] };
   } finally {
     redis.disconnect();
   }
 }
 
+/** How Redis begins its answer to a wrong password, an unknown user or no password at all; older ones say ERR. */
+const credentialsRefused = /^(NOAUTH|WRONGPASS|ERR (invalid password|.*\bAUTH\b))/;
+
 /** INFO instead of CONFIG GET: managed services refuse the latter. */
 function judge(memory: string, persistence: string): QueueSafety {
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
   if (policy !== undefined && policy !== 'noeviction') {
     return {
-      problem: `Redis evicts keys when it is full (maxmemory-policy ${policy}): jobs would vanish. Set: maxmemory-policy noeviction`,
+      problem: `Redis evicts keys when it is full (maxmemory-policy ${policy}): jobs would be lost. Set: maxmemory-policy noeviction`,
       warnings: [],
     };
   }
   const appends = /^aof_enabled:1/m.test(persistence);
-  const warning = 'Redis has no append-only file: its jobs are gone after a restart. Set: appendonly yes';
+  const warning = 'Redis has no append-only file: its jobs are lost when it restarts. Set: appendonly yes';
   return { problem: null, warnings: appends ? [] : [warning] };
 }

@@ -43,16 +43,18 @@ export interface RunningService {
 /**
  * Runs a service until SIGTERM or SIGINT, then stops it within a deadline.
  *
- * Exit 0 after a clean stop, 1 when the start failed or the deadline passed. A second signal does not cut the stop
- * short: whoever is in a hurry has SIGKILL, and nothing is lost by it. An exception that nobody caught ends the
+ * Exit 0 after a clean stop, 1 when the start failed, the deadline passed, or the service gave up. A second signal does
+ * not cut the stop short: whoever is in a hurry has SIGKILL, and nothing is lost by it. An exception that nobody caught ends the
  * process too: its state is unknown, and the ledger knows what is left to do.
  */
 export async function runService(
   log: Logger,
   stopWithinMs: number,
-  start: (fail: (error: unknown) => void) => Promise<RunningService>,
+  // `giveUp` is for a service that runs but cannot do its work: it stops as at SIGTERM, and its supervisor starts it again.
+  start: (giveUp: (reason: Error) => void) => Promise<RunningService>,
 ): Promise<void> {
   let isStopping = false;
+  let exitCode: number = exitCodes.ok;
   const crash = (error: unknown) => {
     // Whatever a connection that is being cut still has to say, the stop goes on.
     if (isStopping) return log.error({ err: error }, 'error while stopping');
@@ -67,8 +69,14 @@ export async function runService(
   });
   process.on('SIGTERM', stopRequested);
   process.on('SIGINT', stopRequested);
+  const giveUp = (reason: Error) => {
+    if (exitCode !== exitCodes.ok) return;
+    log.fatal({ err: reason }, 'giving up');
+    exitCode = exitCodes.failure;
+    stopRequested('none, gave up');
+  };
   try {
-    const service = await start(crash);
+    const service = await start(giveUp);
     const signal = await stopSignal;
     isStopping = true;
     log.info({ signal }, 'stopping');
@@ -79,7 +87,7 @@ export async function runService(
     await service.stop();
     clearTimeout(deadline);
     log.info('stopped');
-    process.exit(exitCodes.ok);
+    process.exit(exitCode);
   } catch (error) {
     log.fatal({ err: error }, 'could not start');
     process.exit(exitCodes.failure);

@@ -1,5 +1,6 @@
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
 import type { IsUuid, PublicId } from './ids.ts';
+import { openStandardOutput } from './log-output.ts';
 import type { LogLevel } from './settings.ts';
 
 /** Writes log lines. Call sites log selected fields, never bodies or headers. */
@@ -32,12 +33,15 @@ const secretPattern = /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)
 const mayHoldSecret = /nwk_|whsec_|bearer /i;
 
 /**
- * One JSON object per line on standard output. Call sites log selected fields, never bodies or headers; as a last
- * step every line is searched for keys, webhook secrets and bearer tokens, wherever in the text they stand.
+ * One JSON object per line. Call sites log selected fields, never bodies or headers; as a last step every line is
+ * searched for keys, webhook secrets and bearer tokens, wherever in the text they stand.
+ *
+ * @param destination by default standard output, which never makes the process wait: see {@link openStandardOutput}
  */
 export function createLogger(service: string, level: LogLevel, destination?: DestinationStream): Logger {
-  const out = destination ?? pino.destination({ dest: 1, sync: true });
-  return pino(
+  const out =
+    destination ?? openStandardOutput((dropped) => log.warn({ log_lines_dropped: dropped }, 'log lines dropped'));
+  const log = pino(
     {
       base: { service },
       level,
@@ -47,6 +51,7 @@ export function createLogger(service: string, level: LogLevel, destination?: Des
     },
     { write: (line: string) => out.write(scrubSecrets(line)) },
   );
+  return log;
 }
 
 /**

@@ -1,13 +1,23 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { droppedLogLines } from './log-output.ts';
 
-export { Counter, Histogram, type Registry } from 'prom-client';
-export { Gauge };
+export { Histogram, type Registry } from 'prom-client';
+export { Counter, Gauge };
 
 /** A registry of its own (nothing global), with the process's own metrics in it. */
 export function createMetrics(service: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
+  new Counter({
+    name: 'log_lines_dropped_total',
+    help: 'Log lines left out because standard output was not read.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(droppedLogLines());
+    },
+  });
   return registry;
 }
 

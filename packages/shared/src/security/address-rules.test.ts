@@ -97,14 +97,14 @@ describe('the public internet', () => {
   it.each(forbiddenAddresses)('does not contain %s', (address) => expect(isPublicAddress(address)).toBe(false));
   it.each(noAddresses)('does not contain the text "%s"', (text) => expect(isPublicAddress(text)).toBe(false));
 
-  it('is the same for every spelling of an address', () => {
+  it('judges every spelling of an address alike', () => {
     expect(isPublicAddress('2606:4700:4700:0:0:0:0:1111')).toBe(true);
     expect(isPublicAddress('2606:4700:4700::1.1.1.1')).toBe(true);
     expect(isPublicAddress('FD00::1')).toBe(false);
     expect(isPublicAddress('0:0:0:0:0:0:0:1')).toBe(false);
   });
 
-  it('agrees with an independent matcher on any address', () => {
+  it('agrees with an independent matcher on random addresses', () => {
     const forbidden = new BlockList();
     const forbidden4 =
       '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
@@ -134,7 +134,7 @@ describe('an address policy', () => {
     expect(policy.permits('8.8.8.8')).toBe(true);
   });
 
-  it('permits the listed private ranges, and public addresses still', () => {
+  it('permits the listed private ranges and public addresses', () => {
     const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8', '::1', 'fd00::/8'] });
     expect(policy.allowsPrivate).toBe(true);
     for (const address of ['127.9.9.9', '::1', 'fd12::1', '8.8.8.8']) expect(policy.permits(address)).toBe(true);
@@ -147,7 +147,7 @@ describe('an address policy', () => {
     expect(policy.permits('::ffff:8.8.8.8')).toBe(false);
   });
 
-  it('lets a refused range win', () => {
+  it('refuses a refused range that is allowed as well', () => {
     const policy = createAddressPolicy({
       allowedPrivateCidrs: ['10.0.0.0/8'],
       refusedCidrs: ['10.9.0.0/16', '8.8.8.8'],
@@ -157,7 +157,7 @@ describe('an address policy', () => {
     expect(policy.permits('8.8.8.8')).toBe(false);
   });
 
-  it('does not start with a range that is none', () => {
+  it('throws on text that is no range', () => {
     expect(() => createAddressPolicy({ allowedPrivateCidrs: ['10/8'] })).toThrow('10/8');
   });
 });

@@ -1,7 +1,7 @@
 import { type Cidr, contains, parseCidr } from './cidr.ts';
 import { type AddressBytes, addressBytes } from './ip-address.ts';
 
-/** IPv4 that is not the public internet (IANA special-purpose registry), and one cloud's metadata address. */
+/** IPv4 ranges outside the public internet (IANA special-purpose registry), and Azure's metadata address. */
 const forbiddenIpv4 = ranges(
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,10 +23,10 @@ const forbiddenIpv4 = ranges(
 
 /**
  * IPv6 is an allowlist: only global unicast. Mapped, compatible, translated, NAT64, unique-local, link-local,
- * site-local, multicast and discard addresses are refused by not being in it.
+ * site-local, multicast and discard addresses are outside of it, and therefore refused.
  */
 const globalUnicast = ranges('2000::/3');
-/** Inside global unicast, and yet not the internet: protocol assignments (Teredo, ORCHID), documentation, 6to4. */
+/** Ranges of global unicast outside the public internet: protocol assignments (Teredo, ORCHID), documentation, 6to4. */
 const forbiddenIpv6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /** Which addresses deliveries may reach. */
@@ -40,11 +40,11 @@ export type AddressPolicy = {
 export type AddressPolicyOptions = {
   /** Otherwise forbidden ranges that deliveries may reach (`WEBHOOK_ALLOWED_PRIVATE_CIDRS`). */
   allowedPrivateCidrs: readonly string[];
-  /** Ranges refused although public: own public addresses, a cluster's ranges. They win over everything else. */
+  /** Public ranges to refuse all the same, such as a cluster's own. They take precedence over every other rule. */
   refusedCidrs?: readonly string[];
 };
 
-/** The rule of every outbound connection. Throws on text that is no range: settings are parsed before. */
+/** The rule for every outbound connection. Throws on text that is no range: settings are parsed before. */
 export function createAddressPolicy({ allowedPrivateCidrs, refusedCidrs = [] }: AddressPolicyOptions): AddressPolicy {
   const allowed = ranges(...allowedPrivateCidrs);
   const refused = ranges(...refusedCidrs);

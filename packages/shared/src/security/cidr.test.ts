@@ -28,7 +28,7 @@ describe('the canonical form of an address', () => {
     "' or 1=1",
   ])('"%s" is none', (text) => expect(canonicalAddress(text)).toBeNull());
 
-  it('is a fixed point', () => {
+  it('is its own canonical form', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const canonical = canonicalAddress(text);

@@ -5,7 +5,7 @@ export type Cidr = { network: AddressBytes; prefixLength: number };
 
 /**
  * Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Host bits are masked away (`10.1.2.3/8` is `10.0.0.0/8`):
- * people write the address of an interface with its prefix, and mean the network. An IPv4-mapped range
+ * people write the address of an interface with its prefix and mean its network. An IPv4-mapped range
  * (`::ffff:10.0.0.0/104`) is its IPv4 range. Null for everything else, also for zone ids, ports and `10/8`.
  */
 export function parseCidr(text: string): Cidr | null {
@@ -18,13 +18,13 @@ export function parseCidr(text: string): Cidr | null {
   return masked(bytes, Number(prefix));
 }
 
-/** The one spelling under which a range is stored and compared; a single address stays one, without a prefix. */
+/** The canonical spelling of a range, in which it is stored and compared. A single address has no prefix. */
 function formatCidr({ network, prefixLength }: Cidr): string {
   const text = addressText(network);
   return prefixLength === network.length * 8 ? text : `${text}/${prefixLength}`;
 }
 
-/** Whether the address lies in the range. Families never match across: unmap first where that is meant. */
+/** Whether the address lies in the range. IPv4 never matches IPv6: unmap mapped addresses first. */
 export function contains({ network, prefixLength }: Cidr, address: AddressBytes): boolean {
   if (network.length !== address.length) return false;
   const whole = prefixLength >> 3;
@@ -44,13 +44,13 @@ export function canonicalAddress(text: string): string | null {
   return bytes === null ? null : addressText(unmapped(bytes));
 }
 
-/** {@link parseCidr} and {@link formatCidr}: what a key's allowlist stores. */
+/** The canonical spelling of a range or address, as keys' allowlists store it; null for any other text. */
 export function canonicalCidr(text: string): string | null {
   const cidr = parseCidr(text);
   return cidr === null ? null : formatCidr(cidr);
 }
 
-/** Whether the range or address contains the address, IPv4-mapped forms unmapped on both sides. Junk contains nothing. */
+/** Whether the range or address contains the address; IPv4-mapped forms count as IPv4. False for malformed text. */
 export function cidrContains(cidr: string, address: string): boolean {
   const range = parseCidr(cidr);
   const bytes = addressBytes(address);

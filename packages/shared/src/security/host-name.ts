@@ -1,8 +1,8 @@
 import { domainToUnicode } from 'node:url';
 
 /**
- * Names that never lead to the public internet: RFC 6761 and RFC 9476, ICANN's `internal`, and what private networks
- * and orchestrators use.
+ * Top-level labels that never lead to the public internet: those of RFC 6761 and RFC 9476, ICANN's `internal`, and those
+ * that private networks and orchestrators use.
  */
 const specialUseTopLabels = new Set([
   'localhost',
@@ -43,8 +43,8 @@ export function isLocalName(name: string): boolean {
 }
 
 /**
- * Whether the host as typed is the name itself: labels in ASCII, in any case, or in the letters that their punycode
- * stands for. Full-width letters, circled digits, ideographic dots and their like, which the parser folds away, are not.
+ * Whether the typed host is the parsed name itself: labels in ASCII, in any case, or in the letters that their punycode
+ * encodes. Full-width letters, circled digits and ideographic dots are refused: the parser folds them into other letters.
  */
 export function isTypedAsItself(typed: string, name: string): boolean {
   const labels = name.split('.');

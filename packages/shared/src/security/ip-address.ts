@@ -6,7 +6,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
  */
 export type AddressBytes = Uint8Array;
 
-/** The bytes of an IP literal, or null. IPv6 zone ids (`%eth0`), brackets and ports are no part of an address. */
+/** The bytes of an IP literal; null for any other text, also with an IPv6 zone id (`%eth0`), brackets or a port. */
 export function addressBytes(text: string): AddressBytes | null {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   if (!isIPv6(text) || text.includes('%')) return null;

@@ -5,7 +5,7 @@ const one = Buffer.alloc(32, 1).toString('base64');
 const two = Buffer.alloc(32, 2).toString('base64');
 
 describe('the key ring of the settings', () => {
-  it('is read in order, the first key first', () => {
+  it('keeps the order of the keys', () => {
     const ring = parseKeyRing(`new:${one}, old:${two}`);
     expect(ring).toEqual({
       ok: true,
@@ -29,7 +29,7 @@ describe('the key ring of the settings', () => {
     expect(parseKeyRing(text)).toEqual({ ok: false, problems: [problem] });
   });
 
-  it('reports all problems at once and repeats no key', () => {
+  it('reports all problems at once, without the bytes of any key', () => {
     const ring = parseKeyRing(`${one}:a,b:${Buffer.alloc(16).toString('base64')}`);
     expect(ring.ok).toBe(false);
     expect('problems' in ring && ring.problems).toHaveLength(2);

@@ -6,7 +6,7 @@ export type KeyRing = readonly [EncryptionKey, ...EncryptionKey[]];
 
 export type ParsedKeyRing = { ok: true; keys: KeyRing } | { ok: false; problems: string[] };
 
-/** What a key must have: AES-256. */
+/** The length of a key of AES-256. */
 export const encryptionKeyBytes = 32;
 
 const idPattern = /^[A-Za-z0-9_-]{1,32}$/;

@@ -246,9 +246,12 @@ describe('a new URL for deliveries', () => {
 });
 
 describe('a stored URL', () => {
-  it.each([...accepted, ...withFragments])('%s may be sent to: fragments were accepted once', (url) => {
-    expect(checkOutboundUrl(url, publicOnly)).toEqual({ ok: true, url });
-  });
+  it.each([...accepted, ...withFragments])(
+    '%s is allowed, also with a fragment from before these were refused',
+    (url) => {
+      expect(checkOutboundUrl(url, publicOnly)).toEqual({ ok: true, url });
+    },
+  );
 
   it.each(refused)('%j is refused', (url) => {
     expect(checkOutboundUrl(url, publicOnly).ok).toBe(false);

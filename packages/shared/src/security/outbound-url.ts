@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { AddressPolicy } from './address-rules.ts';
 import { isHostName, isLocalName, isTypedAsItself } from './host-name.ts';
 
-/** A URL of a webhook is at most this long, in characters. */
+/** The maximum length of a webhook's URL, in characters. */
 export const maxOutboundUrlLength = 2_048;
 
 export type OutboundUrlCheck = { ok: true; url: string } | { ok: false; reason: string };
@@ -13,7 +13,7 @@ const blockedPorts = new Set([
   2375, 2379, 3306, 5432, 5672, 6379, 8500, 9200, 10250, 11211, 27017,
 ]);
 
-/** Control, format (bidi), surrogate, private-use and unassigned characters, all spaces, and what is drawn as nothing. */
+/** Control, format (bidi), surrogate, private-use and unassigned characters, spaces, invisible characters, backslashes. */
 const invisible = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\\]/u;
 
 /**
@@ -55,7 +55,7 @@ function urlProblem(raw: string, policy: AddressPolicy): string | null {
   const authority = /^https:\/\/([^/?#]*)/i.exec(raw)?.[1] ?? '';
   if (authority.includes('@')) return 'The URL must not contain credentials.';
   if (authority.includes('%')) return 'The host must not be percent-encoded.';
-  // An empty port, a leading zero or a host that the parser would have found elsewhere do not match.
+  // Does not match an empty port, a leading zero, or a host that the parser would read from another part of the URL.
   const [, typedHost = '', typedPort] = /^(\[[^\]]*\]|[^:[\]]+)(?::([1-9]\d{0,4}))?$/.exec(authority) ?? [];
   const url = URL.parse(raw);
   if (typedHost === '' || url === null) return 'The URL is not valid.';

@@ -7,12 +7,12 @@ const second = { id: 'k2', key: randomBytes(32) };
 const aad = 'org_1/whk_1/signing';
 
 describe('a sealed secret', () => {
-  it('opens again, in the same place', () => {
+  it('opens for the place that it was sealed for', () => {
     const box = createSecretBox([first]);
     for (const secret of ['', 'whsec_abc', 'ü€😀']) expect(box.open(box.seal(secret, aad), aad)).toBe(secret);
   });
 
-  it('is AES-256-GCM with a fresh nonce and a whole tag', () => {
+  it('is AES-256-GCM with a fresh nonce and a complete tag', () => {
     const sealed = createSecretBox([first]).seal('whsec_abc', aad);
     expect(sealed).toMatch(/^v1\.k1\.[\w-]{16}\.[\w-]+$/);
     expect(createSecretBox([first]).seal('whsec_abc', aad)).not.toBe(sealed);
@@ -24,14 +24,14 @@ describe('a sealed secret', () => {
     expect(`${decipher.update(bytes.subarray(0, -16), undefined, 'utf8')}${decipher.final('utf8')}`).toBe('whsec_abc');
   });
 
-  it('is made with the first key and opened with any', () => {
+  it('is sealed with the first key of the ring and opened with any', () => {
     const old = createSecretBox([first]).seal('secret', aad);
     const rotated = createSecretBox([second, first]);
     expect(rotated.open(old, aad)).toBe('secret');
     expect(rotated.seal('secret', aad)).toMatch(/^v1\.k2\./);
   });
 
-  it('does not open elsewhere, with another key, altered, cut, or in another format', () => {
+  it('does not open for another place, with another key, altered, cut, or in another format', () => {
     const box = createSecretBox([first]);
     const sealed = box.seal('secret', aad);
     const [format, id, nonce, text = ''] = sealed.split('.');
@@ -57,7 +57,7 @@ describe('a sealed secret', () => {
     expect(() => createSecretBox([{ ...second, id: 'k1' }]).open(sealed, aad)).toThrow(SecretUnavailableError);
   });
 
-  it('is not made with a key of another length', () => {
+  it('cannot be sealed with a key of another length', () => {
     expect(() => createSecretBox([{ id: 'short', key: randomBytes(16) }])).toThrow('32 bytes');
   });
 });

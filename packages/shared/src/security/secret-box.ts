@@ -3,22 +3,22 @@ import { encryptionKeyBytes, type KeyRing } from './key-ring.ts';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-/** Given when decrypting as well: without it Node accepts a tag of 4 bytes, which can be guessed. */
+/** Set for decryption too: without it Node accepts a tag of 4 bytes, which can be guessed. */
 const authTagLength = 16;
 
 /** Encrypts secrets at rest. */
 export type SecretBox = {
   /**
    * Encrypts with the ring's first key, as `v1.<key id>.<nonce>.<ciphertext + tag>` (base64url).
-   * @param aad what the secret belongs to (tenant, webhook, purpose): it opens only under the same text, so that a
-   *   ciphertext copied to another row is useless
+   * @param aad names the owner of the secret (organization, webhook, purpose). It opens only with the same text, so that
+   *   a ciphertext copied to another row is useless
    */
   seal(plaintext: string, aad: string): string;
   /** Decrypts with the key that is named in it. Throws {@link SecretUnavailableError} and nothing else. */
   open(sealed: string, aad: string): string;
 };
 
-/** A secret cannot be read: its key is not in the ring, or it is not what was sealed for this place. */
+/** A secret cannot be read: its key is not in the ring, or it was altered, or sealed with another `aad`. */
 export class SecretUnavailableError extends Error {
   readonly code = 'secret_unavailable';
   override readonly name = 'SecretUnavailableError';

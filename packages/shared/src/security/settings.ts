@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { canonicalCidr } from './cidr.ts';
 import { type KeyRing, parseKeyRing } from './key-ring.ts';
 
-/** `SECRETS_ENCRYPTION_KEYS`: the ring that webhook secrets are sealed with. Its problems never name a key's bytes. */
+/** `SECRETS_ENCRYPTION_KEYS`: the key ring that seals webhook secrets. Its error messages never contain a key's bytes. */
 export const keyRingSetting = z.string().transform((text, context): KeyRing => {
   const parsed = parseKeyRing(text);
   if (parsed.ok) return parsed.keys;

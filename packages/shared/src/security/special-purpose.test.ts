@@ -72,12 +72,12 @@ const stricter: readonly [block: string, reason: string][] = [
 ];
 
 describe('the address rule and the special-purpose registries', () => {
-  it.each(registry)('%s (%s, globally reachable: %s) is judged alike from end to end', (block) => {
+  it.each(registry)('%s (%s, globally reachable: %s) is judged alike from its first to its last address', (block) => {
     for (const address of edgesOf(block))
       expect([address, isPublicAddress(address)]).toEqual([address, judge(address)]);
   });
 
-  it('agree on any address, inside the blocks and around them', () => {
+  it('agree on random addresses, inside the blocks and around them', () => {
     const blocks = [...registry, ...stricter].map(([block]) => parse(block));
     const near = fc.constantFrom(...blocks).chain(({ width, network, prefixLength }) => {
       const size = 1n << BigInt(width - prefixLength);
@@ -94,7 +94,7 @@ describe('the address rule and the special-purpose registries', () => {
     );
   });
 
-  it('differ only where a reason is written down', () => {
+  it('differ only where a reason is given', () => {
     const reachable = registry.filter(([, , says]) => says === 'yes').map(([block]) => block);
     const refused = reachable.filter((block) => !isPublicAddress(block.replace(/\/\d+$/, '')));
     const explained = reachable.filter((block) =>

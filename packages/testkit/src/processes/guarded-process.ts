@@ -34,6 +34,9 @@ export interface GuardedProcess extends AsyncDisposable {
   readonly lines: readonly string[];
   /** Sends a signal to its whole process group; harmless when it has ended. */
   kill(signal: NodeJS.Signals): void;
+  /** Stops reading its output, as a stalled log collector does. */
+  pauseOutput(): void;
+  resumeOutput(): void;
   /** Asks it to end, and insists with SIGKILL after `withinMs` (20 s). */
   stop(withinMs?: number): Promise<ProcessExit>;
 }
@@ -87,7 +90,16 @@ export async function spawnGuarded(
   const abort = () => void stop();
   options.signal?.addEventListener('abort', abort);
   if (options.signal?.aborted) abort();
-  return { pid, exited, lines, kill, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+  return {
+    pid,
+    exited,
+    lines,
+    kill,
+    pauseOutput: () => void child.stdout?.pause(),
+    resumeOutput: () => void child.stdout?.resume(),
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  };
 }
 
 // A dead process that its new parent has not collected (Z) still counts as there for kill.

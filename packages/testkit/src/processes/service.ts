@@ -19,6 +19,9 @@ export interface ServiceProcess extends AsyncDisposable {
   /** The lines of its output that are log records. */
   logs(): Record<string, unknown>[];
   kill(signal: NodeJS.Signals): void;
+  /** Stops reading its standard output, as a stalled log collector does. */
+  pauseOutput(): void;
+  resumeOutput(): void;
   /** SIGTERM, and SIGKILL after 30 s. */
   stop(): Promise<ProcessExit>;
   /** Waits until `/readyz` says 200. */
@@ -121,6 +124,8 @@ function describeService(
     lines: child.lines,
     logs: () => child.lines.flatMap(parseRecord),
     kill: child.kill,
+    pauseOutput: child.pauseOutput,
+    resumeOutput: child.resumeOutput,
     stop,
     ready: (withinMs = 30_000) => waitUntilReady(`${url}/readyz`, child, { name, withinMs }),
     [Symbol.asyncDispose]: async () => void (await stop()),

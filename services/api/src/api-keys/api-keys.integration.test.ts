@@ -36,7 +36,7 @@ describe('POST /internal/v1/organizations/{id}/keys', () => {
     expect(JSON.stringify(row)).not.toContain(key.secret.slice(12));
   });
 
-  it('201 with ranges in one spelling, each once', async () => {
+  it('201 with each allowed range once, in canonical form', async () => {
     const { body } = await api
       .internal('post', keysOf((await api.createOrganization()).id))
       .send({ name: 'k', scopes: ['*'], ip_allowlist: ['10.1.2.3/8', '::ffff:1.2.3.4', '1.2.3.4', '2001:DB8::/32'] })
@@ -71,7 +71,7 @@ describe('POST /internal/v1/organizations/{id}/keys', () => {
 });
 
 describe('GET /internal/v1/organizations/{id}/keys', () => {
-  it('200 newest first, without a secret or a hash, without the revoked', async () => {
+  it('200 newest first, without secrets and hashes, and without revoked keys', async () => {
     const { id: organizationId } = await api.createOrganization();
     const keys = [];
     for (let count = 0; count < 3; count++) keys.push(await api.createKey({ organizationId }));
@@ -88,7 +88,7 @@ describe('GET /internal/v1/organizations/{id}/keys', () => {
 });
 
 describe('PATCH /internal/v1/keys/{id}', () => {
-  it('200, and the key is at once what it was made', async () => {
+  it('200, and the change is in force at once', async () => {
     const { id, secret } = await api.createKey({ scopes: ['me:read'] });
     await api.call('get', '/v1/webhooks', secret).expect(403);
     const { body } = await api
@@ -124,7 +124,7 @@ describe('PATCH /internal/v1/keys/{id}', () => {
     await api.internal('patch', `/internal/v1/keys/${unknownKey}`).send(body).expect(400);
   });
 
-  it('404 for an unknown, a malformed and a revoked one', async () => {
+  it('404 for an unknown, a malformed and a revoked key', async () => {
     const { id } = await api.createKey();
     await api.internal('delete', `/internal/v1/keys/${id}`).expect(204);
     for (const each of [id, unknownKey, 'key_x']) {
@@ -134,7 +134,7 @@ describe('PATCH /internal/v1/keys/{id}', () => {
 });
 
 describe('DELETE /internal/v1/keys/{id}', () => {
-  it('204, and the key is refused at once, like one that never was', async () => {
+  it('204, and the key is refused at once, like an unknown one', async () => {
     const { id, secret } = await api.createKey();
     await api.call('get', '/v1/me', secret).expect(200);
     await api.internal('delete', `/internal/v1/keys/${id}`).expect(204);

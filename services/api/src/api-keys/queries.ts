@@ -1,5 +1,5 @@
-import type { Scope } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseTransaction, NewRow, Row } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
@@ -16,47 +16,24 @@ const columns = [
   'last_used_at',
 ] as const;
 
-export interface KeyRow {
-  id: string;
-  organization_id: string;
-  name: string;
-  public_id: string;
-  scopes: string[];
-  ip_allowlist: string[] | null;
-  created_at: Date;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-}
+export type KeyRow = Pick<Row<'api_keys'>, (typeof columns)[number]>;
 
-export interface NewKeyRow {
-  id: string;
-  name: string;
-  public_id: string;
-  hash: Buffer;
-  scopes: Scope[];
-  ip_allowlist: string[] | null;
-  expires_at: Date | null;
-}
+type NewKey = Pick<NewRow<'api_keys'>, 'id' | 'name' | 'public_id' | 'hash' | 'scopes' | 'ip_allowlist' | 'expires_at'>;
 
-export interface KeyChanges {
-  name?: string;
-  scopes?: Scope[];
-  ip_allowlist?: string[] | null;
-  expires_at?: Date | null;
-}
+export type KeyChanges = Partial<Pick<Row<'api_keys'>, 'name' | 'scopes' | 'ip_allowlist' | 'expires_at'>>;
 
-export async function organizationExists(db: Database, organizationId: string): Promise<boolean> {
+export async function organizationExists(db: Database, organizationId: Uuid): Promise<boolean> {
   const row = await db.selectFrom('organizations').select('id').where('id', '=', organizationId).executeTakeFirst();
   return row !== undefined;
 }
 
-export async function insertKey(trx: DatabaseTransaction, organizationId: string, key: NewKeyRow): Promise<KeyRow> {
+export async function insertKey(trx: DatabaseTransaction, organizationId: Uuid, key: NewKey): Promise<KeyRow> {
   const row = { ...key, organization_id: organizationId };
   return trx.insertInto('api_keys').values(row).returning(columns).executeTakeFirstOrThrow();
 }
 
-/** Keys in force or expired; a revoked one is gone. */
-export async function listKeys(db: Database, organizationId: string, page: PageQuestion) {
+/** Keys in force and expired ones. Revoked keys are not shown. */
+export async function listKeys(db: Database, organizationId: Uuid, page: PageQuestion) {
   return db
     .selectFrom('api_keys')
     .select([...columns, positionOf('created_at')])
@@ -70,10 +47,10 @@ export async function listKeys(db: Database, organizationId: string, page: PageQ
 }
 
 /**
- * Finds a key in force or expired, and nobody else changes it until the transaction ends. Internal callers name a key by
- * its id alone, of whatever organization.
+ * Finds a key in force or expired, and no other transaction changes it until this one ends. The organization is not
+ * asked for: callers of the internal API name a key by its id alone.
  */
-export async function lockKey(trx: DatabaseTransaction, id: string): Promise<KeyRow | undefined> {
+export async function lockKey(trx: DatabaseTransaction, id: Uuid): Promise<KeyRow | undefined> {
   return trx
     .selectFrom('api_keys')
     .select(columns)
@@ -83,10 +60,10 @@ export async function lockKey(trx: DatabaseTransaction, id: string): Promise<Key
     .executeTakeFirst();
 }
 
-export async function updateKey(trx: DatabaseTransaction, id: string, changes: KeyChanges): Promise<KeyRow> {
+export async function updateKey(trx: DatabaseTransaction, id: Uuid, changes: KeyChanges): Promise<KeyRow> {
   return trx.updateTable('api_keys').set(changes).where('id', '=', id).returning(columns).executeTakeFirstOrThrow();
 }
 
-export async function revokeKey(trx: DatabaseTransaction, id: string): Promise<void> {
+export async function revokeKey(trx: DatabaseTransaction, id: Uuid): Promise<void> {
   await trx.updateTable('api_keys').set({ revoked_at: sql<Date>`clock_timestamp()` }).where('id', '=', id).execute();
 }

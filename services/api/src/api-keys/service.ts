@@ -8,7 +8,7 @@ import type {
   UpdateApiKey,
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
 import { changedFields } from '../core/changed-fields.ts';
@@ -38,11 +38,7 @@ const auditedFields = ['name', 'scopes', 'ip_allowlist', 'expires_at'] as const;
 
 export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
   return {
-    create: async (
-      transact: Transact,
-      organizationId: string,
-      input: CreateApiKey,
-    ): Promise<CreatedApiKey | Problem> => {
+    create: async (transact: Transact, organizationId: Uuid, input: CreateApiKey): Promise<CreatedApiKey | Problem> => {
       const allowlist = canonicalAllowlist(input.ip_allowlist ?? null);
       if (isProblem(allowlist)) return allowlist;
       return transact(async ({ trx, changed }) => {
@@ -63,13 +59,13 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
       });
     },
 
-    list: async (organizationId: string, request: { cursor?: string | undefined; limit: number }) => {
+    list: async (organizationId: Uuid, request: { cursor?: string | undefined; limit: number }) => {
       if (!(await organizationExists(db, organizationId))) return problem('not_found');
       const scope = { list: 'keys', organizationId, filters: {} };
       return paginate(cursors, request, scope, (page: PageQuestion) => listKeys(db, organizationId, page), present);
     },
 
-    update: async (transact: Transact, id: string, input: UpdateApiKey): Promise<ApiKey | Problem> => {
+    update: async (transact: Transact, id: Uuid, input: UpdateApiKey): Promise<ApiKey | Problem> => {
       const changes = toChanges(input);
       if (isProblem(changes)) return changes;
       return transact(async ({ trx, changed }) => {
@@ -83,7 +79,7 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
       });
     },
 
-    revoke: (transact: Transact, id: string): Promise<Problem | undefined> =>
+    revoke: (transact: Transact, id: Uuid): Promise<Problem | undefined> =>
       transact(async ({ trx, changed }) => {
         const before = await lockKey(trx, id);
         if (before === undefined) return problem('not_found');

@@ -23,8 +23,8 @@ const summary = ({ actor, action, object_id, request_id, changed_fields }: Audit
   changed_fields,
 });
 
-describe('every change is written down', () => {
-  it('of organizations, keys and webhooks, with who did it, by which request, and which fields', async () => {
+describe('the audit log', () => {
+  it('has every change of organizations, keys and webhooks, with actor, request and fields', async () => {
     const calls: [action: string, objectId: string, changedFields: string[], actor: string][] = [];
     const noted = (action: string, objectId: string, changedFields: string[], actor = 'internal') => {
       calls.push([action, objectId, changedFields, actor]);
@@ -91,7 +91,7 @@ describe('every change is written down', () => {
     );
   });
 
-  it('and what changes nothing is not', async () => {
+  it('has no entry of requests that changed nothing', async () => {
     const key = await api.createKey();
     const { id } = await api.createWebhook(key.secret);
     const before = (await list()).length;
@@ -103,7 +103,7 @@ describe('every change is written down', () => {
     expect((await list()).length).toBe(before);
   });
 
-  it('or does not happen', async () => {
+  it('rolls a change back when its entry cannot be written', async () => {
     const key = await api.createKey();
     const webhook = await api.createWebhook(key.secret);
     const path = `/v1/webhooks/${webhook.id}`;
@@ -124,7 +124,7 @@ describe('every change is written down', () => {
 });
 
 describe('GET /internal/v1/audit', () => {
-  it('200 with entries of its shape, newest first, page by page', async () => {
+  it('200 page by page, newest first', async () => {
     const organization = await api.createOrganization();
     for (const name of ['one', 'two', 'three', 'four']) {
       await api.internal('patch', `/internal/v1/organizations/${organization.id}`).send({ name }).expect(200);
@@ -154,7 +154,7 @@ describe('GET /internal/v1/audit', () => {
     expect(walked).toHaveLength(5);
   });
 
-  it('200 with what a worker did, which no request asked for', async () => {
+  it('200 with changes by a worker, without a request id', async () => {
     const key = await api.createKey();
     const { id } = await api.createWebhook(key.secret);
     const entry = {
@@ -170,7 +170,7 @@ describe('GET /internal/v1/audit', () => {
     expect(newest).toMatchObject({ actor: 'webhook-worker', action: 'webhook.disabled', request_id: null });
   });
 
-  it('200 with the filters, alone and together', async () => {
+  it('200 for each filter, alone and together', async () => {
     const key = await api.createKey();
     const other = await api.createKey();
     const webhook = await api.createWebhook(key.secret);
@@ -181,13 +181,13 @@ describe('GET /internal/v1/audit', () => {
     const both = `&organization_id=${key.organization_id}&action=webhook.created`;
     expect((await list(both)).map((entry) => entry.object_id)).toEqual([webhook.id]);
     expect(await list(`&organization_id=${other.organization_id}&object_id=${webhook.id}`)).toEqual([]);
-    // The same UUID as another kind of id is another object.
+    // The same UUID under another prefix names another object.
     expect(await list(`&object_id=${webhook.id.replace('whk', 'key')}`)).toEqual([]);
     const actions = new Set((await list('&action=api_key.created')).map((entry) => entry.action));
     expect([...actions]).toEqual(['api_key.created']);
   });
 
-  it('200 since a time, that included, until another, that excluded', async () => {
+  it('200 from `since` (inclusive) to `until` (exclusive)', async () => {
     const key = await api.createKey();
     const organization = `&organization_id=${key.organization_id}`;
     const times = ['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'];

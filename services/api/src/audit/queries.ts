@@ -1,30 +1,18 @@
 import type { AuditAction, AuditObjectType } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
-export interface AuditRow {
-  id: string;
-  actor: string;
-  action: AuditAction;
-  object_type: AuditObjectType;
-  object_id: string;
-  organization_id: string;
-  request_id: string | null;
-  changed_fields: string[];
-  created_at: Date;
-}
-
-/** Ids are UUIDs. */
 export interface AuditFilter {
-  organizationId: string | undefined;
-  object: { type: AuditObjectType; id: string } | undefined;
+  organizationId: Uuid | undefined;
+  object: { type: AuditObjectType; id: Uuid } | undefined;
   action: AuditAction | undefined;
   since: Date | undefined;
   until: Date | undefined;
 }
 
-/** Of all organizations, unless the filter names one: the reader is one of us. */
+/** Entries of all organizations, unless the filter names one: only internal callers read the audit log. */
 export async function listAuditEntries(db: Database, page: PageQuestion, filter: AuditFilter) {
   const { organizationId, object, action, since, until } = filter;
   let query = db.selectFrom('audit_log').selectAll().select(positionOf('created_at')).where(isAfter(page));

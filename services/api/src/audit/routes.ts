@@ -8,7 +8,7 @@ export function auditRoutes(audit: AuditService): Route<InternalAccess>[] {
     defineRoute({
       method: 'GET',
       path: '/internal/v1/audit',
-      summary: 'Who changed which organization, key or webhook, and when',
+      summary: 'List changes of organizations, keys and webhooks, with actor and time',
       scope: null,
       query: listAuditQuerySchema,
       status: 200,

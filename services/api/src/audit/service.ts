@@ -4,11 +4,11 @@ import {
   auditObjectPrefixes,
   type ListAuditQuery,
 } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import type { Database, Row } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
-import { type AuditFilter, type AuditRow, listAuditEntries } from './queries.ts';
+import { type AuditFilter, listAuditEntries } from './queries.ts';
 
 export type AuditService = ReturnType<typeof createAuditService>;
 
@@ -23,7 +23,7 @@ export function createAuditService({ db, cursors }: { db: Database; cursors: Cur
   };
 }
 
-/** Filters in the ledger's terms. */
+/** The filters with UUIDs in place of public ids. */
 function toFilter(filters: Omit<ListAuditQuery, 'cursor' | 'limit'>): AuditFilter {
   const { organization_id, object_id, action, since, until } = filters;
   const organizationId =
@@ -31,7 +31,7 @@ function toFilter(filters: Omit<ListAuditQuery, 'cursor' | 'limit'>): AuditFilte
   return { organizationId, object: object_id === undefined ? undefined : toObject(object_id), action, since, until };
 }
 
-/** The prefix of an id tells what it is the id of. */
+/** The prefix of a public id tells the type of its object. */
 function toObject(publicId: string): AuditFilter['object'] {
   for (const [type, prefix] of Object.entries(auditObjectPrefixes)) {
     const id = fromPublicId(prefix, publicId);
@@ -40,7 +40,7 @@ function toObject(publicId: string): AuditFilter['object'] {
   return undefined;
 }
 
-function present(row: AuditRow): AuditEntry {
+function present(row: Row<'audit_log'>): AuditEntry {
   return {
     id: toPublicId('aud', row.id),
     object: 'audit_entry',

@@ -1,5 +1,5 @@
 import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contracts';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
 import { cidrContains } from '@enterprise-api/shared/security';
 import type { WithDatabaseCheck } from '../core/database-health.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
@@ -25,7 +25,7 @@ export interface PublicGuardOptions {
   /** Called when `X-Forwarded-For` is ignored because this peer, which sent it, is not a trusted proxy. */
   onForwardedForIgnored: (peer: string) => void;
   /** Called for each request of a key that may use the API from where it is. */
-  onKeyUsed: (keyId: string) => void;
+  onKeyUsed: (keyId: Uuid) => void;
   onRateDecision: (decision: RateDecision) => void;
   withDatabaseCheck: WithDatabaseCheck;
 }

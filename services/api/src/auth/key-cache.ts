@@ -1,5 +1,5 @@
 import type { Change } from '@enterprise-api/shared/ledger';
-import { BoundedMap, type Clock } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtime';
 import type { StoredKey } from './queries.ts';
 
 /**
@@ -42,7 +42,7 @@ interface Entry {
 /** A query under way, and the changes that came since it was sent. */
 interface LookUp {
   answer: Promise<StoredKey | null>;
-  readonly changedIds: Set<string>;
+  readonly changedIds: Set<Uuid>;
   changesLost: boolean;
 }
 

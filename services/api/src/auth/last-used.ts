@@ -1,14 +1,14 @@
-import { type Clock, createMicroBatcher } from '@enterprise-api/shared/runtime';
+import { type Clock, createMicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 
 /** Writes when keys were last used, beside the requests: in batches, and at most once a minute per key. */
 export interface LastUsed {
-  note(keyId: string): void;
+  note(keyId: Uuid): void;
   /** Writes what is noted; for the end of the process. */
   flush(): Promise<void>;
 }
 
 interface KeyUse {
-  keyId: string;
+  keyId: Uuid;
   usedAt: Date;
 }
 
@@ -22,7 +22,7 @@ const everyMs = 60_000;
 const gatherMs = 500;
 
 export function createLastUsed({ write, clock, onError }: LastUsedOptions): LastUsed {
-  const notedAtMs = new Map<string, number>();
+  const notedAtMs = new Map<Uuid, number>();
   const forgetOld = () => {
     for (const [keyId, noted] of notedAtMs) if (clock.monotonic() - noted >= everyMs) notedAtMs.delete(keyId);
   };

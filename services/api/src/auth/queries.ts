@@ -1,10 +1,11 @@
 import type { Plan, Scope } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
 /** A key that is not revoked, with its organization. */
 export interface StoredKey {
-  id: string;
+  id: Uuid;
   hash: Buffer;
   name: string;
   publicId: string;
@@ -13,7 +14,7 @@ export interface StoredKey {
   createdAt: Date;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
-  organization: { id: string; name: string; plan: Plan };
+  organization: { id: Uuid; name: string; plan: Plan };
 }
 
 /** Finds the key with this SHA-256. The only query without an organization: the key tells which one it is. */
@@ -42,7 +43,7 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
 }
 
 /** Writes when keys were last used. Rows are locked in the order of their ids; keys written within the last 50 s are skipped. */
-export async function markKeysUsed(db: Database, uses: readonly { keyId: string; usedAt: Date }[]): Promise<void> {
+export async function markKeysUsed(db: Database, uses: readonly { keyId: Uuid; usedAt: Date }[]): Promise<void> {
   await sql`
     with used as materialized (
       select k.id, x.used_at

@@ -1,5 +1,5 @@
 import { type ApiPlan, planNames } from '@enterprise-api/shared/contracts';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
@@ -16,7 +16,7 @@ export interface RateDecision {
 
 export interface RateLimiter {
   /** Counts one request of an organization. Never throws and never waits long: a broken limiter must not stop the API. */
-  consume(organizationId: string, plan: ApiPlan): Promise<RateDecision>;
+  consume(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
 }
 
 export const rateWindowSeconds = 60;
@@ -77,7 +77,7 @@ function createPair(limit: number, redis: RateLimitStore | undefined): LimiterPa
   return { shared, local: new RateLimiterMemory({ ...window, points: Math.max(1, Math.floor(limit / 2)) }) };
 }
 
-async function decide(limiter: Limiter, organizationId: string, source: RateDecision['source']): Promise<RateDecision> {
+async function decide(limiter: Limiter, organizationId: Uuid, source: RateDecision['source']): Promise<RateDecision> {
   const limit = limiter.points;
   try {
     const state = await limiter.consume(organizationId);

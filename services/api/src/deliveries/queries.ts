@@ -1,6 +1,6 @@
 import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
-import { uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
@@ -19,10 +19,9 @@ export interface ListedDelivery extends DeliveryRow {
   position: string;
 }
 
-/** Ids are UUIDs. */
 export interface DeliveryFilter {
-  webhookId?: string | undefined;
-  eventId?: string | undefined;
+  webhookId?: Uuid | undefined;
+  eventId?: Uuid | undefined;
   eventTypes?: readonly string[] | undefined;
   statuses?: readonly DeliveryStatus[] | undefined;
   since?: Date | undefined;
@@ -36,7 +35,7 @@ export interface DeliveryFilter {
  */
 export async function listDeliveries(
   db: Database,
-  organizationId: string,
+  organizationId: Uuid,
   page: PageQuestion,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
@@ -75,7 +74,7 @@ async function merged(
   return rows;
 }
 
-function matching(db: Database, organizationId: string, page: PageQuestion, filter: DeliveryFilter) {
+function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter: DeliveryFilter) {
   const { webhookId, eventId, statuses, since, until } = filter;
   let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
   if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
@@ -95,7 +94,7 @@ function matching(db: Database, organizationId: string, page: PageQuestion, filt
     .limit(page.limit);
 }
 
-function selectDeliveries(db: Database, organizationId: string) {
+function selectDeliveries(db: Database, organizationId: Uuid) {
   return db
     .selectFrom('deliveries')
     .leftJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
@@ -126,11 +125,11 @@ function selectDeliveries(db: Database, organizationId: string) {
  * The ids that deliveries of an event can have: those of its millisecond. The range ends within the millisecond, because
  * a client may send the greatest id there is.
  */
-function idRangeOfEvent(eventId: string): [string, string] {
+function idRangeOfEvent(eventId: Uuid): [Uuid, Uuid] {
   return [uuidAtTime(uuidTimeMs(eventId)), `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff`];
 }
 
-export async function findDelivery(db: Database, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
+export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid): Promise<DeliveryRow | undefined> {
   return selectDeliveries(db, organizationId).where('deliveries.id', '=', id).executeTakeFirst();
 }
 
@@ -138,7 +137,7 @@ export async function findDelivery(db: Database, organizationId: string, id: str
 const attemptsShown = 100;
 
 /** @param delivery is known to be the organization's */
-export async function listAttempts(db: Database, delivery: { id: string; webhookId: string }): Promise<AttemptRow[]> {
+export async function listAttempts(db: Database, delivery: { id: Uuid; webhookId: Uuid }): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
     select a.*, coalesce(u.url, '') as url
     from all_attempts a
@@ -152,11 +151,7 @@ export async function listAttempts(db: Database, delivery: { id: string; webhook
 }
 
 /** The text that every attempt sends; undefined when retention has removed the event. */
-export async function findEventBody(
-  db: Database,
-  organizationId: string,
-  eventId: string,
-): Promise<string | undefined> {
+export async function findEventBody(db: Database, organizationId: Uuid, eventId: Uuid): Promise<string | undefined> {
   const row = await db
     .selectFrom('events')
     .select('body')

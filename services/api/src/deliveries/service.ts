@@ -1,6 +1,6 @@
 import type { DeliveryDetail, ListDeliveriesQuery } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../core/problem.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
@@ -11,14 +11,14 @@ export type DeliveryService = ReturnType<typeof createDeliveryService>;
 
 export function createDeliveryService({ db, cursors }: { db: Database; cursors: Cursors }) {
   return {
-    list: (organizationId: string, { cursor, limit, ...filters }: ListDeliveriesQuery) => {
+    list: (organizationId: Uuid, { cursor, limit, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
       const ask = (page: PageQuestion) => listDeliveries(db, organizationId, page, filter);
       return paginate(cursors, { cursor, limit }, scope, ask, presentDelivery);
     },
 
-    get: async (organizationId: string, id: string): Promise<DeliveryDetail | Problem> => {
+    get: async (organizationId: Uuid, id: Uuid): Promise<DeliveryDetail | Problem> => {
       const row = await findDelivery(db, organizationId, id);
       if (row === undefined) return problem('not_found');
       const [attempts, body] = await Promise.all([
@@ -42,6 +42,6 @@ function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit'>): Deliv
   };
 }
 
-function toUuid(prefix: string, id: string | undefined): string | undefined {
+function toUuid(prefix: string, id: string | undefined): Uuid | undefined {
   return id === undefined ? undefined : (fromPublicId(prefix, id) ?? undefined);
 }

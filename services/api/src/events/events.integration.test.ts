@@ -20,7 +20,7 @@ async function rowOf(id: string) {
 }
 
 describe('POST /internal/v1/events', () => {
-  it('202, and event and outbox row are there', async () => {
+  it('202, and the event and its outbox row are written', async () => {
     const data = { batch_id: 'b1', nested: { any: ['thing', 1, null, true] } };
     const { body } = await emit(event({ data, occurred_at: '2026-11-21T09:00:00.5+02:00' })).expect(202);
     expect(body).toEqual({
@@ -38,7 +38,7 @@ describe('POST /internal/v1/events', () => {
     expect(await api.db.selectFrom('outbox').selectAll().where('event_id', '=', uuid).execute()).toHaveLength(1);
   });
 
-  it('202 for numbers of any length, which are passed on as they were written', async () => {
+  it('202 for numbers of any length, which are sent as they were written', async () => {
     const deep = `${'{"a":'.repeat(19)}0.12345678901234567890${'}'.repeat(19)}`;
     const data = `{"batch_id":"b","id":12345678901234567890,"small":[-9007199254740993,1e3],"deep":${deep}}`;
     const { body } = await emit(`{"organization_id":"${organization_id}","type":"batch.failed","data":${data}}`).expect(
@@ -65,7 +65,7 @@ describe('POST /internal/v1/events', () => {
     expect(body.data.map((each: { type: string }) => each.type)).toEqual(types);
   });
 
-  it('202 for the same id again, whatever the body: the first wins', async () => {
+  it('202 for an id that was used before, whatever the body: the first event stays', async () => {
     const first = (await emit(event({ id: 'job-1' })).expect(202)).body.data[0];
     const again = (await emit(event({ id: 'job-1', type: 'batch.completed' })).expect(202)).body.data[0];
     expect(again).toEqual({ ...first, duplicate: true });
@@ -127,7 +127,7 @@ describe('POST /internal/v1/events', () => {
     },
   );
 
-  it('400 for a batch with one bad event, and nothing of it is written', async () => {
+  it('400 for a batch with one invalid event, and no event of it is written', async () => {
     const unknown = { organization_id: 'org_01jd6kz5r8e2v9qxm3c7t4b0na' };
     const answer = await emit({ events: [event({ id: 'none-1' }), event(unknown)] }).expect(400);
     expect(answer.body.error).toMatchObject({ code: 'validation_failed', param: 'events[1].organization_id' });

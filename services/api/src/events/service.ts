@@ -1,12 +1,12 @@
 import type { EmitEvent, EmittedEvent, ErrorDetail } from '@enterprise-api/shared/contracts';
 import type { EmittingRequest, WrittenEvent } from '@enterprise-api/shared/events';
-import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
+import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { invalid, type Problem } from '../core/problem.ts';
 
 export interface EventServiceOptions {
-  /** All of the events or none. */
+  /** Emits all of the events or none. */
   emit: (events: readonly EmitEvent[], request: EmittingRequest) => Promise<WrittenEvent[]>;
-  findMissingOrganizations: (ids: Iterable<string>) => Promise<Set<string>>;
+  findMissingOrganizations: (ids: Iterable<Uuid>) => Promise<Set<Uuid>>;
   onEmitted: (event: WrittenEvent) => void;
 }
 
@@ -14,7 +14,7 @@ export type EventService = ReturnType<typeof createEventService>;
 
 export function createEventService({ emit, findMissingOrganizations, onEmitted }: EventServiceOptions) {
   return {
-    /** `isBatch` only decides how a problem names its place: `events[3].organization_id` or `organization_id`. */
+    /** @param isBatch whether a problem names its place as `events[3].organization_id` or as `organization_id` */
     emit: async (
       events: readonly EmitEvent[],
       { isBatch, ...request }: EmittingRequest & { isBatch: boolean },

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 describe('GET /v1/me', () => {
-  it('200 tells who the key is and what it may do', async () => {
+  it('200 with the organization, the key, its scopes and its rate limit', async () => {
     const organization = await api.createOrganization('business');
     const {
       secret,
@@ -34,7 +34,7 @@ describe('GET /v1/me', () => {
     expect(secret.startsWith(key.key_prefix)).toBe(true);
   });
 
-  it('200 with an empty object as its body, 400 and 415 with another: no rule of bodies excepts a method', async () => {
+  it('200 with an empty object as its body, 400 and 415 with another body, as for every method', async () => {
     const { secret } = await api.createKey();
     await api.call('get', '/v1/me', secret).send({}).expect(200);
     const answer = await api.call('get', '/v1/me', secret).send({ verbose: true }).expect(400);
@@ -58,7 +58,7 @@ describe('GET /v1/me', () => {
     expect(answer.body.error).toMatchObject({ code: 'forbidden_scope', required_scope: 'me:read' });
   });
 
-  it('says soon after a use when the key was last used', async () => {
+  it('shows within seconds when the key was last used', async () => {
     const { secret, id, organization_id } = await api.createKey();
     await api.call('get', '/v1/me', secret).expect(200);
     await eventually(async () => {

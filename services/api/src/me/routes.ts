@@ -5,7 +5,7 @@ import { keyPrefix } from '../auth/key-format.ts';
 import { rateWindowSeconds } from '../auth/rate-limit.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 
-/** The caller's own identity. It answers from what authentication knows, without another query. */
+/** The caller's own identity, answered from what authentication has read, without another query. */
 export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, number>> }) {
   return [
     defineRoute({

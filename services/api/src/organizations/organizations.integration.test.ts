@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 describe('POST /internal/v1/organizations', () => {
-  it('201 with the organization and where it is', async () => {
+  it('201 with the organization and its Location', async () => {
     const answer = await api.internal('post', path).send({ name: 'Acme', plan: 'pro' }).expect(201);
     expect(answer.body).toMatchObject({ object: 'organization', name: 'Acme', plan: 'pro' });
     expect(answer.headers.location).toBe(`${path}/${answer.body.id}`);
@@ -38,7 +38,7 @@ describe('POST /internal/v1/organizations', () => {
 });
 
 describe('GET /internal/v1/organizations', () => {
-  it('200 page by page, newest first, each once', async () => {
+  it('200 page by page, newest first, each organization once', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count++) made.push((await api.createOrganization()).id);
     const seen: string[] = [];
@@ -53,14 +53,14 @@ describe('GET /internal/v1/organizations', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it('400 for a cursor that is none', async () => {
+  it('400 for a malformed cursor', async () => {
     const answer = await api.internal('get', `${path}?cursor=abc`).expect(400);
     expect(answer.body.error).toMatchObject({ code: 'invalid_cursor', param: 'cursor' });
   });
 });
 
 describe('GET /internal/v1/organizations/{id}', () => {
-  it('404, the same for an unknown and a malformed id', async () => {
+  it('404 with the same body for an unknown and a malformed id', async () => {
     const bodies = await Promise.all(
       [unknownId, 'org_nonsense', '%zz', unknownId.toUpperCase()].map(async (id) => {
         const { body } = await api.internal('get', `${path}/${id}`).set('X-Request-Id', 'same').expect(404);
@@ -72,13 +72,13 @@ describe('GET /internal/v1/organizations/{id}', () => {
 });
 
 describe('PATCH /internal/v1/organizations/{id}', () => {
-  it('200 with what was changed', async () => {
+  it('200 with the changed organization', async () => {
     const organization = await api.createOrganization('pro');
     const answer = await api.internal('patch', `${path}/${organization.id}`).send({ plan: 'business' }).expect(200);
     expect(answer.body).toEqual({ ...organization, plan: 'business' });
   });
 
-  it('lets the keys in and out with the plan, at once', async () => {
+  it('refuses and accepts the keys at once when the plan changes', async () => {
     const { secret, organization_id } = await api.createKey({ plan: 'pro' });
     await api.call('get', '/v1/me', secret).expect(200);
     await api.internal('patch', `${path}/${organization_id}`).send({ plan: 'starter' }).expect(200);
@@ -88,11 +88,11 @@ describe('PATCH /internal/v1/organizations/{id}', () => {
     await api.call('get', '/v1/me', secret).expect(200);
   });
 
-  it('400 for nothing to change, before 404', async () => {
+  it('400 for an empty change, before 404', async () => {
     await api.internal('patch', `${path}/${unknownId}`).send({}).expect(400);
   });
 
-  it('404 for an unknown one', async () => {
+  it('404 for an unknown organization', async () => {
     await api.internal('patch', `${path}/${unknownId}`).send({ name: 'x' }).expect(404);
   });
 });

@@ -1,30 +1,26 @@
 import type { Plan } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
-export interface OrganizationRow {
-  id: string;
-  name: string;
-  plan: Plan;
-  created_at: Date;
-}
-
 const columns = ['id', 'name', 'plan', 'created_at'] as const;
+
+export type OrganizationRow = Pick<Row<'organizations'>, (typeof columns)[number]>;
 
 export async function insertOrganization(
   trx: DatabaseTransaction,
-  organization: { id: string; name: string; plan: Plan },
+  organization: { id: Uuid; name: string; plan: Plan },
 ): Promise<OrganizationRow> {
   return trx.insertInto('organizations').values(organization).returning(columns).executeTakeFirstOrThrow();
 }
 
-export async function findOrganization(db: Database, id: string): Promise<OrganizationRow | undefined> {
+export async function findOrganization(db: Database, id: Uuid): Promise<OrganizationRow | undefined> {
   return db.selectFrom('organizations').select(columns).where('id', '=', id).executeTakeFirst();
 }
 
-/** {@link findOrganization}, and nobody else changes it until the transaction ends. */
-export async function lockOrganization(trx: DatabaseTransaction, id: string): Promise<OrganizationRow | undefined> {
+/** {@link findOrganization}, and no other transaction changes the organization until this one ends. */
+export async function lockOrganization(trx: DatabaseTransaction, id: Uuid): Promise<OrganizationRow | undefined> {
   return trx.selectFrom('organizations').select(columns).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
@@ -41,7 +37,7 @@ export async function listOrganizations(db: Database, page: PageQuestion) {
 
 export async function updateOrganization(
   trx: DatabaseTransaction,
-  id: string,
+  id: Uuid,
   changes: { name?: string | undefined; plan?: Plan | undefined },
 ): Promise<OrganizationRow> {
   return trx
@@ -53,7 +49,7 @@ export async function updateOrganization(
 }
 
 /** Which of these organizations exist. */
-export async function findExistingOrganizations(db: Database, ids: readonly string[]): Promise<string[]> {
+export async function findExistingOrganizations(db: Database, ids: readonly Uuid[]): Promise<Uuid[]> {
   const rows = await db.selectFrom('organizations').select('id').where('id', 'in', ids).execute();
   return rows.map((row) => row.id);
 }

@@ -1,6 +1,6 @@
 import type { Organization, Plan } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { changedFields } from '../core/changed-fields.ts';
 import { type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
@@ -41,14 +41,14 @@ export function createOrganizationService({ db, cursors }: OrganizationServiceOp
       return paginate(cursors, request, scope, (page: PageQuestion) => listOrganizations(db, page), present);
     },
 
-    get: async (id: string): Promise<Organization | Problem> => {
+    get: async (id: Uuid): Promise<Organization | Problem> => {
       const row = await findOrganization(db, id);
       return row === undefined ? problem('not_found') : present(row);
     },
 
     update: (
       transact: Transact,
-      id: string,
+      id: Uuid,
       changes: { name?: string | undefined; plan?: Plan | undefined },
     ): Promise<Organization | Problem> =>
       transact(async ({ trx, changed }) => {
@@ -62,16 +62,17 @@ export function createOrganizationService({ db, cursors }: OrganizationServiceOp
   };
 }
 
-/** More than this many are not remembered: forgetting costs a query, no more. */
+/** At most so many organizations are remembered. Each further one costs a query per request. */
 const maxKnown = 100_000;
 
 /**
- * Tells which organizations do not exist. Those that do are remembered for good: an organization is never deleted.
+ * Tells which organizations do not exist. Existing ones are remembered without a time limit, because organizations are
+ * never deleted.
  */
-export function createOrganizationDirectory(db: Database): (ids: Iterable<string>) => Promise<Set<string>> {
-  const known = new Set<string>();
+export function createOrganizationDirectory(db: Database): (ids: Iterable<Uuid>) => Promise<Set<Uuid>> {
+  const known = new Set<Uuid>();
   return async (ids) => {
-    const missing = new Set<string>();
+    const missing = new Set<Uuid>();
     for (const id of ids) if (!known.has(id)) missing.add(id);
     if (missing.size === 0) return missing;
     for (const id of await findExistingOrganizations(db, [...missing])) {

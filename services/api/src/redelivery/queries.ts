@@ -1,6 +1,7 @@
 import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
 import type { NewEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { DeliveryRow } from '../deliveries/rows.ts';
 
@@ -15,8 +16,8 @@ export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url'>;
 /** Undefined when the organization has no such webhook. */
 export async function findWebhook(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
+  organizationId: Uuid,
+  id: Uuid,
 ): Promise<WebhookState | undefined> {
   return (await selectWebhook(organizationId, id).execute(trx)).rows[0];
 }
@@ -24,18 +25,18 @@ export async function findWebhook(
 /** {@link findWebhook}, and no other transaction disables or deletes the webhook until this one ends. */
 export async function lockWebhook(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
+  organizationId: Uuid,
+  id: Uuid,
 ): Promise<WebhookState | undefined> {
   return (await sql<WebhookState>`${selectWebhook(organizationId, id)} for share`.execute(trx)).rows[0];
 }
 
-function selectWebhook(organizationId: string, id: string): RawBuilder<WebhookState> {
+function selectWebhook(organizationId: Uuid, id: Uuid): RawBuilder<WebhookState> {
   return sql`
     select state, url from webhooks where organization_id = ${organizationId} and id = ${id}`;
 }
 
-export async function countPendingTests(db: Database, webhookId: string): Promise<number> {
+export async function countPendingTests(db: Database, webhookId: Uuid): Promise<number> {
   const { rows } = await sql<{ tests: number }>`
     select count(*) as tests from deliveries
     where webhook_id = ${webhookId} and status = 'pending' and event_type = 'webhook.test'`.execute(db);
@@ -43,7 +44,7 @@ export async function countPendingTests(db: Database, webhookId: string): Promis
 }
 
 /** Writes a test event without an outbox row, so that it is never fanned out, and its one delivery, due now. */
-export async function insertTest(trx: DatabaseTransaction, webhookId: string, event: NewEvent): Promise<DeliveryRow> {
+export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, event: NewEvent): Promise<DeliveryRow> {
   const { id, organizationId, type, body, requestId } = event;
   const { rows } = await sql<DeliveryRow>`
     with event as (
@@ -62,9 +63,9 @@ const attemptLimit = 1_000;
 
 export async function findDelivery(
   db: Database,
-  organizationId: string,
-  id: string,
-): Promise<{ webhookId: string; isPending: boolean; hasReachedAttemptLimit: boolean } | undefined> {
+  organizationId: Uuid,
+  id: Uuid,
+): Promise<{ webhookId: Uuid; isPending: boolean; hasReachedAttemptLimit: boolean } | undefined> {
   const row = await db
     .selectFrom('deliveries')
     .select(['webhook_id', 'status', 'attempt_count'])
@@ -79,8 +80,8 @@ export async function findDelivery(
 /** Restarts one delivery. Undefined when it is pending, has reached the attempt limit, or has lost its event. */
 export async function restartDelivery(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
+  organizationId: Uuid,
+  id: Uuid,
 ): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
     ${restart(organizationId, sql`d.id = ${id}`, 1)} select * from restarted`.execute(trx);
@@ -88,7 +89,7 @@ export async function restartDelivery(
 }
 
 interface ReplaySelection {
-  webhookId: string;
+  webhookId: Uuid;
   /** On `created_at`; inclusive. */
   since: Date;
   /** On `created_at`; exclusive. */
@@ -108,7 +109,7 @@ interface ReplaySelection {
  */
 export async function restartDeliveries(
   trx: DatabaseTransaction,
-  organizationId: string,
+  organizationId: Uuid,
   { webhookId, since, until, statuses, completedForMs, limit }: ReplaySelection,
 ): Promise<number> {
   const which = sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
@@ -127,7 +128,7 @@ export async function restartDeliveries(
  * `exists` into a join with all events. The attempt that delivered moves into a row of its own: the next one that
  * delivers takes its place on the delivery's row.
  */
-function restart(organizationId: string, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
+function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   return sql`
     with chosen as materialized (
       select d.id, d.attempt_count, d.round, d.manual, d.last_status_code, d.last_duration_ms, d.delivered_by,

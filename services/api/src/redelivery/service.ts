@@ -1,7 +1,7 @@
 import { type Delivery, eventTypes, type Replay, type ReplayRequest } from '@enterprise-api/shared/contracts';
 import { newEvent } from '@enterprise-api/shared/events';
 import type { DatabaseClock } from '@enterprise-api/shared/ledger';
-import { toPublicId } from '@enterprise-api/shared/runtime';
+import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
@@ -17,10 +17,10 @@ import {
   restartDelivery,
 } from './queries.ts';
 
-/** A webhook or a delivery of an organization, by UUIDs. */
+/** A webhook or a delivery of an organization. */
 interface Target {
-  organizationId: string;
-  id: string;
+  organizationId: Uuid;
+  id: Uuid;
 }
 
 export interface RedeliveryOptions {

@@ -1,27 +1,27 @@
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
-/** One row with what is encrypted in it; a value that is null stays so. */
+/** A row with its encrypted values; a value that is null stays null. */
 export interface SealedRow {
-  /** Text, whatever the column is. */
+  /** As text, whatever the type of the column is. */
   id: string;
   organizationId: string;
   values: (string | null)[];
 }
 
 /** The key that a value was sealed with is named in it: `v1.<key id>.<nonce>.<ciphertext>`. */
-function isSealedOtherwise(column: string, keyId: string): RawBuilder<boolean> {
+function isSealedWithOther(column: string, keyId: string): RawBuilder<boolean> {
   return sql`(${sql.ref(column)} is not null and split_part(${sql.ref(column)}, '.', 2) <> ${keyId})`;
 }
 
 const isOutdatedWebhook = (keyId: string) =>
-  sql`(${isSealedOtherwise('secret_sealed', keyId)} or ${isSealedOtherwise('previous_secret_sealed', keyId)})`;
+  sql`(${isSealedWithOther('secret_sealed', keyId)} or ${isSealedWithOther('previous_secret_sealed', keyId)})`;
 
 /**
- * Locks the next webhooks with a secret under another key, deleted ones included: a key can be thrown away only when
- * nothing needs it. Rows that a request is at are left out; it is done with them in milliseconds.
+ * Locks the next webhooks with a secret under another key, deleted webhooks included: a key may be removed from the ring
+ * only when no value needs it. Rows that are locked already are skipped.
  *
- * @param after the id behind which to go on; null for the beginning
+ * @param after the last id of the batch before; null for the first batch
  */
 export async function lockWebhooks(
   trx: DatabaseTransaction,
@@ -36,7 +36,7 @@ export async function lockWebhooks(
   return rows;
 }
 
-/** Changes nothing but the ciphertexts: not the version, for what they hold is the same. */
+/** Writes the ciphertexts. The version stays: the secrets are the same. */
 export async function saveWebhooks(trx: DatabaseTransaction, rows: readonly SealedRow[]): Promise<void> {
   await sql`
     update webhooks w set secret_sealed = x.current, previous_secret_sealed = x.previous
@@ -51,7 +51,7 @@ export async function countWebhooks(db: Database, keyId: string): Promise<number
   return rows[0]?.count ?? 0;
 }
 
-/** Stored answers of requests with an `Idempotency-Key`: a new webhook's has its secret in it. */
+/** Locks stored answers of requests with an `Idempotency-Key`. The answer to creating a webhook holds its secret. */
 export async function lockAnswers(
   trx: DatabaseTransaction,
   keyId: string,
@@ -61,7 +61,7 @@ export async function lockAnswers(
   const { rows } = await sql<SealedRow>`
     select encode(id, 'hex') as id, organization_id as "organizationId", array[body_sealed] as "values"
     from idempotency_keys
-    where (${after}::text is null or id > decode(${after}::text, 'hex')) and ${isSealedOtherwise('body_sealed', keyId)}
+    where (${after}::text is null or id > decode(${after}::text, 'hex')) and ${isSealedWithOther('body_sealed', keyId)}
     order by idempotency_keys.id limit ${limit} for no key update skip locked`.execute(trx);
   return rows;
 }
@@ -75,6 +75,6 @@ export async function saveAnswers(trx: DatabaseTransaction, rows: readonly Seale
 
 export async function countAnswers(db: Database, keyId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from idempotency_keys where ${isSealedOtherwise('body_sealed', keyId)}`.execute(db);
+    select count(*) as count from idempotency_keys where ${isSealedWithOther('body_sealed', keyId)}`.execute(db);
   return rows[0]?.count ?? 0;
 }

@@ -59,8 +59,8 @@ function run(ring: string, onLine?: (line: string) => void) {
   return spawnGuarded(process.execPath, ['services/api/src/reencrypt-main.ts'], options);
 }
 
-describe('encrypting again', () => {
-  it('puts every secret under the newest key, old and deleted ones too, and nothing else changes', async () => {
+describe('re-encryption', () => {
+  it('puts every secret under the newest key, also previous ones and those of deleted webhooks, and changes nothing else', async () => {
     await insertWebhooks(3);
     await insertWebhook(db, { organizationId, state: 'deleted' });
     const [first] = await findRows();
@@ -84,7 +84,7 @@ describe('encrypting again', () => {
     expect(await findRows()).toEqual(after);
   });
 
-  it('takes the stored answers along, in which new secrets stand', async () => {
+  it('includes stored answers, which may hold new secrets', async () => {
     const id = randomBytes(32);
     const body_sealed = onlyOld.seal('{"secret":"whsec_x"}', answerContext(organizationId, id.toString('hex')));
     const answer = { organization_id: organizationId, fingerprint: id, status: 201, headers: {} };
@@ -101,7 +101,7 @@ describe('encrypting again', () => {
     expect(onlyNew.open(row.body_sealed ?? '', context)).toBe('{"secret":"whsec_x"}');
   });
 
-  it('leaves what no key opens as it is, says so, and does the rest', async () => {
+  it('leaves values that no key opens as they are, counts them, and re-encrypts the rest', async () => {
     await insertWebhooks(5);
     const lost = createSecretBox(ringOf(`lost:${randomBytes(32).toString('base64')}`)).seal('x', 'y');
     const [victim] = await findRows();
@@ -114,7 +114,7 @@ describe('encrypting again', () => {
     expect(command.lines.join('\n')).toContain('0 encrypted again under key newest, 0 left, 1 unreadable');
   });
 
-  it('steps over rows that others are at, and comes back for them', async () => {
+  it('skips locked rows, and re-encrypts them in a later pass', async () => {
     await insertWebhooks(4);
     const [held] = await findRows();
     const released = Promise.withResolvers<void>();
@@ -133,7 +133,7 @@ describe('encrypting again', () => {
     expect((await reencrypt(db, ringOf(rotated), { pause }))[0]).toMatchObject({ changed: 4, left: 0 });
   });
 
-  it('says what is left when an older key goes on being used', async () => {
+  it('counts what is left when a process still writes with an older key', async () => {
     await insertWebhooks(1);
     const pause = () => insertWebhook(db, { organizationId });
     expect((await reencrypt(db, ringOf(rotated), { pause, onProgress: pause }))[0]?.left).toBeGreaterThan(0);
@@ -141,7 +141,7 @@ describe('encrypting again', () => {
 });
 
 describe('the command', () => {
-  it('killed again and again, beside another one and changes, ends with every secret readable under the new key', async () => {
+  it('ends with every secret readable under the new key, though killed, run twice at once, and beside rotations', async () => {
     await insertWebhooks(1_500);
     for (let kill = 0; kill < 3; kill++) {
       const progress = Promise.withResolvers<void>();
@@ -162,7 +162,7 @@ describe('the command', () => {
     expect(open(await findRows(), onlyNew)).toEqual(new Set([testWebhookSecret, secret]));
   });
 
-  it('has nothing to do the second time, and never says a secret or a key', async () => {
+  it('has nothing to do the second time, and never prints a secret or a key', async () => {
     await insertWebhooks(2);
     const first = await run(rotated);
     expect((await first.exited).code).toBe(0);
@@ -177,7 +177,7 @@ describe('the command', () => {
       expect(output).not.toContain(secret);
   });
 
-  it('refuses settings it cannot use', async () => {
+  it('exits 78 for invalid settings', async () => {
     const command = await run(`short:${Buffer.alloc(8).toString('base64')}`);
     expect((await command.exited).code).toBe(78);
   });

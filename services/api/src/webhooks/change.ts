@@ -1,5 +1,6 @@
 import type { UpdateWebhook, Webhook } from '@enterprise-api/shared/contracts';
 import { cancelBatchSize, cancelPending, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
 import { changedFields } from '../core/changed-fields.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
@@ -16,10 +17,10 @@ import {
   type WebhookRow,
 } from './queries.ts';
 
-/** The webhook that a request changes, and the versions of it that the client accepts. Ids are UUIDs. */
+/** The webhook that a request changes, and the versions of it that the client accepts. */
 export interface WebhookTarget {
-  organizationId: string;
-  id: string;
+  organizationId: Uuid;
+  id: Uuid;
   ifMatch: IfMatch | null;
 }
 
@@ -79,7 +80,7 @@ async function lockTarget(
  */
 async function applyChanges(
   trx: DatabaseTransaction,
-  organizationId: string,
+  organizationId: Uuid,
   before: WebhookRow,
   input: UpdateWebhook,
 ): Promise<void> {

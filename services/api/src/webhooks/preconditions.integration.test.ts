@@ -24,7 +24,7 @@ async function rowOf(path: string) {
 }
 
 describe('ETag', () => {
-  it('is the same on creating and reading a webhook, and another one after each change', async () => {
+  it('is the same on creating and reading a webhook, and a new one after each change', async () => {
     const { path, etag } = await make();
     expect(etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
     expect((await api.call('get', path, key).expect(200)).headers.etag).toBe(etag);
@@ -37,7 +37,7 @@ describe('ETag', () => {
     expect(seen.size).toBe(3);
   });
 
-  it('is on nothing else: not on lists, not on errors, not on 204', async () => {
+  it('is absent on lists, errors and 204', async () => {
     const { path } = await make();
     const answers = [
       await api.call('get', '/v1/webhooks', key).expect(200),
@@ -65,7 +65,7 @@ describe.each(['put', 'patch', 'delete'] as const)('If-Match on %s', (method) =>
     await send(path, write(etag)).expect(success);
   });
 
-  it('412 when it has changed since, and nothing is changed', async () => {
+  it('412 when the webhook has changed since, and nothing is changed', async () => {
     const { path, etag } = await make();
     await api.call('patch', path, key).send({ description: 'first' }).expect(200);
     const before = await rowOf(path);
@@ -74,7 +74,7 @@ describe.each(['put', 'patch', 'delete'] as const)('If-Match on %s', (method) =>
     expect(await rowOf(path)).toEqual(before);
   });
 
-  it('412 for a weak tag: only strong ones compare', async () => {
+  it('412 for a weak tag, which never matches', async () => {
     const { path, etag } = await make();
     await send(path, `W/${etag}`).expect(412);
   });
@@ -96,18 +96,18 @@ describe.each(['put', 'patch', 'delete'] as const)('If-Match on %s', (method) =>
     await send(path, '*').expect(404);
   });
 
-  it('lets one of those through who have seen the same', async () => {
+  it('lets exactly one of several changes of the same version through', async () => {
     const { path, etag } = await make();
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(path, etag)));
     const statuses = answers.map((answer) => answer.status);
     expect(statuses.filter((status) => status === success)).toHaveLength(1);
-    // A second DELETE does not find it any more.
+    // A second DELETE no longer finds the webhook.
     const late = method === 'delete' ? 404 : 412;
     expect(statuses.filter((status) => status === late)).toHaveLength(7);
   });
 });
 
-it('If-Match says nothing to routes that do not ask for it', async () => {
+it('If-Match is ignored by routes that do not declare it', async () => {
   const { path } = await make();
   await api.call('get', path, key).set('If-Match', 'junk').expect(200);
   await api.call('post', '/v1/webhooks', key).set('If-Match', '"0"').send(good).expect(201);

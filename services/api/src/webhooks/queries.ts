@@ -1,4 +1,5 @@
 import type { Database, DatabaseTransaction, NewRow, Row } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
@@ -44,11 +45,11 @@ export type WebhookChanges = Partial<
  * Locks the organization, so that no other request adds a webhook between counting and inserting. Inserts of keys and
  * webhooks elsewhere do not wait: their foreign keys are compatible with this lock mode.
  */
-export async function lockOrganization(trx: DatabaseTransaction, organizationId: string): Promise<void> {
+export async function lockOrganization(trx: DatabaseTransaction, organizationId: Uuid): Promise<void> {
   await sql`select from organizations where id = ${organizationId} for no key update`.execute(trx);
 }
 
-export async function countWebhooks(db: Database, organizationId: string): Promise<number> {
+export async function countWebhooks(db: Database, organizationId: Uuid): Promise<number> {
   const row = await db
     .selectFrom('webhooks')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -59,7 +60,7 @@ export async function countWebhooks(db: Database, organizationId: string): Promi
 }
 
 /** Inserts a webhook and the first entry of its URL history. */
-export async function insertWebhook(db: Database, organizationId: string, webhook: NewWebhook): Promise<WebhookRow> {
+export async function insertWebhook(db: Database, organizationId: Uuid, webhook: NewWebhook): Promise<WebhookRow> {
   const { rows } = await sql<WebhookRow>`
     with inserted as (
       insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed)
@@ -75,22 +76,22 @@ export async function insertWebhook(db: Database, organizationId: string, webhoo
   return rows[0] as WebhookRow;
 }
 
-export async function findWebhook(db: Database, organizationId: string, id: string): Promise<WebhookRow | undefined> {
+export async function findWebhook(db: Database, organizationId: Uuid, id: Uuid): Promise<WebhookRow | undefined> {
   return selectWebhooks(db, organizationId).where('id', '=', id).executeTakeFirst();
 }
 
 /** {@link findWebhook}, and no other transaction changes the webhook until this one ends. */
 export async function lockWebhook(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
+  organizationId: Uuid,
+  id: Uuid,
 ): Promise<WebhookRow | undefined> {
   return selectWebhooks(trx, organizationId).where('id', '=', id).forUpdate('webhooks').executeTakeFirst();
 }
 
 export async function listWebhooks(
   db: Database,
-  organizationId: string,
+  organizationId: Uuid,
   page: PageQuestion,
   filter: { enabled?: boolean | undefined },
 ) {
@@ -104,7 +105,7 @@ export async function listWebhooks(
     .execute();
 }
 
-function selectWebhooks(db: Database, organizationId: string) {
+function selectWebhooks(db: Database, organizationId: Uuid) {
   return db
     .selectFrom('webhooks')
     .leftJoin('webhook_health', 'webhook_health.webhook_id', 'webhooks.id')
@@ -116,8 +117,8 @@ function selectWebhooks(db: Database, organizationId: string) {
 /** Writes changes and raises the version, by which workers notice that their copy is old. */
 export async function updateWebhook(
   trx: DatabaseTransaction,
-  organizationId: string,
-  id: string,
+  organizationId: Uuid,
+  id: Uuid,
   changes: WebhookChanges,
 ): Promise<void> {
   await trx
@@ -129,14 +130,14 @@ export async function updateWebhook(
 }
 
 /** Adds the current URL to the webhook's URL history, from which attempts show the URL that they were sent to. */
-export async function recordUrl(trx: DatabaseTransaction, webhookId: string): Promise<void> {
+export async function recordUrl(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await sql`
     insert into webhook_urls (webhook_id, version, url) select id, version, url from webhooks where id = ${webhookId}
   `.execute(trx);
 }
 
 /** Forgets the webhook's failures and closes its breaker: they are about another URL, or the time before it was disabled. */
-export async function resetHealth(trx: DatabaseTransaction, webhookId: string): Promise<void> {
+export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await trx
     .updateTable('webhook_health')
     .set({ consecutive_failures: 0, failed_attempts: 0, first_failure_at: null, open_until: null, openings: 0 })

@@ -7,7 +7,7 @@ import {
   type WebhookWithSecret,
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { newUuid } from '@enterprise-api/shared/runtime';
+import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy, SecretBox } from '@enterprise-api/shared/security';
 import { changedFields } from '../core/changed-fields.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
@@ -33,18 +33,18 @@ export type WebhookService = ReturnType<typeof createWebhookService>;
 export function createWebhookService({ db, secretBox, addressPolicy, cursors }: WebhookServiceOptions) {
   const secrets = createWebhookSecrets(secretBox);
   return {
-    create: (transact: Transact, organizationId: string, input: CreateWebhook) => {
+    create: (transact: Transact, organizationId: Uuid, input: CreateWebhook) => {
       const url = acceptUrl(input.url, addressPolicy);
       return isProblem(url) ? url : createWebhook(secrets, transact, organizationId, { ...input, url });
     },
 
-    list: (organizationId: string, { enabled, ...request }: ListWebhooksQuery) => {
+    list: (organizationId: Uuid, { enabled, ...request }: ListWebhooksQuery) => {
       const scope = { list: 'webhooks', organizationId, filters: { enabled } };
       const ask = (page: PageQuestion) => listWebhooks(db, organizationId, page, { enabled });
       return paginate(cursors, request, scope, ask, presentWebhook);
     },
 
-    get: async (organizationId: string, id: string): Promise<Tagged<Webhook> | Problem> => {
+    get: async (organizationId: Uuid, id: Uuid): Promise<Tagged<Webhook> | Problem> => {
       const row = await findWebhook(db, organizationId, id);
       return row === undefined ? problem('not_found') : { etag: versionTag(row.version), tagged: presentWebhook(row) };
     },
@@ -64,7 +64,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
 function createWebhook(
   secrets: WebhookSecrets,
   transact: Transact,
-  organizationId: string,
+  organizationId: Uuid,
   input: CreateWebhook,
 ): Promise<Tagged<WebhookWithSecret> | Problem> {
   const id = newUuid();

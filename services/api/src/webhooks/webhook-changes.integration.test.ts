@@ -47,7 +47,7 @@ async function statusesOf(webhookId: string): Promise<string[]> {
 }
 
 describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
-  it('200 with the whole webhook; its version and the history of its URLs go with it', async () => {
+  it('200 with the whole webhook; its version rises and its URL history grows', async () => {
     const before = await api.createWebhook(key);
     const changes = { url: 'https://other.example.com', events: ['batch.failed'], description: null };
     const { body } = await api.call(method, `/v1/webhooks/${before.id}`, key).send(changes).expect(200);
@@ -68,7 +68,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     ]);
   });
 
-  it('200 disabled by hand: what is pending is canceled, tests excepted', async () => {
+  it('200 disabled: pending deliveries are canceled, except tests', async () => {
     const { id } = await api.createWebhook(key);
     const place = { organizationId, webhookId: id };
     await insertDelivery(api.db, place);
@@ -79,7 +79,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     expect(await statusesOf(id)).toEqual(['canceled', 'failed', 'pending']);
   });
 
-  it('200 enabled again: what was left is canceled first, and its health is as new', async () => {
+  it('200 enabled again: deliveries that were still pending are canceled, and its health is reset', async () => {
     const { id } = await api.createWebhook(key, { enabled: false });
     await insertDelivery(api.db, { organizationId, webhookId: id });
     await setFailing(id);
@@ -94,7 +94,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     expect(health).toMatchObject({ consecutive_failures: 0, failed_attempts: 0, open_until: null, openings: 0 });
   });
 
-  it('200 shows failures coming, until the URL changes', async () => {
+  it('200 with `failing_since` and `disable_at` until the URL changes', async () => {
     const { id } = await api.createWebhook(key);
     const since = await setFailing(id);
     const shown = (await api.call('get', `/v1/webhooks/${id}`, key).expect(200)).body;
@@ -127,7 +127,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     expect(body).toMatchObject({ url, failing_since: since.toISOString() });
   });
 
-  it('200 with its URL of before scheme and host were stored in lower case: failures are kept', async () => {
+  it('200 with a URL stored before scheme and host were put in lower case: failures are kept', async () => {
     const { id, url } = await api.createWebhook(key);
     const since = await setFailing(id);
     const stored = url.replace('hooks.', 'HOOKS.');
@@ -147,7 +147,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     expect(answer.body.error).toMatchObject({ code, param });
   });
 
-  it('404, the same for an unknown, a malformed, a deleted and another’s id', async () => {
+  it('404 with the same body for an unknown, a malformed, a deleted, and another organization’s id', async () => {
     const foreign = await api.createWebhook((await api.createKey()).secret);
     const deleted = await api.createWebhook(key);
     await api.call('delete', `/v1/webhooks/${deleted.id}`, key).expect(204);
@@ -161,7 +161,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
 });
 
 describe('DELETE /v1/webhooks/{id}', () => {
-  it('204: gone from reading, its pending deliveries canceled, its history still there', async () => {
+  it('204: the webhook can no longer be read, its pending deliveries are canceled, its history stays readable', async () => {
     const { id } = await api.createWebhook(key);
     const delivery = await insertDelivery(api.db, { organizationId, webhookId: id });
     await api.call('delete', `/v1/webhooks/${id}`, key).expect(204, '');

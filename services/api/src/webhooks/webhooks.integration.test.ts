@@ -22,7 +22,7 @@ async function rowOf(webhookId: string) {
 }
 
 describe('POST /v1/webhooks', () => {
-  it('201 with the webhook, where it is, and its secret this once', async () => {
+  it('201 with the webhook, its Location, and its secret, which is never shown again', async () => {
     const answer = await api
       .call('post', '/v1/webhooks', key)
       .send({ ...good, description: 'CI' })
@@ -45,7 +45,7 @@ describe('POST /v1/webhooks', () => {
     await api.call('get', answer.headers.location as string, key).expect(200, webhook);
   });
 
-  it('201 with a secret that is stored sealed, and opens for this webhook alone', async () => {
+  it('201 with a secret that is stored sealed and opens for this webhook only', async () => {
     const { id, secret } = await api.createWebhook(key);
     const { secret_sealed } = await rowOf(id);
     expect(secret_sealed).not.toContain(secret.slice(6));
@@ -99,7 +99,7 @@ describe('POST /v1/webhooks', () => {
     expect(answer.body.error.required_scope).toBe('webhooks:write');
   });
 
-  it('409 for the 101st, also when many come at once; a deleted one makes room', async () => {
+  it('409 for the 101st, also when many come at once; a deleted one no longer counts', async () => {
     const webhooks = [];
     for (let count = 0; count < 95; count++) webhooks.push(await api.createWebhook(key));
     const answers = await Promise.all(
@@ -126,7 +126,7 @@ describe('GET /v1/webhooks', () => {
     expect(first.text).not.toContain('whsec_');
   });
 
-  it('200 only the enabled, or only the others', async () => {
+  it('200 with enabled webhooks only, or disabled ones only', async () => {
     const on = await api.createWebhook(key);
     const off = await api.createWebhook(key, { enabled: false });
     const ids = async (filter: string) =>
@@ -138,7 +138,7 @@ describe('GET /v1/webhooks', () => {
     expect(await ids('')).toEqual([off.id, on.id]);
   });
 
-  it('200 nothing of another organization', async () => {
+  it('200 without webhooks of another organization', async () => {
     await api.createWebhook((await api.createKey()).secret);
     const answer = await api.call('get', '/v1/webhooks', key).expect(200);
     expect(answer.body).toEqual({ object: 'list', data: [], has_more: false, next_cursor: null });

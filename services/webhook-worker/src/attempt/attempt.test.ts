@@ -2,8 +2,9 @@ import { createLogger, systemClock, uuidTimeMs } from '@enterprise-api/shared/ru
 import { expect, it } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
+import type { AttemptResult } from '../pipeline/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { createAttempt } from './attempt.ts';
+import { type AttemptOptions, createAttempt } from './attempt.ts';
 import { signingKey } from './sign.ts';
 
 const uuid = '0192f7a0-0000-7000-8000-000000000000';
@@ -34,11 +35,11 @@ const webhook: WebhookConfig = {
   keys: { current: signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`), previous: null },
 };
 
-function bench(
+/** An attempt of the lease, with everything around it given. */
+function attemptWith(
   webhookOf: () => WebhookConfig | Promise<WebhookConfig | null>,
-  given: Partial<Parameters<typeof createAttempt>[0]> = {},
-) {
-  const released: Lease[] = [];
+  given: Partial<AttemptOptions> = {},
+): Promise<AttemptResult> {
   const attempt = createAttempt({
     clock: systemClock,
     log: createLogger('test', 'silent'),
@@ -48,35 +49,34 @@ function bench(
     startWithinMs: 10_000,
     webhook: webhookOf,
     send: () => Promise.reject(new Error('a bug')),
-    record: () => undefined,
-    release: (leases) => released.push(...leases),
-    cancel: () => undefined,
-    onAttempt: () => undefined,
     knownState: () => null,
     isStopping: () => false,
     ...given,
   });
-  return {
-    run: () => attempt(lease, { canWait: false, connects: () => undefined, answered: () => undefined }),
-    released,
-  };
+  return attempt(lease, { canWait: false, connects: () => undefined, answered: () => undefined });
 }
 
-it('an attempt that a bug of ours prevents keeps its lease, which makes it rarer, and never rejects', async () => {
-  const { run, released } = bench(() => webhook);
-  expect(await run()).toEqual({ timedOut: false });
-  expect(released).toEqual([]);
+const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null };
+
+it('an attempt that a bug of ours prevents keeps its lease, so that it comes again later, and never rejects', async () => {
+  expect(await attemptWith(() => webhook)).toEqual({ kind: 'failed' });
 });
 
-it('an attempt whose webhook cannot be looked up is handed back', async () => {
-  const { run, released } = bench(() => Promise.reject(new Error('no database')));
-  expect(await run()).toEqual({ timedOut: false });
-  expect(released).toEqual([lease]);
+it('an attempt whose webhook cannot be looked up is released', async () => {
+  expect(await attemptWith(() => Promise.reject(new Error('no database')))).toEqual({ kind: 'released' });
+});
+
+it.each<[string, WebhookConfig | null]>([
+  ['is not there', null],
+  ['is disabled', { ...webhook, state: 'disabled' }],
+  ['is deleted', { ...webhook, state: 'deleted' }],
+])('an attempt whose webhook %s is canceled', async (_, found) => {
+  expect(await attemptWith(() => Promise.resolve(found))).toEqual({ kind: 'canceled' });
 });
 
 it('an attempt whose webhook is disabled while it connects does not write its first byte', async () => {
   let state: WebhookConfig['state'] = 'enabled';
-  const { run, released } = bench(() => webhook, {
+  const result = await attemptWith(() => webhook, {
     knownState: () => state,
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
@@ -85,13 +85,12 @@ it('an attempt whose webhook is disabled while it connects does not write its fi
       return { kind: 'not_started' };
     },
   });
-  await run();
-  expect(released).toEqual([lease]);
+  expect(result).toEqual({ kind: 'released' });
 });
 
 it('an attempt of a process that stops while it connects does not write its first byte', async () => {
   let isStopping = false;
-  const { run, released } = bench(() => webhook, {
+  const result = await attemptWith(() => webhook, {
     isStopping: () => isStopping,
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
@@ -100,13 +99,12 @@ it('an attempt of a process that stops while it connects does not write its firs
       return { kind: 'not_started' };
     },
   });
-  await run();
-  expect(released).toEqual([lease]);
+  expect(result).toEqual({ kind: 'released' });
 });
 
 it('an attempt whose lease grows too old to start while it connects does not write its first byte', async () => {
   let now = lease.leasedAt;
-  const { run, released } = bench(() => webhook, {
+  const result = await attemptWith(() => webhook, {
     clock: { ...systemClock, monotonic: () => now },
     send: async (_request, { mayStart }) => {
       now = lease.leasedAt + 10_000;
@@ -116,36 +114,55 @@ it('an attempt whose lease grows too old to start while it connects does not wri
       return { kind: 'not_started' };
     },
   });
-  await run();
-  expect(released).toEqual([lease]);
+  expect(result).toEqual({ kind: 'released' });
 });
 
-it('an attempt that was counted at another host sends nothing and comes again, counted at the right one', async () => {
+it('an attempt that was counted at another host sends nothing and is released, to be counted at the right one', async () => {
   let sent = 0;
   const send = async () => {
     sent += 1;
     return { kind: 'not_started' as const };
   };
-  const { run, released } = bench(() => ({ ...webhook, hostKey: 'moved' }), { send });
-  await run();
-  expect([sent, released]).toEqual([0, [lease]]);
+  const result = await attemptWith(() => ({ ...webhook, hostKey: 'moved' }), { send });
+  expect([sent, result]).toEqual([0, { kind: 'released' }]);
 });
 
 it("the id of an attempt carries its start, by the database's clock", async () => {
-  const recorded: Outcome[] = [];
   let now = 1_000_000;
-  const answered = { kind: 'response', statusCode: 200, retryAfter: null, excerpt: null, durationMs: 5_000 } as const;
-  const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: 5_000 };
-  const { run } = bench(() => webhook, {
+  const result = await attemptWith(() => webhook, {
     clock: { now: () => now, monotonic: systemClock.monotonic },
     send: () => {
       now += 5_000;
-      return Promise.resolve({ ...answered, timings });
+      const head = { statusCode: 200, retryAfter: null, location: null, excerpt: null, isCompressed: false };
+      return Promise.resolve({ kind: 'response', ...head, durationMs: 5_000, timings });
     },
-    record: (outcome) => recorded.push(outcome),
   });
-  await run();
-  expect(recorded.map(({ attemptId, startedAt }) => [uuidTimeMs(attemptId), startedAt.getTime()])).toEqual([
-    [1_000_000, 1_000_000],
-  ]);
+  const { attemptId, startedAt } = outcomeOf(result);
+  expect([uuidTimeMs(attemptId), startedAt.getTime()]).toEqual([1_000_000, 1_000_000]);
 });
+
+it("a failure on our side is recorded and retried, is not the receiver's, and is no timeout of its endpoint", async () => {
+  const failure = {
+    kind: 'error',
+    code: 'timeout',
+    message: 'x',
+    localCause: 'resolver',
+    durationMs: 5,
+    timings,
+  } as const;
+  const result = await attemptWith(() => webhook, { send: () => Promise.resolve(failure) });
+  expect(result).toMatchObject({ kind: 'outcome', localCause: 'resolver', timedOut: false });
+  const counts = { countsForBreaker: false, countsForHealth: false };
+  expect(outcomeOf(result)).toMatchObject({
+    result: 'retry',
+    error: 'timeout',
+    errorMessage: 'x',
+    delayMs: 1_000,
+    ...counts,
+  });
+});
+
+function outcomeOf(result: AttemptResult): Outcome {
+  if (result.kind !== 'outcome') throw new Error(`No outcome: ${result.kind}`);
+  return result.outcome;
+}

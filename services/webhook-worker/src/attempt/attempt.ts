@@ -1,139 +1,135 @@
 import { type Clock, type Logger, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { Start } from '../scheduler/permit.ts';
+import type { AttemptHooks, AttemptResult } from '../pipeline/types.ts';
 import type { Sender, SendFailure, SendResponse, Verdict } from '../sender/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { buildRequest } from './build-request.ts';
-import { classify, secretUnavailable } from './classify.ts';
+import { classify, describeAnswer, secretUnavailable } from './classify.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
-
-/** How an attempt ended for the process; its outcome is on its way to the ledger. */
-export interface AttemptEnd {
-  timedOut: boolean;
-}
+import type { SigningKeys } from './sign.ts';
 
 export interface AttemptOptions {
+  /** Its `now` goes into signatures and records, and the dates of receivers are compared with it. */
   clock: Clock;
   log: Logger;
   random: () => number;
   productVersion: string;
   policy: RetryPolicy;
-  /** A lease older than this starts nothing, nor writes its first byte. */
+  /** An attempt neither connects nor writes its first byte when its lease is older than this. */
   startWithinMs: number;
-  /** Whether this process stops: nothing connects any more, nor is a first byte written. */
+  /** Whether this process stops: then no attempt connects or writes its first byte. */
   isStopping: () => boolean;
   webhook: (webhookId: string, atLeastVersion: number) => WebhookConfig | Promise<WebhookConfig | null>;
-  /** The state that is at hand; null when none is. Asked once more when the connection stands. */
+  /** The webhook's cached state; null when it is not cached. */
   knownState: (webhookId: string) => WebhookConfig['state'] | null;
   send: Sender['send'];
-  record: (outcome: Outcome) => void;
-  release: (leases: Lease[]) => void;
-  /** The delivery's webhook is not enabled any more. */
-  cancel: (lease: Lease) => void;
-  onAttempt: (outcome: Outcome) => void;
 }
 
-const notAttempted: AttemptEnd = { timedOut: false };
-
-/**
- * Makes the attempt that a lease is for: look up → build and sign → send → classify → record. Never rejects: whatever
- * keeps it from sending leaves the lease to run out, and the delivery comes again.
- */
-export function createAttempt(options: AttemptOptions): (lease: Lease, start: Start) => Promise<AttemptEnd> {
-  const { clock, log, release, cancel } = options;
-  const mayStart = (lease: Lease) =>
-    !options.isStopping() &&
-    clock.monotonic() - lease.leasedAt <= options.startWithinMs &&
-    accepts(options.knownState(lease.webhookId) ?? 'enabled', lease);
-  const attempt = async (lease: Lease, webhook: WebhookConfig | null, start: Start): Promise<AttemptEnd> => {
-    if (webhook === null || !accepts(webhook.state, lease)) {
-      cancel(lease);
-      return notAttempted;
-    }
-    // It was counted at another host: the webhook has moved since. It comes again at once, counted at the right one.
-    if (webhook.hostKey !== lease.hostKey) {
-      release([lease]);
-      return notAttempted;
-    }
-    const startedAt = new Date(clock.now());
-    if (webhook.keys === null) {
-      finish(options, lease, webhook, startedAt, secretUnavailable, unreadableSecret);
-      return notAttempted;
-    }
-    const { canWait, connects, answered } = start;
-    const request = buildRequest(
-      { ...requestParts(options, lease, webhook), keys: webhook.keys, canWait },
-      clock.now(),
-    );
-    const hooks = { mayStart: () => mayStart(lease), onConnect: connects, onAnswer: answered };
-    const result = await options.send(request, hooks);
-    if (result.kind === 'not_started') {
-      release([lease]);
-      return notAttempted;
-    }
-    finish(options, lease, webhook, startedAt, classify(result, clock.now()), result);
-    return { timedOut: result.kind === 'error' && result.code === 'timeout' };
-  };
-  const fail = (lease: Lease, error: unknown): AttemptEnd => {
-    log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
-    return notAttempted;
-  };
-  return async (lease, start) => {
-    let webhook: WebhookConfig | null;
+/** Makes the attempt that a lease is for: look up → build and sign → send → classify → outcome. Never rejects. */
+export function createAttempt(options: AttemptOptions): (lease: Lease, hooks: AttemptHooks) => Promise<AttemptResult> {
+  return async (lease, hooks) => {
     try {
-      const found = options.webhook(lease.webhookId, lease.webhookVersion);
-      webhook = found instanceof Promise ? await found : found;
+      const found = await lookUp(options, lease);
+      if (found.kind === 'released' || found.kind === 'canceled') return found;
+      const begun = { lease, webhook: found.webhook, startedAt: new Date(options.clock.now()) };
+      if (found.keys === null) return conclude(options, begun, unreadableSecret, secretUnavailable);
+      const result = await send(options, begun, found.keys, hooks);
+      if (result.kind === 'not_started') return { kind: 'released' };
+      return conclude(options, begun, result, classify(result, options.clock.now()));
     } catch (error) {
-      // Another process may reach the ledger.
-      release([lease]);
-      return fail(lease, error);
-    }
-    try {
-      return await attempt(lease, webhook, start);
-    } catch (error) {
-      // Not handed back: due at once it would fail at once, round and round. A lease that runs out makes it rarer.
-      return fail(lease, error);
+      logFailure(options.log, lease, error);
+      return { kind: 'failed' };
     }
   };
 }
 
-/** A test reaches a disabled webhook as well; nothing reaches a deleted one. */
+type Found =
+  | { kind: 'ready'; webhook: WebhookConfig; keys: SigningKeys | null }
+  | { kind: 'released' }
+  | { kind: 'canceled' };
+
+async function lookUp({ webhook: find, log }: AttemptOptions, lease: Lease): Promise<Found> {
+  let webhook: WebhookConfig | null;
+  try {
+    webhook = await find(lease.webhookId, lease.webhookVersion);
+  } catch (error) {
+    // Another process may reach the database.
+    logFailure(log, lease, error);
+    return { kind: 'released' };
+  }
+  if (webhook === null || !accepts(webhook.state, lease)) return { kind: 'canceled' };
+  // The webhook has moved to another host since the lease was counted: leased again, it is counted at the right one.
+  if (webhook.hostKey !== lease.hostKey) return { kind: 'released' };
+  return { kind: 'ready', webhook, keys: webhook.keys };
+}
+
+/** A disabled webhook still receives tests; a deleted one receives nothing. */
 function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
   return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
 }
 
-function requestParts(options: AttemptOptions, lease: Lease, webhook: WebhookConfig) {
-  return {
-    productVersion: options.productVersion,
-    url: webhook.url,
-    eventId: toPublicId('evt', lease.eventId),
-    eventType: lease.eventType,
-    deliveryId: toPublicId('dlv', lease.deliveryId),
-    attempt: lease.number,
-    body: Buffer.from(lease.body),
-  };
+/** An attempt whose webhook is known. */
+interface BegunAttempt {
+  lease: Lease;
+  webhook: WebhookConfig;
+  /** By the database's clock. */
+  startedAt: Date;
 }
 
-/** The result of an attempt that never reached the network. Its error is the verdict's (`secret_unavailable`). */
+function send(
+  options: AttemptOptions,
+  { lease, webhook, startedAt }: BegunAttempt,
+  keys: SigningKeys,
+  hooks: AttemptHooks,
+) {
+  const request = buildRequest(
+    {
+      productVersion: options.productVersion,
+      url: webhook.url,
+      eventId: toPublicId('evt', lease.eventId),
+      eventType: lease.eventType,
+      deliveryId: toPublicId('dlv', lease.deliveryId),
+      attempt: lease.number,
+      body: Buffer.from(lease.body),
+      keys,
+      lowPriority: hooks.canWait,
+    },
+    startedAt.getTime(),
+  );
+  return options.send(request, {
+    mayStart: () => mayStart(options, lease),
+    onConnect: hooks.connects,
+    onAnswer: hooks.answered,
+  });
+}
+
+/** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
+function mayStart({ isStopping, clock, startWithinMs, knownState }: AttemptOptions, lease: Lease): boolean {
+  if (isStopping() || clock.monotonic() - lease.leasedAt > startWithinMs) return false;
+  return accepts(knownState(lease.webhookId) ?? 'enabled', lease);
+}
+
+/** The result of an attempt whose secret cannot be decrypted. The code that is recorded is the verdict's. */
 const unreadableSecret: SendFailure = {
   kind: 'error',
   code: 'response_invalid',
   message: 'The signing secret of this webhook could not be read. Nothing was sent.',
+  localCause: null,
   durationMs: 0,
   timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
 };
 
-function finish(
+function conclude(
   options: AttemptOptions,
-  lease: Lease,
-  webhook: WebhookConfig,
-  startedAt: Date,
-  verdict: Verdict,
+  { lease, webhook, startedAt }: BegunAttempt,
   result: SendResponse | SendFailure,
-): void {
+  verdict: Verdict,
+): AttemptResult {
+  const answer = result.kind === 'response' ? result : null;
+  const failure = result.kind === 'error' ? result : null;
   const outcome: Outcome = {
-    ...judge(options, lease, verdict),
+    ...consequences(options, lease, verdict),
     deliveryId: lease.deliveryId,
     webhookId: lease.webhookId,
     round: lease.round,
@@ -142,19 +138,19 @@ function finish(
     manual: lease.manual,
     startedAt,
     durationMs: Math.round(result.durationMs),
-    statusCode: result.kind === 'response' ? result.statusCode : null,
-    errorMessage: result.kind === 'error' ? result.message : null,
-    excerpt: result.kind === 'response' ? result.excerpt : null,
+    statusCode: answer?.statusCode ?? null,
+    errorMessage: answer === null ? (failure?.message ?? null) : describeAnswer(answer, verdict, webhook.url),
+    excerpt: answer?.excerpt ?? null,
     webhookVersion: webhook.version,
     timings: result.timings,
   };
-  options.record(outcome);
-  options.onAttempt(outcome);
   logAttempt(options.log, lease, outcome);
+  const timedOut = failure?.code === 'timeout' && failure.localCause === null;
+  return { kind: 'outcome', outcome, timedOut, localCause: failure?.localCause ?? null };
 }
 
-/** What the verdict means for this delivery. A test has no effect on its webhook's health, and a 410 does not end it. */
-function judge({ policy, random }: AttemptOptions, lease: Lease, verdict: Verdict) {
+/** What the verdict means for this delivery. A test does not affect its webhook's health, and a 410 does not end it. */
+function consequences({ policy, random }: AttemptOptions, lease: Lease, verdict: Verdict) {
   const isTest = lease.eventType === 'webhook.test';
   const base = { delayMs: 0, holdMs: null, countsForHealth: !isTest, countsForBreaker: false };
   switch (verdict.kind) {
@@ -195,4 +191,8 @@ function logAttempt(log: Logger, lease: Lease, outcome: Outcome): void {
     },
     'attempt',
   );
+}
+
+function logFailure(log: Logger, lease: Lease, error: unknown): void {
+  log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
 }

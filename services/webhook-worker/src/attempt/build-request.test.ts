@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { buildRequest, type SigningKeys } from './build-request.ts';
-import { signBody, signingKey } from './sign.ts';
+import { buildRequest } from './build-request.ts';
+import { type SigningKeys, signBody, signingKey } from './sign.ts';
 
 const oldSecret = `whsec_${randomBytes(32).toString('base64')}`;
 const newSecret = `whsec_${randomBytes(32).toString('base64')}`;
@@ -11,7 +11,7 @@ const body = Buffer.from('{"id":"evt_1","text":"ü"}');
 
 function build(keys: SigningKeys) {
   const parts = { productVersion: '1.2.3', url: 'https://example.com/x', eventId: 'evt_1', eventType: 'batch.failed' };
-  return buildRequest({ ...parts, deliveryId: 'dlv_1', attempt: 3, body, keys, canWait: false }, now);
+  return buildRequest({ ...parts, deliveryId: 'dlv_1', attempt: 3, body, keys, lowPriority: false }, now);
 }
 
 function isVerifiedBy(secret: string, headers: Readonly<Record<string, string>>): boolean {
@@ -24,7 +24,7 @@ function isVerifiedBy(secret: string, headers: Readonly<Record<string, string>>)
 }
 
 describe('the request of an attempt', () => {
-  it('has exactly the headers of the contract', () => {
+  it('has exactly the documented headers', () => {
     const key = signingKey(newSecret);
     const { url, headers, body: sent } = build({ current: key, previous: null });
     expect(url).toBe('https://example.com/x');
@@ -46,7 +46,7 @@ describe('the request of an attempt', () => {
     expect(isVerifiedBy(oldSecret, headers)).toBe(false);
   });
 
-  it('is signed with both secrets during the overlap of a rotation, and with the old one where there is room for one', () => {
+  it('is signed with both secrets during the overlap of a rotation, and with the old one in the header that holds one signature', () => {
     const previous = { key: signingKey(oldSecret), expiresAt: now + 1 };
     const { headers } = build({ current: signingKey(newSecret), previous });
     expect(headers['X-Service-Signature']).toBe(signBody(signingKey(oldSecret), body));

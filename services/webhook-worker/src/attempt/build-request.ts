@@ -1,13 +1,6 @@
 import { deliveryHeaders } from '@enterprise-api/shared/contracts';
 import type { DeliveryRequest } from '../sender/types.ts';
-import { type SigningKey, signBody, signStandard } from './sign.ts';
-
-/** The secrets of a webhook as they are now. */
-export type SigningKeys = {
-  current: SigningKey;
-  /** The secret before the last rotation, and until when (milliseconds since 1970) it is still honoured. */
-  previous: { key: SigningKey; expiresAt: number } | null;
-};
+import { type SigningKeys, signBody, signStandard } from './sign.ts';
 
 export type RequestParts = {
   productVersion: string;
@@ -20,14 +13,14 @@ export type RequestParts = {
   /** The exact bytes of the event, the same on every attempt. */
   body: Buffer;
   keys: SigningKeys;
-  /** Whether others connect before it. */
-  canWait: boolean;
+  /** Whether the new connections of others are made before one for this request. */
+  lowPriority: boolean;
 };
 
 /**
- * The request of one attempt, signed (contract, section 5). During the overlap of a rotation `X-Service-Signature` is
- * made with the old secret, so that a receiver that knows only this header has time to switch, and `webhook-signature`
- * carries both, the new one first.
+ * The request of one attempt, with its signatures. During the overlap of a rotation `X-Service-Signature` is made with
+ * the old secret, so that a receiver that knows only this header has time to switch, and `webhook-signature` carries
+ * both, the new one first.
  *
  * @param now milliseconds since 1970
  */
@@ -40,5 +33,5 @@ export function buildRequest(parts: RequestParts, now: number): DeliveryRequest 
   const signatures = [signStandard(keys.current, eventId, timestampSeconds, body)];
   if (old !== null) signatures.push(signStandard(old, eventId, timestampSeconds, body));
   headers['webhook-signature'] = signatures.join(' ');
-  return { url: parts.url, headers, body, canWait: parts.canWait };
+  return { url: parts.url, headers, body, lowPriority: parts.lowPriority };
 }

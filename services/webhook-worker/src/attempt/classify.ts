@@ -2,10 +2,10 @@ import type { AttemptError } from '@enterprise-api/shared/contracts';
 import type { SendFailure, SendResponse, Verdict } from '../sender/types.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-/** The statuses that send a client elsewhere. 304 and unassigned ones of the 3xx do not. */
+/** The statuses that send a client elsewhere. 304 and the unassigned ones of the 3xx do not. */
 const redirects = new Set([300, 301, 302, 303, 305, 307, 308]);
 
-/** Timeouts, connect and TLS failures: with 5xx and 429 the signs of a receiver that needs a rest. */
+/** Timeouts, connect and TLS failures: with 5xx and 429 the signs of a receiver in trouble. */
 const troubles: ReadonlySet<AttemptError> = new Set<AttemptError>([
   'timeout',
   'dns_failed',
@@ -15,29 +15,61 @@ const troubles: ReadonlySet<AttemptError> = new Set<AttemptError>([
 ]);
 
 /**
- * What an attempt's outcome means for its delivery: 2xx delivers, 410 stops, everything else is retried.
+ * What the result of an attempt means for its delivery: 2xx delivers, 410 stops, everything else is retried. A failure of
+ * our own side says nothing about the receiver, so it counts for neither breaker nor health.
  *
  * @param now milliseconds since 1970, to read a `Retry-After` that is a date
  */
 export function classify(result: SendResponse | SendFailure, now: number): Verdict {
-  if (result.kind === 'error') return retry(result.code, troubles.has(result.code), null);
+  if (result.kind === 'error') {
+    const isOurs = result.localCause !== null;
+    return retry(result.code, { countsForBreaker: !isOurs && troubles.has(result.code), countsForHealth: !isOurs });
+  }
   const { statusCode } = result;
   if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' };
   if (statusCode === 410) return { kind: 'stop', reason: 'gone' };
   const reason = redirects.has(statusCode) ? 'redirect' : 'http_error';
-  const isTrouble = statusCode === 429 || (statusCode >= 500 && statusCode < 600);
-  return retry(reason, isTrouble, parseRetryAfter(result.retryAfter, now));
+  const countsForBreaker = statusCode === 429 || (statusCode >= 500 && statusCode < 600);
+  return retry(reason, { countsForBreaker, countsForHealth: true }, parseRetryAfter(result.retryAfter, now));
 }
 
-/** An attempt that was not made because the secret cannot be read: our trouble, so neither breaker nor health counts it. */
-export const secretUnavailable: Verdict = {
-  kind: 'retry',
-  reason: 'secret_unavailable',
-  retryAfterMs: null,
+/** An attempt that was not made because the secret cannot be decrypted: a failure of our own side. */
+export const secretUnavailable: Verdict = retry('secret_unavailable', {
   countsForBreaker: false,
   countsForHealth: false,
-};
+});
 
-function retry(reason: AttemptError, countsForBreaker: boolean, retryAfterMs: number | null): Verdict {
-  return { kind: 'retry', reason, retryAfterMs, countsForBreaker, countsForHealth: true };
+const maxLocationLength = 200;
+
+/**
+ * What the receiver's owner can act on beside status and body: where a redirect leads, and that a body is compressed.
+ *
+ * @param url the webhook's, against which `Location` is read
+ */
+export function describeAnswer(answer: SendResponse, verdict: Verdict, url: string): string | null {
+  if (verdict.kind === 'delivered') return null;
+  const sentences: string[] = [];
+  if (verdict.reason === 'redirect') sentences.push(`${describeRedirect(answer.location, url)} It is not followed.`);
+  if (answer.isCompressed) sentences.push('The body of the answer is compressed and is not shown.');
+  return sentences.length === 0 ? null : sentences.join(' ');
+}
+
+/** Without credentials, query and fragment, which may be secrets. The URL parser leaves ASCII without controls. */
+function describeRedirect(location: string | null, url: string): string {
+  if (location === null) return 'The receiver redirects without a Location.';
+  const target = URL.parse(location, url);
+  if (target === null || !/^https?:$/.test(target.protocol)) {
+    return 'The receiver redirects to a Location that is no HTTP URL.';
+  }
+  const text = target.origin + target.pathname;
+  const bounded = text.length > maxLocationLength ? `${text.slice(0, maxLocationLength)}…` : text;
+  return `The receiver redirects to ${bounded} (Location, without its query).`;
+}
+
+function retry(
+  reason: AttemptError,
+  counts: { countsForBreaker: boolean; countsForHealth: boolean },
+  retryAfterMs: number | null = null,
+): Verdict {
+  return { kind: 'retry', reason, retryAfterMs, ...counts };
 }

@@ -29,6 +29,8 @@ it('a walk that its limit cut short says nothing about the webhooks that it did 
     db,
     clock: systemClock,
     scheduler: {
+      startEligible: () => undefined,
+      forgetIdle: () => undefined,
       // The first run ends behind the first webhook; the second begins there and sees the two others.
       capacity: () => ({ ...capacity, total: runs === 0 ? 3 : 100 }),
       noteDueRows: (ids, due) => notes.push({ ids: [...ids], due }),

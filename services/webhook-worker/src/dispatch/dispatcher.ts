@@ -13,7 +13,7 @@ const visitedPerRun = 1_000;
 export interface DispatcherOptions {
   db: Database;
   clock: Clock;
-  scheduler: Pick<Scheduler, 'capacity' | 'noteDueRows'>;
+  scheduler: Pick<Scheduler, 'startEligible' | 'forgetIdle' | 'capacity' | 'noteDueRows'>;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   leaseMs: number;
   /** False while this process should lease no further deliveries. */
@@ -36,6 +36,8 @@ export function createDispatcher(options: DispatcherOptions): Loop {
     delayAfterErrorMs: idleEveryMs,
     run: async () => {
       if (!options.mayLease()) return busyEveryMs;
+      scheduler.forgetIdle();
+      scheduler.startEligible();
       const capacity = scheduler.capacity('due');
       if (capacity.total === 0) return busyEveryMs;
       const leasedAt = clock.monotonic();

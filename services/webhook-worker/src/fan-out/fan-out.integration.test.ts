@@ -37,6 +37,7 @@ function fanOutWith(process: { free: number; mayLease?: boolean }) {
     db,
     clock: { now: () => startedAt + now, monotonic: () => now },
     scheduler: {
+      startEligible: () => undefined,
       capacity: () => ({ ...plenty, total: process.free }),
       freeCapacity: () => process.free,
       noteDueRows: () => undefined,

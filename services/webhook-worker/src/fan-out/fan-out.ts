@@ -9,7 +9,7 @@ import { type FannedOut, type FanOutSettings, fanOutEvents, fanOutOverdueEvents 
 export interface FanOutOptions {
   db: Database;
   clock: Clock;
-  scheduler: Pick<Scheduler, 'capacity' | 'freeCapacity' | 'noteDueRows'>;
+  scheduler: Pick<Scheduler, 'startEligible' | 'capacity' | 'freeCapacity' | 'noteDueRows'>;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   settings: FanOutSettings;
   /** False while this process should lease no further deliveries. */
@@ -55,7 +55,8 @@ export class FanOut {
    * @returns how many events were fanned out here (other processes have those that are missing), or that there is no capacity
    */
   async fanOutEvents(eventIds: readonly string[]): Promise<number | 'no_capacity'> {
-    const { db, clock, settings, mayLease } = this.#options;
+    const { db, clock, scheduler, settings, mayLease } = this.#options;
+    scheduler.startEligible();
     const admitted = eventIds.slice(0, mayLease() ? this.#estimate.events() : 0);
     if (admitted.length < eventIds.length) this.#leaveToRelay();
     if (admitted.length === 0) return 'no_capacity';
@@ -68,7 +69,8 @@ export class FanOut {
 
   /** Fans out the oldest events that no job has brought, or that were left in the outbox; organizations are served in turn. */
   async fanOutOverdue(): Promise<OverdueResult> {
-    const { db, clock, settings } = this.#options;
+    const { db, clock, scheduler, settings } = this.#options;
+    scheduler.startEligible();
     const limit = this.#admittedOverdue();
     if (limit === 0) return 'no_capacity';
     // What was left in the outbox is older than that moment. Two seconds later it is overdue like any other event.

@@ -1,75 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { type Lease, toLease } from './lease.ts';
+import type { Lease } from './lease.ts';
 import type { LeaseRow } from './lease-row.ts';
-import { findEvents, releaseLeases } from './queries.ts';
+import { type EventContent, findEvents, releaseLeases } from './queries.ts';
 
-/** The way of leases into the lanes and back to the ledger. */
+/** Brings leases from the ledger into the scheduler, and back. */
 export interface LeaseLoader {
-  /** Fetches the bodies, once per event, and puts the leases into their lanes. */
-  accept(rows: LeaseRow[], leasedAt: number): Promise<void>;
-  /** Gives leases back to the ledger: due now, for anybody. Never throws; a lease not given back runs out. */
-  release(leases: readonly Lease[]): Promise<void>;
-  /** Resolves when every hand-back begun so far is done. */
+  /**
+   * Loads the bodies, once per event, and gives the leases to the scheduler. While the ledger does not answer it tries
+   * again until the leases are too old to start, and then releases them. Never rejects.
+   */
+  accept(rows: readonly LeaseRow[], leasedAt: number): Promise<void>;
+  /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
+  release(leases: readonly ReleasableLease[]): void;
+  /** Resolves when everything begun so far is done. */
   settled(): Promise<void>;
 }
+
+type ReleasableLease = Pick<Lease, 'deliveryId' | 'leaseToken' | 'leasedAt'>;
 
 export interface LeaseLoaderOptions {
   db: Database;
   clock: Clock;
   log: Logger;
-  scheduler: Pick<Scheduler, 'accept'>;
-  /** Where the deliveries of a webhook go; null when it is not there any more. */
+  scheduler: Pick<Scheduler, 'accept' | 'isStopped'>;
+  /** Where the deliveries of a webhook go; null for a webhook that no longer exists. */
   hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
-  /** After this age a lease has run out: the row belongs to somebody else, or soon will. */
+  /** A lease older than this is not started. */
+  startWithinMs: number;
+  /** After this age a lease has run out: another process may have the delivery. */
   leaseMs: number;
+  onReleased: (leases: number) => void;
 }
 
-export function createLeaseLoader({ db, clock, log, scheduler, hostKey, leaseMs }: LeaseLoaderOptions): LeaseLoader {
+const backoff = { firstMs: 100, mostMs: 1_000 };
+
+export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
   const pending = new Set<Promise<void>>();
-  const releaseCurrent = async (leases: readonly Lease[]): Promise<void> => {
-    const current = leases.filter((lease) => clock.monotonic() - lease.leasedAt < leaseMs);
-    if (current.length === 0) return;
-    try {
-      await releaseLeases(
-        db,
-        current.map((lease) => lease.deliveryId),
-        current.map((lease) => lease.leaseToken),
-      );
-    } catch (error) {
-      log.warn({ err: error, deliveries: current.length }, 'hand-back failed; the leases will run out');
-    }
+  const track = (work: Promise<void>): Promise<void> => {
+    const tracked = work.finally(() => pending.delete(tracked));
+    pending.add(tracked);
+    return tracked;
+  };
+  const release = (leases: readonly ReleasableLease[]) => {
+    if (leases.length === 0) return;
+    options.onReleased(leases.length);
+    void track(releaseCurrent(options, leases));
+  };
+  const accept = async (rows: readonly LeaseRow[], leasedAt: number): Promise<void> => {
+    const loaded = await loadWithin(options, rows, leasedAt);
+    if (loaded === null) release(rows.map((row) => ({ deliveryId: row.id, leaseToken: row.lease_token, leasedAt })));
+    else options.scheduler.accept(toLeases(rows, leasedAt, loaded, options.log));
   };
   return {
     accept: async (rows, leasedAt) => {
-      if (rows.length === 0) return;
-      const [events, hostKeys] = await Promise.all([
-        findEvents(db, [...new Set(rows.map((row) => row.event_id))]),
-        findHostKeys(rows, hostKey),
-      ]);
-      const leases: Lease[] = [];
-      for (const row of rows) {
-        const event = events.get(row.event_id);
-        if (event === undefined) {
-          const ids = { delivery_id: toPublicId('dlv', row.id), event_id: toPublicId('evt', row.event_id) };
-          log.error(ids, 'event has no body');
-        } else leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
-      }
-      scheduler.accept(leases);
+      if (rows.length > 0) await track(accept(rows, leasedAt));
     },
-    release: (leases) => {
-      const work = releaseCurrent(leases).finally(() => pending.delete(work));
-      pending.add(work);
-      return work;
-    },
+    release,
     settled: async () => {
-      await Promise.all(pending);
+      while (pending.size > 0) await Promise.all(pending);
     },
   };
 }
 
-/** By webhook. Those at hand cost nothing; the others are looked up together, which their attempts then need not. */
+interface Loaded {
+  events: Map<string, EventContent>;
+  hostKeys: Map<string, string | null>;
+}
+
+/** @returns null when the ledger did not answer while the leases could have started, or before this process stopped */
+async function loadWithin(
+  options: LeaseLoaderOptions,
+  rows: readonly LeaseRow[],
+  leasedAt: number,
+): Promise<Loaded | null> {
+  const { db, clock, log, scheduler, startWithinMs } = options;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      const eventIds = [...new Set(rows.map((row) => row.event_id))];
+      const [events, hostKeys] = await Promise.all([findEvents(db, eventIds), findHostKeys(rows, options.hostKey)]);
+      return { events, hostKeys };
+    } catch (error) {
+      const waitMs = backoffMs(failures, backoff);
+      const isTooLate = clock.monotonic() + waitMs - leasedAt > startWithinMs;
+      log.warn({ err: error, deliveries: rows.length, released: isTooLate }, 'event bodies not loaded');
+      if (isTooLate) return null;
+      await pause(waitMs);
+      if (scheduler.isStopped) return null;
+    }
+  }
+}
+
+function toLeases(rows: readonly LeaseRow[], leasedAt: number, { events, hostKeys }: Loaded, log: Logger): Lease[] {
+  const leases: Lease[] = [];
+  for (const row of rows) {
+    const event = events.get(row.event_id);
+    if (event !== undefined) leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
+    else logMissingBody(log, row);
+  }
+  return leases;
+}
+
+function toLease(row: LeaseRow, leasedAt: number, event: EventContent, hostKey: string): Lease {
+  return {
+    deliveryId: row.id,
+    organizationId: row.organization_id,
+    webhookId: row.webhook_id,
+    hostKey,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    number: row.attempt_count + 1,
+    maxAttempts: row.max_attempts,
+    round: row.round,
+    manual: row.manual,
+    leaseToken: row.lease_token,
+    webhookVersion: row.webhook_version,
+    leasedAt,
+    body: event.body,
+    requestId: event.request_id,
+  };
+}
+
+function logMissingBody(log: Logger, row: LeaseRow): void {
+  log.error({ delivery_id: toPublicId('dlv', row.id), event_id: toPublicId('evt', row.event_id) }, 'event has no body');
+}
+
+/** By webhook. Those in memory cost nothing; the others are looked up together, and their attempts need not do so. */
 async function findHostKeys(
   rows: readonly LeaseRow[],
   find: LeaseLoaderOptions['hostKey'],
@@ -79,4 +137,26 @@ async function findHostKeys(
     if (!found.has(row.webhook_id)) found.set(row.webhook_id, find(row.webhook_id, row.webhook_version));
   }
   return new Map(await Promise.all([...found].map(async ([id, key]) => [id, await key] as const)));
+}
+
+/** Tries until it succeeds or the leases have run out. Releasing a lease twice changes nothing. */
+async function releaseCurrent(
+  { db, clock, log, leaseMs }: LeaseLoaderOptions,
+  leases: readonly ReleasableLease[],
+): Promise<void> {
+  for (let failures = 1; ; failures += 1) {
+    const current = leases.filter((lease) => clock.monotonic() - lease.leasedAt < leaseMs);
+    if (current.length === 0) return;
+    try {
+      await releaseLeases(
+        db,
+        current.map((lease) => lease.deliveryId),
+        current.map((lease) => lease.leaseToken),
+      );
+      return;
+    } catch (error) {
+      log.warn({ err: error, deliveries: current.length }, 'leases not released yet');
+      await pause(backoffMs(failures, backoff));
+    }
+  }
 }

@@ -1,14 +1,12 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
-import type { LeaseRow } from './lease-row.ts';
-import type { EventContent } from './queries.ts';
 
-/** A lease as it travels through a worker. */
+/** The right to make one attempt of a delivery until a time, as it travels through a worker. */
 export interface Lease {
   deliveryId: Uuid;
   organizationId: Uuid;
   webhookId: Uuid;
-  /** Where it goes, as the limit per host counts: it is sent there, or given back. */
+  /** The host that the attempt is counted at. The delivery is sent there or released. */
   hostKey: string;
   eventId: Uuid;
   eventType: EventType;
@@ -17,6 +15,7 @@ export interface Lease {
   maxAttempts: number;
   round: number;
   manual: boolean;
+  /** Tells this lease from an earlier or later one of the same delivery. */
   leaseToken: string;
   webhookVersion: number;
   /** Monotonic, from before the statement that gave it was sent: a lease is never younger than it looks. */
@@ -24,24 +23,4 @@ export interface Lease {
   body: string;
   /** Of the API request that emitted the event, if one did. */
   requestId: string | null;
-}
-
-export function toLease(row: LeaseRow, leasedAt: number, event: EventContent, hostKey: string): Lease {
-  return {
-    deliveryId: row.id,
-    organizationId: row.organization_id,
-    webhookId: row.webhook_id,
-    hostKey,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    number: row.attempt_count + 1,
-    maxAttempts: row.max_attempts,
-    round: row.round,
-    manual: row.manual,
-    leaseToken: row.lease_token,
-    webhookVersion: row.webhook_version,
-    leasedAt,
-    body: event.body,
-    requestId: event.request_id,
-  };
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 /** What an attempt needs of its event. */
 export interface EventContent {
   body: string;
-  /** Of the API request that emitted it, if one did. */
+  /** Of the API request that emitted the event, if one did. */
   request_id: string | null;
 }
 
@@ -16,8 +16,9 @@ export async function findEvents(db: Database, eventIds: readonly string[]): Pro
 }
 
 /**
- * Gives leases back: due now, for anybody. Only rows that still carry the very lease: one that ran out and was given
- * again is not ours to touch. (Only pending ones have a due time; saying so would offer the planner the wrong index.)
+ * Makes leased deliveries due now, for every process. Changes only rows that still carry the same lease: one that ran
+ * out may belong to another process by now. (Only pending rows have a due time; a condition on the status would offer the
+ * planner the wrong index.)
  */
 export async function releaseLeases(
   db: Database,

@@ -1,5 +1,4 @@
-import type { Loop } from '@enterprise-api/shared/runtime';
-import { createLogger } from '@enterprise-api/shared/runtime';
+import { createLogger, type Loop } from '@enterprise-api/shared/runtime';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createWatchdog, type WatchedQueue } from './watchdog.ts';
 
@@ -12,15 +11,18 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-function bench(waiting: () => Promise<number>, others: Record<string, WatchedQueue> = {}) {
-  const state = { running: 0, lastAt: 0, rebuilds: 0, reasons: [] as string[] };
+function watch(waiting: () => Promise<number>, others: Record<string, WatchedQueue> = {}) {
+  const state = { running: 0, lastAt: 0, isPaused: false, recreated: 0, reasons: [] as string[] };
   const now = () => performance.now();
   watchdog = createWatchdog({
     clock: { now, monotonic: now },
     log: createLogger('test', 'silent'),
-    queues: { events: { waitingJobs: waiting, activity: () => state }, ...others },
-    rebuild: async () => {
-      state.rebuilds += 1;
+    queues: {
+      events: { waitingJobs: waiting, isPaused: async () => state.isPaused, activity: () => state },
+      ...others,
+    },
+    recreateWorkers: async () => {
+      state.recreated += 1;
     },
     giveUp: (reason) => state.reasons.push(reason.message),
   });
@@ -29,20 +31,20 @@ function bench(waiting: () => Promise<number>, others: Record<string, WatchedQue
 }
 
 describe('the watchdog of the queue workers', () => {
-  it('makes new workers when jobs wait and none arrives for 20 s, and ends the process when that does not help', async () => {
-    const state = bench(async () => 3);
+  it('recreates the workers when jobs wait and none arrives for 20 s, and gives up when that does not help', async () => {
+    const state = watch(async () => 3);
     await jest.advanceTimersByTimeAsync(18_000);
-    expect(state.rebuilds).toBe(0);
+    expect(state.recreated).toBe(0);
     await jest.advanceTimersByTimeAsync(12_000);
-    expect([state.rebuilds, state.reasons]).toEqual([1, []]);
+    expect([state.recreated, state.reasons]).toEqual([1, []]);
     await jest.advanceTimersByTimeAsync(30_000);
-    expect(state.rebuilds).toBe(1);
+    expect(state.recreated).toBe(1);
     expect(state.reasons[0]).toContain('3 jobs wait');
   });
 
-  it('leaves workers alone that get jobs, are busy with one, or have none to get', async () => {
+  it('keeps workers that get jobs, are busy with one, or have none to get', async () => {
     let waiting = 0;
-    const state = bench(async () => waiting);
+    const state = watch(async () => waiting);
     await jest.advanceTimersByTimeAsync(60_000);
     waiting = 100;
     for (let second = 0; second < 60; second++) {
@@ -51,24 +53,38 @@ describe('the watchdog of the queue workers', () => {
     }
     state.running = 1;
     await jest.advanceTimersByTimeAsync(60_000);
-    expect([state.rebuilds, state.reasons]).toEqual([0, []]);
+    expect([state.recreated, state.reasons]).toEqual([0, []]);
   });
 
-  it('looks at each queue by itself: one that is busy does not hide another that is not heard', async () => {
+  it('watches each queue by itself: one that is busy does not hide a stalled consumer of another', async () => {
     const idle = { running: 0, lastAt: 0 };
-    const state = bench(async () => 0, { 'event-writes': { waitingJobs: async () => 2, activity: () => idle } });
+    const state = watch(async () => 0, {
+      'event-writes': { waitingJobs: async () => 2, isPaused: async () => false, activity: () => idle },
+    });
     state.running = 1;
     await jest.advanceTimersByTimeAsync(25_000);
-    expect([state.rebuilds, state.reasons]).toEqual([1, []]);
+    expect([state.recreated, state.reasons]).toEqual([1, []]);
     await jest.advanceTimersByTimeAsync(30_000);
-    expect(state.reasons[0]).toContain('2 jobs wait in the queue event-writes');
+    expect(state.reasons[0]).toContain('queue event-writes is stalled, also with new workers: 2 jobs wait');
   });
 
-  it('does not take a queue that does not answer for one that it fails to hear', async () => {
-    const state = bench(async () => {
+  it('does not count the jobs of a paused queue, and counts anew once it is resumed', async () => {
+    const state = watch(async () => 3);
+    state.isPaused = true;
+    await jest.advanceTimersByTimeAsync(120_000);
+    expect([state.recreated, state.reasons]).toEqual([0, []]);
+    state.isPaused = false;
+    await jest.advanceTimersByTimeAsync(18_000);
+    expect(state.recreated).toBe(0);
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(state.recreated).toBe(1);
+  });
+
+  it('does not count the jobs of a queue that does not answer', async () => {
+    const state = watch(async () => {
       throw new Error('away');
     });
     await jest.advanceTimersByTimeAsync(120_000);
-    expect([state.rebuilds, state.reasons]).toEqual([0, []]);
+    expect([state.recreated, state.reasons]).toEqual([0, []]);
   });
 });

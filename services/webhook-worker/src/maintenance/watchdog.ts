@@ -1,8 +1,10 @@
-import { type Clock, createLoop, type Logger, type Loop } from '@enterprise-api/shared/runtime';
+import { type Clock, createLoop, type Logger, type Loop, withTimeout } from '@enterprise-api/shared/runtime';
 
 export interface WatchedQueue {
-  /** Jobs that wait in it. Rejects while the queue does not answer. */
+  /** Jobs that wait in it. Rejects while the backend does not answer. */
   waitingJobs: () => Promise<number>;
+  /** Whether an operator has paused it: then its jobs wait, and no consumer gets one. */
+  isPaused: () => Promise<boolean>;
   /** Its jobs being handled here, and when the last one began or ended (monotonic). */
   activity: () => { running: number; lastAt: number };
 }
@@ -10,73 +12,83 @@ export interface WatchedQueue {
 export interface WatchdogOptions {
   clock: Clock;
   log: Logger;
-  /** By name. Each by itself: one that is busy says nothing about whether another is heard. */
+  /** By name. Each is watched by itself: one that is busy does not show that another's consumer works. */
   queues: Readonly<Record<string, WatchedQueue>>;
-  /** Makes new BullMQ workers, with new connections. */
-  rebuild: () => Promise<void>;
-  /** Ends the process, for its supervisor to start it again. */
+  /** Recreates the BullMQ workers, with new connections. */
+  recreateWorkers: () => Promise<void>;
+  /** Stops the process, for its supervisor to start it again. */
   giveUp: (reason: Error) => void;
 }
 
 const lookEveryMs = 2_000;
-/** A queue whose backend is away lets its callers wait; a stop must not. */
+/** Without it, a backend that does not answer would hold up the stop of the watchdog. */
 const answerWithinMs = 1_000;
-/** Jobs wait, and this process has had none for so long: it does not hear its queue. */
-const deafAfterMs = 20_000;
+/** The consumer of a queue is stalled when jobs have waited for so long and this process got none. */
+const stalledAfterMs = 20_000;
 
 /**
- * A BullMQ worker can stay connected and hear nothing after an outage of its backend; its history of such bugs is long.
- * Then it is made anew, and if that does not help either, the process ends. The relay keeps announced events moving
- * meanwhile; events that came whole through the queue have nobody else.
+ * Notices stalled queue consumers. After an outage of its backend, a BullMQ worker can stay connected and receive nothing;
+ * its history of such bugs is long. The workers are recreated once; if that does not help, the process gives up. The relay
+ * fans out the events of the outbox meanwhile; events that came whole through the queue wait for a working consumer.
  */
-export function createWatchdog({ clock, log, queues, rebuild, giveUp }: WatchdogOptions): Loop {
-  const watches = Object.entries(queues).map(([name, queue]) => createWatch(name, queue, clock));
-  let rebuilt = false;
+export function createWatchdog({ clock, log, queues, recreateWorkers, giveUp }: WatchdogOptions): Loop {
+  const watches = Object.entries(queues).map(([name, queue]) => new QueueWatch(name, queue, clock));
+  let isRecreated = false;
   return createLoop({
     onError: (error) => log.error({ err: error }, 'watchdog failed'),
     delayAfterErrorMs: lookEveryMs,
     run: async () => {
-      const states = await Promise.all(watches.map((watch) => watch.look()));
-      if (states.every(({ waitsSince }) => waitsSince === null)) rebuilt = false;
-      const deaf = states.find(
-        ({ waitsSince }) => waitsSince !== null && clock.monotonic() - waitsSince >= deafAfterMs,
+      await Promise.all(watches.map((watch) => watch.look()));
+      if (watches.every((watch) => watch.stalledSince === null)) isRecreated = false;
+      const stalled = watches.find(
+        ({ stalledSince }) => stalledSince !== null && clock.monotonic() - stalledSince >= stalledAfterMs,
       );
-      if (!deaf) return lookEveryMs;
-      const { name, waiting } = deaf;
-      if (rebuilt) {
-        giveUp(new Error(`${waiting} jobs wait in the queue ${name}, and new workers do not hear them either.`));
+      if (!stalled) return lookEveryMs;
+      const { name, waitingJobs } = stalled;
+      if (isRecreated) {
+        giveUp(
+          new Error(`The consumer of the queue ${name} is stalled, also with new workers: ${waitingJobs} jobs wait.`),
+        );
         return lookEveryMs;
       }
-      log.error({ queue: name, waiting_jobs: waiting }, 'jobs wait and none arrives: making new queue workers');
-      await rebuild();
-      rebuilt = true;
-      for (const watch of watches) watch.forget();
+      log.error({ queue: name, waiting_jobs: waitingJobs }, 'queue consumer stalled; recreating workers');
+      await recreateWorkers();
+      isRecreated = true;
+      for (const watch of watches) watch.stalledSince = null;
       return lookEveryMs;
     },
   });
 }
 
-/** Since when one queue has had jobs for us and given us none, as far as we have seen. */
-function createWatch(name: string, { waitingJobs, activity }: WatchedQueue, clock: Clock) {
-  let waitsSince: number | null = null;
-  return {
-    look: async () => {
-      // A queue that does not answer is not one that we fail to hear.
-      const waiting = await answered(waitingJobs()).catch(() => 0);
-      const { running, lastAt } = activity();
-      if (waiting === 0 || running > 0 || (waitsSince !== null && lastAt > waitsSince)) waitsSince = null;
-      else waitsSince ??= clock.monotonic();
-      return { name, waiting, waitsSince };
-    },
-    forget: () => {
-      waitsSince = null;
-    },
-  };
-}
+class QueueWatch {
+  readonly name: string;
+  readonly #queue: WatchedQueue;
+  readonly #clock: Clock;
+  waitingJobs = 0;
+  /** Since when jobs have waited while this process got none, as far as it has seen; null when that is not so. */
+  stalledSince: number | null = null;
 
-function answered<Value>(question: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('the queue does not answer')), answerWithinMs);
-    question.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+  constructor(name: string, queue: WatchedQueue, clock: Clock) {
+    this.name = name;
+    this.#queue = queue;
+    this.#clock = clock;
+  }
+
+  async look(): Promise<void> {
+    this.waitingJobs = await this.#availableJobs();
+    const { running, lastAt } = this.#queue.activity();
+    const hasProgress = running > 0 || (this.stalledSince !== null && lastAt > this.stalledSince);
+    if (this.waitingJobs === 0 || hasProgress) this.stalledSince = null;
+    else this.stalledSince ??= this.#clock.monotonic();
+  }
+
+  /** Jobs that a working consumer would get: none while the queue is paused, nor while its backend does not answer. */
+  async #availableJobs(): Promise<number> {
+    const { waitingJobs, isPaused } = this.#queue;
+    const count = async () => {
+      const waiting = await waitingJobs();
+      return waiting > 0 && (await isPaused()) ? 0 : waiting;
+    };
+    return withTimeout(count(), answerWithinMs, () => 0).catch(() => 0);
+  }
 }

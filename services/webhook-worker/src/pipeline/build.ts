@@ -1,37 +1,35 @@
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
-import { type Clock, createLimitedWarning, type Logger, settledWithin, version } from '@enterprise-api/shared/runtime';
+import { type Clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { createAttempt } from '../attempt/attempt.ts';
-import { type Config, leaseMs } from '../config.ts';
+import { type Config, leaseMs, stopWithinMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { FanOut } from '../fan-out/fan-out.ts';
 import { createRelay } from '../fan-out/relay.ts';
 import type { Lease } from '../leases/lease.ts';
-import { createLeaseLoader } from '../leases/lease-loader.ts';
-import type { WorkerMetrics } from '../metrics.ts';
-import type { Outcome, Recorded } from '../outcomes/outcome.ts';
+import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
+import { countAttempt, registerPipelineGauges, type WorkerMetrics } from '../metrics.ts';
 import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import { recordOutcomes } from '../outcomes/queries.ts';
-import { attemptsPerHost } from '../scheduler/host-limit.ts';
+import { recentLimitPerHost } from '../scheduler/host-limit.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { createSender } from '../sender/send.ts';
 import { createAutoDisable } from '../webhooks/auto-disable.ts';
-import { createPendingCancellation } from '../webhooks/pending-cancellation.ts';
+import { createPendingCancellation, type PendingCancellation } from '../webhooks/pending-cancellation.ts';
 import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
 import { WebhookCache } from '../webhooks/webhook-cache.ts';
+import { createAfterOutcome } from './after-outcome.ts';
+import { createStop, type PipelineStop } from './stop.ts';
+import type { AttemptHooks, AttemptResult } from './types.ts';
 
-/** Everything between a lease and its recorded outcome. */
-export interface Pipeline {
+/** Everything between an event in the outbox and the recorded outcomes of its deliveries. */
+export interface Pipeline extends PipelineStop {
   fanOut: FanOut;
   webhooks: WebhookCache;
   /** A webhook has changed: its pending deliveries may have to be canceled. */
   onWebhookChange(webhookId: string): void;
   start(): void;
-  /** Starts no further attempt, and hands back at once what waits for one. */
-  stopStarting(): void;
-  /** Leases nothing more, hands back what waits, lets attempts end, writes their outcomes. */
-  stop(): Promise<void>;
 }
 
 export interface PipelineOptions {
@@ -44,19 +42,63 @@ export interface PipelineOptions {
   publish: ChangeFeed['publish'];
 }
 
-/** At a stop, outcomes wait this long for a database that is away; then their leases run out. */
-const flushWithinMs = 1_500;
-const storeWithinMs = 500;
+/** Of the time that a stop may take, so much is left to what is closed after the pipeline. */
+const closeReserveMs = 1_500;
 
-export function createPipeline({ config, db, clock, log, metrics, publish }: PipelineOptions): Pipeline {
+/**
+ * Builds the stages in the order in which none needs a later one: what decides and records first, what sends and what
+ * leases behind it. What goes against this order is connected at the end.
+ */
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const { config, clock } = options;
+  const webhooks = buildWebhookCache(options);
+  const scheduler = new Scheduler({
+    clock,
+    permits: config.WORKER_CONCURRENCY,
+    limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: config.WORKER_CONCURRENCY },
+    recentPerHost: recentLimitPerHost(config.WEBHOOK_ENDPOINT_CONCURRENCY),
+    startWithinMs: config.WORKER_START_WITHIN,
+  });
+  const recording = buildRecording(options, scheduler);
+  const leaseLoader = buildLeaseLoader(options, scheduler, webhooks);
+  const sending = buildSending(options, { webhooks, scheduler, leaseLoader, outcomes: recording.outcomes });
+  const leasing = buildLeasing(options, { scheduler, leaseLoader, ...recording });
+  scheduler.connect({
+    attempt: sending.attempt,
+    release: leaseLoader.release,
+    refillNeeded: leasing.dispatcher.wake,
+    capacityFreed: leasing.relay.capacityFreed,
+  });
+  registerPipelineGauges(options.metrics, scheduler, recording.outcomes);
+  const stages = { ...recording, ...leasing, scheduler, leaseLoader, sender: sending.sender };
+  return {
+    fanOut: leasing.fanOut,
+    webhooks,
+    onWebhookChange: (webhookId) => {
+      webhooks.invalidate(webhookId);
+      recording.cancellation.start([webhookId]);
+      leasing.dispatcher.wake();
+    },
+    start: () => {
+      leasing.dispatcher.start();
+      leasing.relay.start();
+    },
+    ...createStop(stages, clock, stopWithinMs(config) - closeReserveMs),
+  };
+}
+
+function buildWebhookCache({ config, db, clock, metrics }: PipelineOptions): WebhookCache {
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
-  const startWithinMs = config.WORKER_START_WITHIN;
-  const webhooks = new WebhookCache({
+  return new WebhookCache({
     clock,
     find: (ids) => findWebhooks(db, ids),
     open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
     onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
   });
+}
+
+/** Outcomes, and what follows from them. */
+function buildRecording({ db, clock, log, metrics, publish }: PipelineOptions, scheduler: Scheduler) {
   const cancellation = createPendingCancellation({ db, log });
   const autoDisable = createAutoDisable({
     db,
@@ -65,56 +107,25 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     cancellation,
     onDisabled: (reason) => metrics.webhooksDisabled.inc({ reason }),
   });
-  const batcher = new OutcomeBatcher({
+  const outcomes = new OutcomeBatcher({
     clock,
     log,
-    record: (outcomes) => recordOutcomes(db, outcomes),
-    onRecorded: (recorded, outcomes) => afterRecording(recorded, outcomes),
-    onDropped: (outcomes) => metrics.outcomesDropped.inc(outcomes),
+    record: (batch) => recordOutcomes(db, batch),
+    onRecorded: createAfterOutcome({
+      releaseWaiting: (webhookId) => scheduler.releaseWaiting(webhookId),
+      disable: autoDisable.disable,
+    }),
+    onDropped: (count) => metrics.outcomesDropped.inc(count),
   });
-  const sender = createSender({
-    policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
-    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
-    ca: config.WEBHOOK_CA_FILE,
-  });
-  const running = new Set<Promise<unknown>>();
-  const attempt = createAttempt({
-    clock,
-    log,
-    random: Math.random,
-    productVersion: version,
-    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
-    startWithinMs,
-    webhook: (webhookId, atLeastVersion) => webhooks.get(webhookId, atLeastVersion),
-    knownState: (webhookId) => webhooks.knownState(webhookId),
-    isStopping: () => scheduler.isStopped,
-    send: sender.send,
-    record: (outcome) => batcher.add(outcome),
-    release: (leases) => release(leases),
-    cancel: (lease) => cancel(lease),
-    onAttempt: (outcome) => {
-      metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
-      metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
-    },
-  });
-  const scheduler = new Scheduler({
-    clock,
-    permits: config.WORKER_CONCURRENCY,
-    limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: config.WORKER_CONCURRENCY },
-    perHost: attemptsPerHost,
-    startWithinMs,
-    events: {
-      run: (lease, start) => {
-        const work = attempt(lease, start).finally(() => running.delete(work));
-        running.add(work);
-        return work;
-      },
-      release: (leases) => release(leases),
-      needsRefill: () => dispatcher.wake(),
-      hasCapacity: () => relay.capacityFreed(),
-    },
-  });
-  const leaseLoader = createLeaseLoader({
+  return { cancellation, autoDisable, outcomes };
+}
+
+function buildLeaseLoader(
+  { config, db, clock, log, metrics }: PipelineOptions,
+  scheduler: Scheduler,
+  webhooks: WebhookCache,
+): LeaseLoader {
+  return createLeaseLoader({
     db,
     clock,
     log,
@@ -123,10 +134,66 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
       const found = webhooks.get(webhookId, atLeastVersion);
       return found instanceof Promise ? found.then((webhook) => webhook?.hostKey ?? null) : found.hostKey;
     },
+    startWithinMs: config.WORKER_START_WITHIN,
     leaseMs: leaseMs(config),
+    onReleased: (leases) => metrics.leasesReleased.inc(leases),
   });
-  // Outcomes wait too long to be written: this process takes on nothing more.
-  const mayLease = () => !batcher.isBehind();
+}
+
+interface AttemptStages {
+  webhooks: WebhookCache;
+  scheduler: Scheduler;
+  leaseLoader: LeaseLoader;
+  outcomes: OutcomeBatcher;
+}
+
+/** The attempt, and what is done with its result. */
+function buildSending(options: PipelineOptions, { webhooks, scheduler, leaseLoader, outcomes }: AttemptStages) {
+  const { config, db, clock, log, metrics } = options;
+  const sender = createSender({
+    policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+    ca: config.WEBHOOK_CA_FILE,
+    onResent: () => metrics.requestsResent.inc(),
+  });
+  const warnOfLocalFailure = createLimitedWarning(log, 'attempt failed on our side');
+  const onCancelError = createLimitedWarning(log, 'delivery not canceled yet');
+  const attempt = createAttempt({
+    clock,
+    log,
+    random: Math.random,
+    productVersion: version,
+    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
+    startWithinMs: config.WORKER_START_WITHIN,
+    webhook: (webhookId, atLeastVersion) => webhooks.get(webhookId, atLeastVersion),
+    knownState: (webhookId) => webhooks.knownState(webhookId),
+    isStopping: () => scheduler.isStopped,
+    send: sender.send,
+  });
+  const actOn = (lease: Lease, result: AttemptResult) => {
+    if (result.kind === 'released') leaseLoader.release([lease]);
+    if (result.kind === 'canceled') cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(onCancelError);
+    if (result.kind !== 'outcome') return { timedOut: false };
+    outcomes.add(result.outcome);
+    countAttempt(metrics, result);
+    if (result.localCause !== null) warnOfLocalFailure(new Error(result.localCause));
+    return { timedOut: result.timedOut };
+  };
+  return { sender, attempt: async (lease: Lease, hooks: AttemptHooks) => actOn(lease, await attempt(lease, hooks)) };
+}
+
+interface LeasingStages {
+  scheduler: Scheduler;
+  leaseLoader: LeaseLoader;
+  outcomes: OutcomeBatcher;
+  cancellation: PendingCancellation;
+}
+
+/** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
+function buildLeasing({ config, db, clock, log, metrics }: PipelineOptions, stages: LeasingStages) {
+  const { scheduler, leaseLoader, outcomes, cancellation } = stages;
+  // While outcomes wait too long to be recorded, this process leases nothing more.
+  const mayLease = () => !outcomes.isBehind();
   const fanOut = new FanOut({
     db,
     clock,
@@ -152,83 +219,5 @@ export function createPipeline({ config, db, clock, log, metrics, publish }: Pip
     onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
     onError: createLimitedWarning(log, 'dispatch failed'),
   });
-  registerGauges(metrics, scheduler, batcher);
-
-  function release(leases: Lease[]): void {
-    metrics.leasesReleased.inc(leases.length);
-    void leaseLoader.release(leases);
-  }
-  function cancel(lease: Lease): void {
-    cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(
-      createLimitedWarning(log, 'delivery not canceled yet'),
-    );
-  }
-  function afterRecording(recorded: Recorded, outcomes: Outcome[]): void {
-    for (const { webhookId, forMs } of recorded.circuitOpened) scheduler.openCircuit(webhookId, forMs);
-    const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
-    for (const [webhookId, version] of gone) void autoDisable.disable(webhookId, 'gone', version);
-    const versions = newestVersions(outcomes);
-    for (const webhookId of recorded.failing)
-      void autoDisable.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
-  }
-  async function attemptsEnded(): Promise<void> {
-    while (running.size > 0) await Promise.allSettled(running);
-  }
-  return {
-    fanOut,
-    webhooks,
-    onWebhookChange: (webhookId) => {
-      webhooks.invalidate(webhookId);
-      cancellation.start([webhookId]);
-      dispatcher.wake();
-    },
-    start: () => {
-      dispatcher.start();
-      relay.start();
-    },
-    stopStarting: () => {
-      scheduler.stop();
-      // It would go on taking events, for anybody: what no job brings here is for those that stay.
-      void relay.stop();
-    },
-    stop: async () => {
-      scheduler.stop();
-      // What hangs is a store that is away: each step has its time, or the stop would have none.
-      await settledWithin(Promise.all([dispatcher.stop(), relay.stop()]), storeWithinMs);
-      await settledWithin(attemptsEnded(), config.WEBHOOK_TIMEOUT_MS);
-      await settledWithin(batcher.flush(flushWithinMs), flushWithinMs);
-      await settledWithin(autoDisable.settled(), storeWithinMs);
-      await settledWithin(Promise.all([cancellation.stop(), leaseLoader.settled()]), storeWithinMs);
-      await settledWithin(sender.close(), storeWithinMs);
-    },
-  };
-}
-
-/** By webhook, the newest version of it that these outcomes are about. */
-function newestVersions(outcomes: readonly Outcome[]): Map<string, number> {
-  const versions = new Map<string, number>();
-  for (const { webhookId, webhookVersion } of outcomes) {
-    versions.set(webhookId, Math.max(versions.get(webhookId) ?? 0, webhookVersion));
-  }
-  return versions;
-}
-
-function registerGauges(metrics: WorkerMetrics, scheduler: Scheduler, batcher: { readonly waiting: number }): void {
-  metrics.gauge('webhook_attempts_in_flight', 'Attempts under way.', () => scheduler.figures.running);
-  metrics.gauge(
-    'webhook_attempts_in_flight_slow',
-    'Attempts under way for more than 1 s.',
-    () => scheduler.figures.slow,
-  );
-  metrics.gauge(
-    'webhook_deliveries_waiting',
-    'Leased deliveries that wait in endpoint queues.',
-    () => scheduler.figures.waiting,
-  );
-  metrics.gauge(
-    'webhook_endpoint_queues',
-    'Webhooks with an endpoint queue in this process.',
-    () => scheduler.figures.queues,
-  );
-  metrics.gauge('webhook_outcomes_waiting', 'Outcomes not written yet.', () => batcher.waiting);
+  return { fanOut, relay, dispatcher };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { schedulerBench as bench } from '../testing/scheduler-bench.ts';
 
-describe('lanes', () => {
-  it('keep half of a lane free for older deliveries while there are any', () => {
+describe('the scheduler’s capacity', () => {
+  it('keeps half of a queue free for older deliveries while there are any', () => {
     const { scheduler, leases, capacityOf } = bench({ concurrency: 10, waiting: 20 });
     scheduler.accept(leases('a', 4));
     scheduler.noteDueRows(['a'], true);
@@ -11,7 +11,7 @@ describe('lanes', () => {
     expect(capacityOf('new', 'a')).toBe(26);
   });
 
-  it('ask for more when a lane with due rows has run half empty', () => {
+  it('asks for more leases when a queue with due rows has become half empty', () => {
     const { scheduler, leases, running, refills } = bench({ concurrency: 2, waiting: 4, permits: 10 });
     scheduler.accept(leases('a', 6));
     scheduler.noteDueRows(['a'], true);
@@ -21,7 +21,7 @@ describe('lanes', () => {
     expect(refills()).toBe(1);
   });
 
-  it('do not ask for more at every answer while enough waits in other lanes', () => {
+  it('asks for no more at every answer while enough leases wait in other queues', () => {
     const { scheduler, leases, running, refills } = bench({ concurrency: 2, waiting: 4, permits: 4 });
     scheduler.noteDueRows(['a'], true);
     scheduler.accept(['a', 'b', 'c'].flatMap((id) => leases(id, 4)));
@@ -31,7 +31,7 @@ describe('lanes', () => {
     expect(refills()).toBeGreaterThan(0);
   });
 
-  it('have room for new deliveries in their places, and say so when few wait', () => {
+  it('counts the free places for new deliveries, and reports free capacity when few wait', () => {
     const { scheduler, leases, running, offers } = bench({ concurrency: 4, waiting: 20, permits: 4 });
     expect(scheduler.freeCapacity()).toBe(8);
     scheduler.accept(leases('a', 6));
@@ -45,7 +45,7 @@ describe('lanes', () => {
     expect([scheduler.freeCapacity(), offers()]).toEqual([5, 1]);
   });
 
-  it('leave no event for later when they stop: its deliveries are then due for anybody', () => {
+  it('is unlimited in a process that stops: what it fans out is due for other processes', () => {
     const { scheduler, leases, running, offers } = bench({ concurrency: 4, waiting: 20, permits: 4 });
     scheduler.accept(leases('a', 12));
     expect(scheduler.freeCapacity()).toBe(0);
@@ -58,12 +58,12 @@ describe('lanes', () => {
     ]);
   });
 
-  it('give others what can start at once while the lines are full of what waits for its own endpoints', () => {
+  it('offers other webhooks what can start at once while the waiting leases wait for their own endpoints', () => {
     const { scheduler, leases, lease, started, capacityOf } = bench({
       permits: 10,
       concurrency: 3,
       waiting: 20,
-      perHost: 4,
+      recentPerHost: 4,
     });
     scheduler.accept(Array.from({ length: 13 }, () => lease('slow', 0, 'host')));
     expect([capacityOf('new', 'slow'), capacityOf('new', 'other'), scheduler.capacity('new').total]).toEqual([
@@ -74,15 +74,15 @@ describe('lanes', () => {
     scheduler.accept(leases('other', 1));
     scheduler.accept([lease('same host', 0, 'host')]);
     expect([started('slow'), started('other'), started('same host')]).toEqual([3, 1, 1]);
-    // The host is full, whoever asks.
+    // The host is full for all of its webhooks.
     expect(['other', 'same host', 'third'].map((id) => capacityOf('due', id))).toEqual([2, 0, 3]);
     expect(scheduler.capacity('due').total).toBe(5);
-    // While older ones are due, one place is for new ones: half of three.
+    // While older deliveries are due, new ones get one permit: half of three.
     scheduler.noteDueRows(['other'], true);
     expect([capacityOf('due', 'other'), capacityOf('new', 'other')]).toEqual([2, 0]);
   });
 
-  it('ask for more of others, too, while the lines are full: as soon as half of what may run at once could start', () => {
+  it('asks for more leases of other webhooks while many wait, as soon as half of what may run could start', () => {
     const { scheduler, leases, running, refills } = bench({ permits: 10, concurrency: 2, waiting: 20 });
     scheduler.accept([...leases('slow', 22), ...leases('other', 2)]);
     scheduler.noteDueRows(['slow', 'other'], true);
@@ -92,35 +92,39 @@ describe('lanes', () => {
     expect(refills()).toBe(1);
   });
 
-  it('give slots that came free by ageing to what waits before they offer them', () => {
+  it('gives permits that came free by ageing to waiting leases before it offers them', () => {
     const full = () => {
       const made = bench({ permits: 4, concurrency: 4, waiting: 20 });
       made.scheduler.accept([...made.leases('a', 4), ...made.leases('b', 8)]);
       expect([made.scheduler.freeCapacity(), made.scheduler.capacity('due').total]).toEqual([0, 0]);
       made.pass(150);
+      // Reading the capacity starts nothing.
+      expect([made.scheduler.capacity('due').total, made.scheduler.figures.running]).toEqual([0, 4]);
       return made;
     };
     const [asked, given] = [full(), full()];
+    asked.scheduler.startEligible();
     expect([asked.scheduler.freeCapacity(), asked.scheduler.figures.running]).toEqual([4, 8]);
     expect([given.capacityOf('new', 'c'), given.scheduler.figures.running]).toEqual([24, 8]);
   });
 
-  it('hand back what several takes have brought beyond all measure', () => {
+  it('releases what concurrent fan-outs brought beyond four leases per permit', () => {
     const { scheduler, leases, released } = bench({ permits: 5, concurrency: 2, waiting: 10 });
-    for (let take = 0; take < 4; take++) scheduler.accept(leases('a', 10));
+    for (let fanOut = 0; fanOut < 4; fanOut++) scheduler.accept(leases('a', 10));
     expect(scheduler.figures).toMatchObject({ running: 2, waiting: 20 });
     expect(released).toHaveLength(18);
     expect(new Set(released.map(({ deliveryId }) => deliveryId)).size).toBe(18);
   });
 
-  it('have room for everything while what waits does so for its own endpoints', () => {
+  it('offers full capacity when every waiting delivery is blocked by its own endpoint', () => {
     const { scheduler, leases, pass } = bench({ concurrency: 2, waiting: 20, permits: 4 });
     scheduler.accept(leases('a', 12));
     expect(scheduler.freeCapacity()).toBe(Number.POSITIVE_INFINITY);
-    // Two more start, and all places are taken.
+    // Two more start, and all permits are in use.
     scheduler.accept(leases('b', 2));
     expect(scheduler.freeCapacity()).toBe(0);
     pass(150);
+    scheduler.startEligible();
     expect(scheduler.freeCapacity()).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -1,71 +1,70 @@
-/**
- * Attempts under way per process to one host, over all webhooks of one organization. Whoever registers a stranger's
- * host a hundred times must not be able to make us flood it.
- */
-export const attemptsPerHost = 20;
+import { type EndpointQueue, isDegraded } from './endpoint-queues.ts';
 
-interface Host {
-  running: number;
-  /** Those of them that have waited more than 1 s for their answer. */
+/**
+ * Attempts under way to one host for one organization, over all its webhooks. Who registers somebody else's host a
+ * hundred times must not make this process flood that host, and a webhook that hangs must not stop the organization's
+ * other webhooks at the same host. So recent attempts (younger than 1 s) and slow ones count apart, and each webhook has
+ * a share of the recent ones.
+ */
+export interface Host {
+  readonly key: string;
+  /** Attempts younger than 1 s, until the last byte of the answer. */
+  recent: number;
+  /** Those of them that a degraded endpoint queue started. */
+  recentOfDegraded: number;
+  /** Attempts older than 1 s, until the last byte of the answer. */
   slow: number;
+  /** Endpoint queues of this host that are not degraded and have leases waiting. */
+  waitingQueues: number;
+  /** Endpoint queues of this host. */
+  queues: number;
+}
+
+/** Recent attempts per host; more where a single webhook may have more (`WEBHOOK_ENDPOINT_CONCURRENCY`). */
+const leastRecentPerHost = 20;
+/**
+ * Slow attempts per host. A webhook that has not grown slow yet may still try one attempt at a time beyond them, so a
+ * host that hangs for every webhook of an organization has at most this many plus one per webhook.
+ */
+const maxSlowPerHost = 100;
+
+/** How many attempts to one host may be younger than 1 s. */
+export function recentLimitPerHost(endpointConcurrency: number): number {
+  return Math.max(leastRecentPerHost, endpointConcurrency);
 }
 
 /**
- * What the limit counts together: the organization, and the name or literal in the URL. Not the port, which one machine
- * has many of; and not the address, which large providers share among strangers.
+ * The organization and the host name or address literal in the URL. The port is left out: one machine has many ports,
+ * and the limit protects machines. The resolved address is left out as well: large providers share one among strangers.
  */
 export function hostKeyOf(organizationId: string, url: string): string {
   return `${organizationId} ${URL.parse(url)?.hostname ?? ''}`;
 }
 
-/** Counts attempts by host; remembers only hosts that have some. */
-export class HostLimit {
-  private readonly hosts = new Map<string, Host>();
-  private readonly places: number;
-
-  constructor(places: number) {
-    this.places = places;
+/**
+ * How many more attempts of this endpoint queue its host takes now.
+ *
+ * A degraded queue shares a quarter of the recent permits with the other degraded ones of its host: its attempts
+ * probably hold a permit for a whole second. Any other queue may have all of them while it is alone, and half while
+ * another one waits.
+ */
+export function freeHostPermits(queue: EndpointQueue, recentLimit: number): number {
+  const { host } = queue;
+  const free = recentLimit - host.recent;
+  if (isDegraded(queue)) {
+    return Math.min(free, Math.ceil(recentLimit / 4) - host.recentOfDegraded, freeSlowPermits(host));
   }
+  if (host.slow >= maxSlowPerHost) return Math.min(free, 1 - queue.recentAtHost);
+  const othersWait = host.waitingQueues > (queue.countsAsWaiting ? 1 : 0);
+  return othersWait ? Math.min(free, Math.ceil(recentLimit / 2) - queue.recentAtHost) : free;
+}
 
-  isFull(hostKey: string): boolean {
-    return this.freePermits(hostKey) <= 0;
-  }
+/** Whether a queue's leases would wait for slow attempts to end. Its host has no permit for them before that. */
+export function isSaturated(queue: EndpointQueue): boolean {
+  return isDegraded(queue) && freeSlowPermits(queue.host) <= 0;
+}
 
-  /** How many more attempts to it may start. */
-  freePermits(hostKey: string): number {
-    return this.places - (this.hosts.get(hostKey)?.running ?? 0);
-  }
-
-  /** Full, and slow: what waits for a place there would wait in the place of others. */
-  isSaturated(hostKey: string): boolean {
-    const host = this.hosts.get(hostKey);
-    return host !== undefined && host.running >= this.places && host.slow > 0;
-  }
-
-  enter(hostKey: string): void {
-    const host = this.hosts.get(hostKey);
-    if (host) host.running += 1;
-    else this.hosts.set(hostKey, { running: 1, slow: 0 });
-  }
-
-  noteSlow(hostKey: string): void {
-    const host = this.hosts.get(hostKey);
-    if (host) host.slow += 1;
-  }
-
-  /** An attempt that had grown old was answered, or is over. */
-  noteAnswered(hostKey: string): void {
-    const host = this.hosts.get(hostKey);
-    if (host) host.slow -= 1;
-  }
-
-  /** @returns whether somebody may have been waiting for the place */
-  leave(hostKey: string): boolean {
-    const host = this.hosts.get(hostKey);
-    if (!host) return false;
-    const wasFull = host.running >= this.places;
-    host.running -= 1;
-    if (host.running === 0) this.hosts.delete(hostKey);
-    return wasFull;
-  }
+/** A recent attempt of a degraded queue counts as slow from its start: it will most likely become so. */
+function freeSlowPermits(host: Host): number {
+  return maxSlowPerHost - host.slow - host.recentOfDegraded;
 }

@@ -1,66 +1,154 @@
-/** One attempt under way, from its start to the answer; what it waits for its turn to connect is part of that. */
-export interface Running {
-  readonly webhookId: string;
-  readonly hostKey: string;
+import type { EndpointQueue } from './endpoint-queues.ts';
+import type { Host } from './host-limit.ts';
+
+/** One attempt, from its start to the last byte of its answer. */
+export interface AttemptInFlight {
+  readonly queue: EndpointQueue;
+  readonly host: Host;
+  readonly ofDegraded: boolean;
   readonly startedAt: number;
+  /** When it began to connect, or its start: excludes the time queued inside the worker. */
+  connectingAt: number;
+  age: 'new' | 'recent' | 'slow';
+  isAnswered: boolean;
 }
 
-/** An attempt that has waited this long for its answer no longer counts against the process's slots. */
+/** An attempt that is older than this is slow and no longer counts against the permits of its process and host. */
 export const slowAfterMs = 1_000;
-/** When no slot is free, this is long enough. */
-const unfreshAfterMs = 100;
+/** A process's permit is free again after this time, so that attempts of 1 s do not hold up all others. */
+const permitHeldMs = 100;
 
 /**
- * Attempts by age. They start in the order of time, so each set is in the order of age, and ageing means moving the
- * head of one set to the next: no timers, no scan over a thousand hanging requests.
+ * The registry of the attempts under way in this process. The counts of endpoint queues and hosts are written here and
+ * nowhere else.
+ *
+ * Attempts start in the order of time, so each set is in the order of age, and ageing moves the head of one set to the
+ * next: no timers, and no scan over a thousand requests that hang.
  */
 export class InFlight {
-  private readonly fresh = new Set<Running>();
-  private readonly young = new Set<Running>();
-  private readonly slow = new Set<Running>();
-  private readonly onSlow: (running: Running) => void;
+  readonly #new = new Set<AttemptInFlight>();
+  readonly #recent = new Set<AttemptInFlight>();
+  readonly #slow = new Set<AttemptInFlight>();
+  readonly #onSlow: (queue: EndpointQueue) => void;
+  #unanswered = 0;
+  #unansweredNew = 0;
+  #unansweredSlow = 0;
+  #allEnded: PromiseWithResolvers<void> | undefined;
 
-  /** @param onSlow told of each attempt once, when it has become old */
-  constructor(onSlow: (running: Running) => void) {
-    this.onSlow = onSlow;
+  /** @param onSlow called for each attempt that becomes slow before it is answered */
+  constructor(onSlow: (queue: EndpointQueue) => void) {
+    this.#onSlow = onSlow;
   }
 
-  start(running: Running): void {
-    this.fresh.add(running);
+  /** Attempts without an answer. */
+  get unanswered(): number {
+    return this.#unanswered;
   }
 
-  /** @returns whether it was old when it ended */
-  end(running: Running): boolean {
-    this.fresh.delete(running);
-    this.young.delete(running);
-    return this.slow.delete(running);
+  /** Those of them that are older than 1 s. */
+  get slow(): number {
+    return this.#unansweredSlow;
   }
 
-  /** How many more may start, as of the last ageing: so many that no more than `slots` are younger than 100 ms. */
+  /** How many more may start, as of the last ageing: no more than `permits` are younger than 100 ms. */
   freePermits(permits: number): number {
-    return Math.max(0, permits - this.fresh.size);
+    return Math.max(0, permits - this.#unansweredNew);
+  }
+
+  start(queue: EndpointQueue, ofDegraded: boolean, now: number): AttemptInFlight {
+    const { host } = queue;
+    const attempt = {
+      queue,
+      host,
+      ofDegraded,
+      startedAt: now,
+      connectingAt: now,
+      age: 'new',
+      isAnswered: false,
+    } as const;
+    this.#new.add(attempt);
+    this.#unanswered += 1;
+    this.#unansweredNew += 1;
+    queue.running += 1;
+    queue.open += 1;
+    queue.recentAtHost += 1;
+    host.recent += 1;
+    if (ofDegraded) host.recentOfDegraded += 1;
+    return attempt;
   }
 
   /** Moves attempts that have aged to where they belong. */
   age(now: number): void {
-    for (const running of this.fresh) {
-      if (now - running.startedAt < unfreshAfterMs) break;
-      this.fresh.delete(running);
-      this.young.add(running);
+    for (const attempt of this.#new) {
+      if (now - attempt.startedAt < permitHeldMs) break;
+      this.#new.delete(attempt);
+      this.#recent.add(attempt);
+      attempt.age = 'recent';
+      if (!attempt.isAnswered) this.#unansweredNew -= 1;
     }
-    for (const running of this.young) {
-      if (now - running.startedAt < slowAfterMs) break;
-      this.young.delete(running);
-      this.slow.add(running);
-      this.onSlow(running);
+    for (const attempt of this.#recent) {
+      if (now - attempt.startedAt < slowAfterMs) break;
+      this.#recent.delete(attempt);
+      this.#slow.add(attempt);
+      leaveRecent(attempt);
+      attempt.age = 'slow';
+      attempt.host.slow += 1;
+      if (!attempt.isAnswered) this.#becomeSlow(attempt.queue);
     }
   }
 
-  get slowCount(): number {
-    return this.slow.size;
+  /** The status line and headers have come, or never will. @returns false when that was known already */
+  answer(attempt: AttemptInFlight): boolean {
+    if (attempt.isAnswered) return false;
+    const { queue, age } = attempt;
+    attempt.isAnswered = true;
+    this.#unanswered -= 1;
+    queue.running -= 1;
+    if (age === 'new') this.#unansweredNew -= 1;
+    if (age === 'slow') {
+      this.#unansweredSlow -= 1;
+      queue.slow -= 1;
+    }
+    return true;
   }
 
-  get size(): number {
-    return this.fresh.size + this.young.size + this.slow.size;
+  /** The attempt is over. A body that is still being read is an open request to the host until then. */
+  end(attempt: AttemptInFlight): void {
+    this.#setOf(attempt).delete(attempt);
+    attempt.queue.open -= 1;
+    if (attempt.age === 'slow') attempt.host.slow -= 1;
+    else leaveRecent(attempt);
+    if (!this.#isEmpty) return;
+    this.#allEnded?.resolve();
+    this.#allEnded = undefined;
   }
+
+  /** Resolves when no attempt is under way. */
+  async allEnded(): Promise<void> {
+    if (this.#isEmpty) return;
+    this.#allEnded ??= Promise.withResolvers();
+    await this.#allEnded.promise;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#new.size + this.#recent.size + this.#slow.size === 0;
+  }
+
+  #becomeSlow(queue: EndpointQueue): void {
+    this.#unansweredSlow += 1;
+    queue.slow += 1;
+    this.#onSlow(queue);
+  }
+
+  #setOf({ age }: AttemptInFlight): Set<AttemptInFlight> {
+    if (age === 'new') return this.#new;
+    return age === 'recent' ? this.#recent : this.#slow;
+  }
+}
+
+function leaveRecent({ queue, host, ofDegraded }: AttemptInFlight): void {
+  host.recent -= 1;
+  // A queue that has moved to another host since counts from zero there.
+  if (queue.host === host && queue.recentAtHost > 0) queue.recentAtHost -= 1;
+  if (ofDegraded) host.recentOfDegraded -= 1;
 }

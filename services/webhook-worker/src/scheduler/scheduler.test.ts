@@ -2,27 +2,27 @@ import { describe, expect, it } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
 import { schedulerBench as bench } from '../testing/scheduler-bench.ts';
 
-describe('lanes', () => {
-  it('start no more of one webhook at once than it may have', () => {
+describe('the scheduler', () => {
+  it('starts no more attempts of one webhook than it may have in flight', () => {
     const { scheduler, leases, started } = bench();
     scheduler.accept(leases('a', 8));
     expect(started('a')).toBe(3);
   });
 
-  it('free the slot at the answer, not when the body has been read', () => {
+  it('frees the permit at the answer, before the body has been read', () => {
     const { scheduler, leases, running, started } = bench();
     scheduler.accept(leases('a', 4));
     running[0]?.answer();
     expect(started('a')).toBe(4);
   });
 
-  it('serve the webhooks in turn, so that a long line does not hold a short one up', () => {
+  it('serves the webhooks in turn, so that a long queue does not hold up a short one', () => {
     const { scheduler, leases, started } = bench({ permits: 4, concurrency: 4 });
     scheduler.accept([...leases('a', 10), ...leases('b', 2)]);
     expect([started('a'), started('b')]).toEqual([2, 2]);
   });
 
-  it('do not count attempts that have waited a second, nor, when no slot is free, 100 ms', () => {
+  it('counts an attempt against the permits of the process for 100 ms', () => {
     const { scheduler, leases, started, pass } = bench({ permits: 3 });
     scheduler.accept(leases('hanging', 3));
     scheduler.accept(leases('healthy', 1));
@@ -32,7 +32,7 @@ describe('lanes', () => {
     expect(started('healthy')).toBe(2);
   });
 
-  it('give a slow webhook five places and no line', () => {
+  it('gives a slow webhook five attempts in flight and no places to wait', () => {
     const { scheduler, leases, capacityOf, pass } = bench({ permits: 100, concurrency: 20, waiting: 20 });
     scheduler.accept(leases('slow', 10));
     expect(capacityOf('due', 'slow')).toBe(30);
@@ -42,7 +42,7 @@ describe('lanes', () => {
     expect(scheduler.figures).toMatchObject({ running: 10, waiting: 1, slow: 10 });
   });
 
-  it('let others connect before one that has been slow, but for tests, until it answers quickly once it connects', async () => {
+  it('lets other attempts connect before those of a degraded webhook, tests excepted, until one is answered within 1 s of connecting', async () => {
     const { scheduler, leases, running, pass } = bench();
     const startOne = (values: Partial<Lease> = {}) => {
       scheduler.accept(leases('a', 1).map((lease) => ({ ...lease, ...values })));
@@ -50,20 +50,20 @@ describe('lanes', () => {
     };
     expect(startOne({ number: 2 })?.canWait).toBe(false);
     pass(1_100);
-    scheduler.capacity('due');
+    scheduler.startEligible();
     await running[0]?.end(true);
     expect(startOne({ eventType: 'webhook.test' })?.canWait).toBe(false);
     const waiting = startOne();
     expect(waiting?.canWait).toBe(true);
     pass(3_000);
-    scheduler.capacity('due');
+    scheduler.startEligible();
     expect(startOne()?.canWait).toBe(true);
     waiting?.connects();
     waiting?.answer();
     expect(startOne()?.canWait).toBe(false);
   });
 
-  it('are quick again when the slow attempts have ended', async () => {
+  it('gives a webhook its places to wait back with the first quick answer', async () => {
     const { scheduler, leases, capacityOf, running, pass } = bench({ permits: 100 });
     scheduler.accept(leases('slow', 2));
     pass(1_100);
@@ -77,17 +77,18 @@ describe('lanes', () => {
     expect(capacityOf('due', 'slow')).toBe(23);
   });
 
-  it('hand back the line of a webhook that becomes slow, so that it does not take the room of all others', () => {
+  it('releases what waits for a webhook that becomes slow, so that others have the capacity', () => {
     const { scheduler, leases, released, pass } = bench({ permits: 10, concurrency: 3, waiting: 20 });
     scheduler.accept(leases('hanging', 23));
     expect(scheduler.capacity('new').total).toBe(7);
     pass(1_100);
+    scheduler.startEligible();
     expect(scheduler.capacity('new').total).toBe(20);
     expect(released).toHaveLength(20);
     expect(scheduler.figures).toMatchObject({ running: 3, waiting: 0 });
   });
 
-  it('start only webhooks with a clean record while a thousand attempts are old', async () => {
+  it('starts only webhooks without a slow attempt or recent timeout while a thousand attempts are slow', async () => {
     const { scheduler, leases, running, started, capacityOf, pass } = bench({
       permits: 2_000,
       concurrency: 1_000,
@@ -106,7 +107,7 @@ describe('lanes', () => {
     pass(5 * 60_000);
   });
 
-  it('hand back what is too old to start', () => {
+  it('releases what is too old to start', () => {
     const { scheduler, lease, released, started, pass } = bench();
     const slow = lease('a');
     pass(10_001);
@@ -115,18 +116,16 @@ describe('lanes', () => {
     expect(started('a')).toBe(1);
   });
 
-  it('give back what waits when the breaker opens, and have no room for new deliveries until it closes', async () => {
-    const { scheduler, leases, released, running, capacityOf, pass } = bench({ concurrency: 1 });
+  it('releases what waits for a webhook when its circuit opens', async () => {
+    const { scheduler, leases, released, running } = bench({ concurrency: 1 });
     scheduler.accept(leases('a', 5));
-    scheduler.openCircuit('a', 10_000);
+    scheduler.releaseWaiting('a');
     expect(released).toHaveLength(4);
-    expect(capacityOf('new', 'a')).toBe(0);
     await running[0]?.end();
-    pass(10_001);
-    expect(capacityOf('new', 'a')).toBe(21);
+    expect(running).toHaveLength(1);
   });
 
-  it('hand everything back that waits when they stop, and take nothing more', () => {
+  it('releases what waits when it stops, and every lease that comes later', () => {
     const { scheduler, leases, released, started } = bench();
     scheduler.accept(leases('a', 5));
     scheduler.stop();
@@ -137,53 +136,29 @@ describe('lanes', () => {
     expect(scheduler.capacity('due').total).toBe(0);
   });
 
-  it('forget webhooks that have nothing to remember', async () => {
-    const { scheduler, leases, running } = bench();
-    scheduler.accept(leases('a', 1));
+  it('forgets a webhook that does nothing and remembers no trouble, others after five minutes', async () => {
+    const { scheduler, leases, running, pass } = bench();
+    scheduler.accept([...leases('a', 1), ...leases('timed out', 1)]);
     await running[0]?.end();
+    await running[1]?.end(true);
+    expect(scheduler.figures.queues).toBe(1);
+    pass(5 * 60_000);
+    scheduler.forgetIdle();
     expect(scheduler.figures.queues).toBe(0);
   });
-});
 
-describe('the limit per organization and host', () => {
-  const twoFor = ({ lease }: ReturnType<typeof bench>, hostKey: string, webhooks: number) =>
-    Array.from({ length: 2 * webhooks }, (_, index) => lease(`${hostKey}/${index % webhooks}`, 0, hostKey));
-  const startedAt = ({ running }: ReturnType<typeof bench>, hostKey: string) =>
-    running.filter((entry) => entry.lease.hostKey === hostKey).length;
-
-  it('holds over all webhooks, for each organization and host by itself', () => {
-    const made = bench({ permits: 1_000, waiting: 20, perHost: 20 });
-    made.scheduler.accept([
-      ...twoFor(made, 'a victim', 100),
-      ...twoFor(made, 'b victim', 100),
-      ...twoFor(made, 'a', 9),
-    ]);
-    expect([startedAt(made, 'a victim'), startedAt(made, 'b victim'), startedAt(made, 'a')]).toEqual([20, 20, 18]);
-  });
-
-  it('gives a place that comes free to the next webhook in turn, when the attempt is over to the last byte', async () => {
-    const made = bench({ permits: 1_000, perHost: 2 });
-    const { scheduler, running } = made;
-    scheduler.accept(twoFor(made, 'victim', 3));
-    running[0]?.answer();
-    expect(running).toHaveLength(2);
+  it('knows when every attempt has ended, bodies included', async () => {
+    const { scheduler, leases, running } = bench();
+    scheduler.accept(leases('a', 2));
+    let isOver = false;
+    const over = scheduler.allEnded().then(() => {
+      isOver = true;
+    });
+    for (const entry of running) entry.answer();
     await running[0]?.end();
+    expect([scheduler.figures.running, isOver]).toEqual([0, false]);
     await running[1]?.end();
-    expect(running.map((entry) => entry.lease.webhookId.at(-1))).toEqual(['0', '1', '2', '0']);
-    while (running.length < 6) await running[running.length - 1]?.end();
-    expect(scheduler.figures.waiting).toBe(0);
-  });
-
-  it('lets nothing wait for a host that is full and slow: that would be in the place of others', async () => {
-    const made = bench({ permits: 100, concurrency: 2, waiting: 20, perHost: 2 });
-    const { scheduler, released, running, capacityOf, pass } = made;
-    scheduler.accept(twoFor(made, 'victim', 3));
-    expect(capacityOf('new', 'victim/2')).toBe(20);
-    pass(1_100);
-    scheduler.accept([made.lease('victim/3', 1_100, 'victim')]);
-    expect([released.length, scheduler.figures.waiting]).toEqual([5, 0]);
-    expect(['victim/0', 'victim/2', 'victim/3'].map((id) => capacityOf('due', id))).toEqual([0, 0, 0]);
-    await running[0]?.end();
-    expect(['victim/2', 'victim/3'].map((id) => capacityOf('due', id))).toEqual([22, 22]);
+    await over;
+    await scheduler.allEnded();
   });
 });

@@ -1,11 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { createPacer } from './connect-rate-limiter.ts';
+import { type ConnectRateLimiter, createConnectRateLimiter } from './connect-rate-limiter.ts';
 
-it('starts what comes together over several turns of the event loop, in its order', async () => {
-  const pace = createPacer();
+/** Asks for a permit, and does something at the moment when it would be granted. */
+function whenGranted(permit: ConnectRateLimiter, start: () => boolean, lowPriority: boolean): void {
+  void permit(lowPriority, start);
+}
+
+it('grants permits over several turns of the event loop, in the order in which they were asked for', async () => {
+  const permit = createConnectRateLimiter();
   const started: number[] = [];
-  for (let n = 0; n < 5; n++) pace(() => started.push(n) > 0, false);
+  for (let n = 0; n < 5; n++) whenGranted(permit, () => started.push(n) > 0, false);
   expect(started).toEqual([]);
   const perTurn: number[] = [];
   while (started.length < 5) {
@@ -15,18 +20,18 @@ it('starts what comes together over several turns of the event loop, in its orde
   }
   expect(started).toEqual([0, 1, 2, 3, 4]);
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(2);
-  pace(() => started.push(5) > 0, false);
+  whenGranted(permit, () => started.push(5) > 0, false);
   await turn();
   expect(started).toContain(5);
 });
 
-it('starts what can wait one at a time, many a few at a time, and lets what cannot pass', () => {
+it('grants permits of low priority one at a time, a few at a time of a long queue, and the others before them', () => {
   const turns: (() => void)[] = [];
   const later: (() => void)[] = [];
-  const pace = createPacer({ turn: (run) => turns.push(run), later: (run) => later.push(run) });
+  const permit = createConnectRateLimiter({ turn: (run) => turns.push(run), later: (run) => later.push(run) });
   const started: string[] = [];
-  for (let n = 0; n < 1_000; n++) pace(() => started.push('slow') > 0, true);
-  for (let n = 0; n < 4; n++) pace(() => started.push('first') > 0, false);
+  for (let n = 0; n < 1_000; n++) whenGranted(permit, () => started.push('slow') > 0, true);
+  for (let n = 0; n < 4; n++) whenGranted(permit, () => started.push('first') > 0, false);
   while (turns.length > 0) turns.shift()?.();
   expect(started).toEqual(['first', 'first', 'first', 'first']);
   const together: number[] = [];
@@ -38,15 +43,15 @@ it('starts what can wait one at a time, many a few at a time, and lets what cann
   expect(started).toHaveLength(1_004);
   expect(together[0]).toBe(5);
   expect(together.slice(-199)).toEqual(Array.from({ length: 199 }, () => 1));
-  // At 15 ms each: a thousand are through in seven seconds.
+  // At 15 ms each, a thousand permits take seven seconds.
   expect(together.length).toBeLessThan(467);
 });
 
-it('has a thousand of them started in some dozens of turns, which are long in a busy process', () => {
+it('grants a thousand permits within some dozens of turns, which are long in a busy process', () => {
   const turns: (() => void)[] = [];
-  const pace = createPacer({ turn: (run) => turns.push(run), later: () => undefined });
+  const permit = createConnectRateLimiter({ turn: (run) => turns.push(run), later: () => undefined });
   const started: number[] = [];
-  for (let n = 0; n < 1_000; n++) pace(() => started.push(n) > 0, false);
+  for (let n = 0; n < 1_000; n++) whenGranted(permit, () => started.push(n) > 0, false);
   let count = 0;
   while (turns.length > 0) {
     turns.shift()?.();
@@ -56,16 +61,17 @@ it('has a thousand of them started in some dozens of turns, which are long in a 
   expect(count).toBeLessThan(60);
 });
 
-it('gives nobody’s turn to what is not wanted any more', () => {
+it('spends no permit on a connection that is no longer wanted, and says which ones were granted', async () => {
   const later: (() => void)[] = [];
-  const pace = createPacer({ turn: () => undefined, later: (run) => later.push(run) });
+  const permit = createConnectRateLimiter({ turn: () => undefined, later: (run) => later.push(run) });
   const started: string[] = [];
-  for (const name of ['gone', 'gone', 'first', 'gone', 'second']) {
-    pace(() => name !== 'gone' && started.push(name) > 0, true);
-  }
+  const granted = ['gone', 'gone', 'first', 'gone', 'second'].map((name) =>
+    permit(true, () => name !== 'gone' && started.push(name) > 0),
+  );
   later.shift()?.();
   expect(started).toEqual(['first']);
   later.shift()?.();
   expect(started).toEqual(['first', 'second']);
   expect(later).toEqual([]);
+  expect(await Promise.all(granted)).toEqual([false, false, true, false, true]);
 });

@@ -1,57 +1,69 @@
-/** Tasks that start in one turn of the event loop, or a few of them when many wait: turns are long in a busy process. */
+/** Permits granted in one turn of the event loop, or a tenth of a long queue: turns are long in a busy process. */
 const perTurn = 2;
 const shareOfTurn = 10;
-/** Tasks that can wait start so far apart: 200 are through in three seconds; of more, a few together: 1,000 in seven. */
-const apartMs = 15;
-const shareOfLine = 200;
+/** Permits of low priority are granted so far apart: 200 take three seconds. Of a longer queue, several at a time: 1,000 take seven. */
+const lowPriorityEveryMs = 15;
+const lowPriorityShare = 200;
 
-/** Says whether it has started; one that is not wanted any more has not, and takes nobody's turn. */
-type Task = () => boolean;
+/**
+ * Grants permits to connect.
+ *
+ * @param isWanted asked when the permit would be granted; `false` uses up none
+ * @returns whether the permit was granted
+ */
+export type ConnectRateLimiter = (lowPriority: boolean, isWanted: () => boolean) => Promise<boolean>;
 
-/** Starts a task soon; tasks that can wait have a line of their own. */
-export type Pacer = (task: Task, canWait: boolean) => void;
-
-/** What runs something in a later turn of the event loop, and after so many milliseconds. */
-interface Scheduler {
+/** How the limiter waits: until a later turn of the event loop, or for some milliseconds. */
+interface Waiting {
   turn: (run: () => void) => void;
   later: (run: () => void, ms: number) => void;
 }
 
 /**
- * Starts things one after the other, a few in each turn of the event loop. For handshakes: when retries to ten endpoints
- * that hang fall due together, their ten handshakes came back together too, and stood 20 ms before everybody's answers.
- * Those to endpoints that have been slow come one every 15 ms: each takes a machine of two cores some of its time, and
- * none is awaited. The other line must move: two in each turn were 150 in a second when a burst went to a thousand new
- * endpoints.
+ * Spreads handshakes over turns of the event loop. When the retries to ten hanging endpoints fall due together, their ten
+ * handshakes otherwise complete together too, and delay every answer behind them by 20 ms. Connections to endpoints that
+ * have been slow are made one every 15 ms: each costs a machine of two cores some of its time, and none is urgent. The
+ * normal queue must move faster: at two in each turn, a burst to a thousand new endpoints connected 150 times a second.
  */
-export function createPacer(scheduler: Scheduler = { turn: setImmediate, later: setTimeout }): Pacer {
-  const urgent = createLine((waiting) => Math.max(perTurn, Math.ceil(waiting / shareOfTurn)), scheduler.turn);
-  const patient = createLine(
-    (waiting) => Math.ceil(waiting / shareOfLine),
-    (run) => scheduler.later(run, apartMs),
+export function createConnectRateLimiter(
+  waiting: Waiting = { turn: setImmediate, later: setTimeout },
+): ConnectRateLimiter {
+  const normal = createPermitQueue((length) => Math.max(perTurn, Math.ceil(length / shareOfTurn)), waiting.turn);
+  const low = createPermitQueue(
+    (length) => Math.ceil(length / lowPriorityShare),
+    (run) => waiting.later(run, lowPriorityEveryMs),
   );
-  return (task, canWait) => (canWait ? patient : urgent)(task);
+  return (lowPriority, isWanted) => (lowPriority ? low : normal)(isWanted);
 }
 
-/** @param share how many of those waiting start together */
-function createLine(share: (waiting: number) => number, schedule: (run: () => void) => void): (task: Task) => void {
-  const waiting: Task[] = [];
+/**
+ * @param share how many permits are granted together when so many are asked for
+ * @param schedule runs the next round of grants
+ */
+function createPermitQueue(
+  share: (length: number) => number,
+  schedule: (run: () => void) => void,
+): (isWanted: () => boolean) => Promise<boolean> {
+  const queue: { isWanted: () => boolean; resolve: (granted: boolean) => void }[] = [];
   let scheduled = false;
-  const run = () => {
+  const grant = () => {
     scheduled = false;
-    let left = share(waiting.length);
-    for (let task = waiting.shift(); task !== undefined; task = left > 0 ? waiting.shift() : undefined) {
-      if (task()) left -= 1;
+    let left = share(queue.length);
+    for (let next = queue.shift(); next !== undefined; next = left > 0 ? queue.shift() : undefined) {
+      const granted = next.isWanted();
+      next.resolve(granted);
+      if (granted) left -= 1;
     }
-    scheduleIfWaiting();
+    scheduleIfNeeded();
   };
-  const scheduleIfWaiting = () => {
-    if (scheduled || waiting.length === 0) return;
+  const scheduleIfNeeded = () => {
+    if (scheduled || queue.length === 0) return;
     scheduled = true;
-    schedule(run);
+    schedule(grant);
   };
-  return (task) => {
-    waiting.push(task);
-    scheduleIfWaiting();
-  };
+  return (isWanted) =>
+    new Promise((resolve) => {
+      queue.push({ isWanted, resolve });
+      scheduleIfNeeded();
+    });
 }

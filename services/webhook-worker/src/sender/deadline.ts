@@ -1,21 +1,15 @@
-/** The one deadline of an attempt, and how long the attempt has taken. What it waits for us is not its time. */
+/** The one deadline of an attempt, and how long the attempt has taken. */
 export class Deadline {
-  readonly #ms: number;
+  readonly totalMs: number;
   readonly #monotonic: () => number;
-  readonly #expire: () => void;
-  #startedAt: number;
+  readonly #startedAt: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param expire called when it has passed, unless it was cleared or replaced before */
-  constructor(ms: number, monotonic: () => number, expire: () => void) {
-    this.#ms = ms;
+  /** @param spentMs what looking up the host took */
+  constructor(totalMs: number, spentMs: number, monotonic: () => number) {
+    this.totalMs = totalMs;
     this.#monotonic = monotonic;
-    this.#expire = expire;
-    this.#startedAt = monotonic();
-  }
-
-  start(): void {
-    this.replace(this.remainingMs, this.#expire);
+    this.#startedAt = monotonic() - spentMs;
   }
 
   get elapsedMs(): number {
@@ -23,19 +17,21 @@ export class Deadline {
   }
 
   get remainingMs(): number {
-    return Math.max(0, this.#ms - this.elapsedMs);
+    return Math.max(0, this.totalMs - this.elapsedMs);
   }
 
-  /** Milliseconds that were not the attempt's: it has them again. */
-  excuse(ms: number): void {
-    this.#startedAt += ms;
-    this.start();
+  get hasPassed(): boolean {
+    return this.remainingMs === 0;
   }
 
-  /** Something else is awaited from now on, for so long. */
-  replace(ms: number, expire: () => void): void {
+  get lateMs(): number {
+    return this.elapsedMs - this.totalMs;
+  }
+
+  /** Calls `expire` when the deadline has passed, or after `atMostMs`, instead of what was armed before. */
+  arm(expire: () => void, atMostMs = Number.POSITIVE_INFINITY): void {
     this.clear();
-    this.#timer = setTimeout(expire, ms);
+    this.#timer = setTimeout(expire, Math.min(this.remainingMs, atMostMs));
   }
 
   clear(): void {

@@ -1,17 +1,17 @@
 import { createAddressPolicy } from '@enterprise-api/shared/security';
 import { describe, expect, it } from '@jest/globals';
-import { createAddressBook } from './dns-cache.ts';
+import { createDnsCache, type DnsCache } from './dns-cache.ts';
 import { destinationBlocked, dnsFailure } from './failures.ts';
 import type { Resolution } from './resolver.ts';
 
-function bookOf(answers: Record<string, Resolution>, allowedPrivateCidrs: string[] = []) {
+function cacheOf(answers: Record<string, Resolution>, allowedPrivateCidrs: string[] = []) {
   const asked: string[] = [];
   let now = 0;
-  const book = createAddressBook({
+  const cache = createDnsCache({
     resolver: {
       resolve: async (name) => {
         asked.push(name);
-        return answers[name] ?? { ok: false, failure: dnsFailure(null) };
+        return answers[name] ?? { ok: false, failure: dnsFailure(null), isTemporary: false };
       },
     },
     policy: createAddressPolicy({ allowedPrivateCidrs }),
@@ -20,61 +20,148 @@ function bookOf(answers: Record<string, Resolution>, allowedPrivateCidrs: string
   const pass = (ms: number) => {
     now += ms;
   };
-  return { book, asked, pass };
+  return { cache, asked, pass };
 }
 
 const found = (addresses: string[], ttlMs = 60_000): Resolution => ({ ok: true, addresses, ttlMs });
 const blocked = { ok: false, failure: destinationBlocked };
 
-describe('the address book', () => {
-  it('knows IP literals without asking', () => {
-    const { book, asked } = bookOf({});
-    expect(book.known('8.8.8.8')).toEqual({ ok: true, addresses: ['8.8.8.8'] });
-    expect(book.known('10.0.0.1')).toEqual(blocked);
-    expect(book.known('::ffff:8.8.8.8')).toEqual(blocked);
+describe('the DNS cache', () => {
+  it('needs no look-up for IP literals', () => {
+    const { cache, asked } = cacheOf({});
+    expect(cache.known('8.8.8.8')).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+    expect(cache.known('10.0.0.1')).toEqual(blocked);
+    expect(cache.known('::ffff:8.8.8.8')).toEqual(blocked);
     expect(asked).toEqual([]);
   });
 
-  it('refuses a name if any address is forbidden, also one that would not be kept', async () => {
+  it('refuses a name if any of its addresses is forbidden, also one beyond those that are kept', async () => {
     const many = Array.from({ length: 20 }, (_, index) => `8.8.8.${index}`);
-    const { book } = bookOf({
+    const { cache } = cacheOf({
       good: found(many),
       mixed: found(['8.8.8.8', '10.0.0.1']),
       late: found([...many, '10.0.0.1']),
     });
-    expect(await book.find('good')).toEqual({ ok: true, addresses: many.slice(0, 16) });
-    expect(await book.find('mixed')).toEqual(blocked);
-    expect(await book.find('late')).toEqual(blocked);
+    expect(await cache.find('good', 1_000)).toEqual({ ok: true, addresses: many.slice(0, 16) });
+    expect(await cache.find('mixed', 1_000)).toEqual(blocked);
+    expect(await cache.find('late', 1_000)).toEqual(blocked);
   });
 
   it('keeps an answer for its time to live, and at most 5 s', async () => {
-    const { book, asked, pass } = bookOf({
+    const { cache, asked, pass } = cacheOf({
       short: found(['8.8.8.8'], 1_000),
       long: found(['8.8.8.8']),
       none: found(['8.8.8.8'], 0),
     });
-    await Promise.all(['short', 'long', 'none'].map((name) => book.find(name)));
-    expect(['short', 'long', 'none'].map((name) => book.known(name) !== undefined)).toEqual([true, true, false]);
+    await Promise.all(['short', 'long', 'none'].map((name) => cache.find(name, 1_000)));
+    expect(['short', 'long', 'none'].map((name) => cache.known(name) !== undefined)).toEqual([true, true, false]);
     pass(1_000);
-    expect(['short', 'long'].map((name) => book.known(name) !== undefined)).toEqual([false, true]);
+    expect(['short', 'long'].map((name) => cache.known(name) !== undefined)).toEqual([false, true]);
     pass(4_000);
-    expect(book.known('long')).toBeUndefined();
+    expect(cache.known('long')).toBeUndefined();
     expect(asked).toHaveLength(3);
   });
 
   it('keeps no failure', async () => {
-    const { book } = bookOf({});
-    expect(await book.find('nowhere')).toMatchObject({ ok: false, failure: { code: 'dns_failed' } });
-    expect(book.known('nowhere')).toBeUndefined();
+    const { cache } = cacheOf({});
+    expect(await cache.find('nowhere', 1_000)).toMatchObject({ ok: false, failure: { code: 'dns_failed' } });
+    expect(cache.known('nowhere')).toBeUndefined();
   });
 
-  it('takes of localhost what the operator allowed', async () => {
+  it('says how long it waited when no answer came in time', async () => {
+    const resolve = () => new Promise<never>(() => undefined);
+    const policy = createAddressPolicy({ allowedPrivateCidrs: [] });
+    const cache = createDnsCache({ resolver: { resolve }, policy, monotonic: () => 0 });
+    const message = 'The host name of the URL was not resolved within 20 ms.';
+    expect(await cache.find('silent', 20)).toEqual({ ok: false, failure: { code: 'timeout', message } });
+    // With a second name that nobody answers for, it is the name servers.
+    const second = await cache.find('silent-too', 20);
+    expect(second).toMatchObject({ ok: false, failure: { code: 'timeout', localCause: 'resolver' } });
+  });
+
+  it('uses those addresses of localhost that the operator allowed', async () => {
     const loopback = { localhost: found(['127.0.0.1', '::1']), 'a.localhost': found(['127.0.0.1', '::1']) };
-    expect(await bookOf(loopback, ['127.0.0.0/8']).book.find('localhost')).toEqual({
+    expect(await cacheOf(loopback, ['127.0.0.0/8']).cache.find('localhost', 1_000)).toEqual({
       ok: true,
       addresses: ['127.0.0.1'],
     });
-    expect(await bookOf(loopback, ['::1']).book.find('a.localhost')).toEqual({ ok: true, addresses: ['::1'] });
-    expect(await bookOf(loopback).book.find('localhost')).toEqual(blocked);
+    expect(await cacheOf(loopback, ['::1']).cache.find('a.localhost', 1_000)).toEqual({ ok: true, addresses: ['::1'] });
+    expect(await cacheOf(loopback).cache.find('localhost', 1_000)).toEqual(blocked);
+  });
+});
+
+describe('name servers that do not answer', () => {
+  const noAnswer: Resolution = { ok: false, failure: dnsFailure({ code: 'ESERVFAIL' }), isTemporary: true };
+  const notFound: Resolution = { ok: false, failure: dnsFailure({ code: 'ENOTFOUND' }), isTemporary: false };
+  const causeOf = async (cache: DnsCache, name: string) => {
+    const location = await cache.find(name, 1_000);
+    return location.ok ? 'found' : (location.failure.localCause ?? "the receiver's");
+  };
+
+  it('for one name alone, while others are resolved, are its owner’s', async () => {
+    const { cache } = cacheOf({ good: found(['8.8.8.8'], 0), bad: noAnswer });
+    await cache.find('good', 1_000);
+    expect([await causeOf(cache, 'bad'), await causeOf(cache, 'bad')]).toEqual(["the receiver's", "the receiver's"]);
+  });
+
+  it('for names in general are ours, and the public code stays', async () => {
+    const answers: Record<string, Resolution> = { a: found(['8.8.8.8'], 0), b: found(['8.8.4.4'], 0) };
+    const { cache } = cacheOf(answers);
+    await cache.find('a', 1_000);
+    await cache.find('b', 1_000);
+    Object.assign(answers, { a: noAnswer, b: noAnswer });
+    await cache.find('a', 1_000);
+    const location = await cache.find('b', 1_000);
+    expect(location).toMatchObject({ failure: { code: 'dns_failed', localCause: 'resolver' } });
+    expect(await causeOf(cache, 'a')).toBe('resolver');
+    answers.b = found(['8.8.4.4'], 0);
+    expect([await causeOf(cache, 'b'), await causeOf(cache, 'a')]).toEqual(['found', "the receiver's"]);
+  });
+
+  it('are ours when no other name was resolved within a minute', async () => {
+    const answers: Record<string, Resolution> = { bad: noAnswer, good: found(['8.8.8.8'], 0) };
+    const { cache, pass } = cacheOf(answers);
+    expect(await causeOf(cache, 'bad')).toBe('resolver');
+    await cache.find('good', 1_000);
+    pass(59_999);
+    expect(await causeOf(cache, 'bad')).toBe("the receiver's");
+    pass(1);
+    expect(await causeOf(cache, 'bad')).toBe('resolver');
+  });
+
+  it('are not meant by an answer that there is no such name', async () => {
+    const { cache } = cacheOf({ gone: notFound, 'gone-too': notFound, bad: noAnswer });
+    expect([await causeOf(cache, 'gone'), await causeOf(cache, 'gone-too')]).toEqual([
+      "the receiver's",
+      "the receiver's",
+    ]);
+    // It is an answer: the name servers work.
+    expect(await causeOf(cache, 'bad')).toBe("the receiver's");
+  });
+
+  it('leave the last known addresses to connections that stand, and are asked again in the background', async () => {
+    const answers: Record<string, Resolution> = { a: found(['8.8.8.8'], 1_000) };
+    const { cache, asked, pass } = cacheOf(answers);
+    await cache.find('a', 1_000);
+    pass(1_000);
+    expect(cache.stale('a')).toEqual([]);
+    answers.a = noAnswer;
+    await cache.find('a', 1_000);
+    expect(cache.known('a')).toBeUndefined();
+    expect(cache.stale('a')).toEqual(['8.8.8.8']);
+    expect(asked).toEqual(['a', 'a', 'a']);
+    await cache.find('a', 1_000);
+    answers.a = notFound;
+    await cache.find('a', 1_000);
+    expect(cache.stale('a')).toEqual([]);
+  });
+
+  it('leave no address that is forbidden', async () => {
+    const answers: Record<string, Resolution> = { a: found(['8.8.8.8', '10.0.0.1'], 0) };
+    const { cache } = cacheOf(answers);
+    await cache.find('a', 1_000);
+    answers.a = noAnswer;
+    await cache.find('a', 1_000);
+    expect(cache.stale('a')).toEqual([]);
   });
 });

@@ -1,82 +1,118 @@
 import { isIP } from 'node:net';
+import { BoundedMap, withTimeout } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
-import { destinationBlocked, type Failure } from './failures.ts';
-import type { Resolver } from './resolver.ts';
+import { destinationBlocked, type Failure, resolverDown } from './failures.ts';
+import { OutageRecord } from './outage-record.ts';
+import type { Resolution, Resolver } from './resolver.ts';
 
-/** Where a host may be reached: the addresses to hand to the socket, every one vetted; or why there is none. */
+/** Where a host can be reached: the addresses to hand to the socket, each one permitted; or why there is none. */
 export type Location = { ok: true; addresses: readonly string[] } | { ok: false; failure: Failure };
 
-/** Says where hosts are. */
-export type AddressBook = {
+export type DnsCache = {
   /** What is known without asking: an IP literal, or a name looked up a moment ago. */
   known(host: string): Location | undefined;
-  /** Asks. Never rejects; questions for one name at the same time are one. */
-  find(host: string): Promise<Location>;
+  /** Asks, for at most `withinMs`. Never rejects; simultaneous questions for one name are one. */
+  find(host: string, withinMs: number): Promise<Location>;
+  /**
+   * The last known addresses of a name whose last look-up brought no answer, for connections that stand already; empty
+   * for every other name. Asks again in the background.
+   */
+  stale(host: string): readonly string[];
 };
 
-export type AddressBookOptions = {
+export type DnsCacheOptions = {
   resolver: Pick<Resolver, 'resolve'>;
   policy: AddressPolicy;
   /** The monotonic clock, milliseconds. */
   monotonic: () => number;
 };
 
-/** All addresses of a name are vetted; this many are kept. */
+/** All addresses of a name are checked; this many are kept. */
 const maxAddresses = 16;
-/** A name server's word is kept for its own time, and at most this long: enough for one lookup per burst. */
+/** An answer is kept for its own time to live, and at most this long: enough for one look-up per burst. */
 const maxKeptMs = 5_000;
 const maxEntries = 10_000;
+/** RFC 6761: resolved without asking anybody. */
+const loopback: Resolution = { ok: true, addresses: ['127.0.0.1', '::1'], ttlMs: Number.POSITIVE_INFINITY };
+
+/** `isFailing`: the last look-up brought no answer about the name. */
+type Entry = { location: Location; expiresAt: number; isFailing: boolean };
 
 /**
- * The first of the two address checks (the connector has the other): a name is refused if **any** of its addresses is
- * forbidden. Nobody legitimate mixes, and picking the good ones would leave a game to play.
+ * The first of the two address checks (the connector has the second): a name is refused if **any** of its addresses is
+ * forbidden. No legitimate name mixes public and private addresses, and using the permitted ones would let an attacker
+ * choose which answer we act on.
  */
-export function createAddressBook({ resolver, policy, monotonic }: AddressBookOptions): AddressBook {
-  const entries = new Map<string, { location: Location; expiresAt: number }>();
+export function createDnsCache({ resolver, policy, monotonic }: DnsCacheOptions): DnsCache {
+  const entries = new BoundedMap<string, Entry>(maxEntries);
   const questions = new Map<string, Promise<Location>>();
+  const outages = new OutageRecord(monotonic);
 
   function keep(host: string, location: Location, forMs: number): Location {
-    entries.delete(host);
-    if (entries.size >= maxEntries) entries.delete(entries.keys().next().value ?? '');
-    entries.set(host, { location, expiresAt: monotonic() + forMs });
+    entries.set(host, { location, expiresAt: monotonic() + forMs, isFailing: false });
     return location;
   }
 
+  /**
+   * No answer about a name. It is ours when other names fail too, and when no other name was resolved lately; a name
+   * that alone fails is its owner's.
+   */
+  function noAnswer(host: string, failure: Failure, isOursAlone: boolean): Location {
+    const entry = entries.get(host);
+    if (entry !== undefined) entry.isFailing = true;
+    const isOurs = outages.failed(host) || (isOursAlone && !outages.othersSucceed(host));
+    return { ok: false, failure: isOurs ? resolverDown(failure) : failure };
+  }
+
   async function ask(host: string): Promise<Location> {
-    const resolution = await resolver.resolve(host);
-    if (!resolution.ok) return { ok: false, failure: resolution.failure };
-    const location = vet(addressesOf(host, resolution.addresses, policy), policy);
-    const forMs = Math.min(resolution.ttlMs, maxKeptMs);
-    return forMs > 0 ? keep(host, location, forMs) : location;
+    const isLoopback = host === 'localhost' || host.endsWith('.localhost');
+    const resolution = isLoopback ? loopback : await resolver.resolve(host);
+    if (!resolution.ok && resolution.isTemporary) return noAnswer(host, resolution.failure, true);
+    if (!isLoopback) outages.succeeded(host);
+    if (!resolution.ok) {
+      entries.delete(host);
+      return { ok: false, failure: resolution.failure };
+    }
+    const addresses = isLoopback ? permittedOf(resolution.addresses, policy) : resolution.addresses;
+    return keep(host, check(addresses, policy), Math.min(resolution.ttlMs, maxKeptMs));
+  }
+
+  function askOnce(host: string): Promise<Location> {
+    const running = questions.get(host);
+    if (running !== undefined) return running;
+    const question = ask(host).finally(() => questions.delete(host));
+    questions.set(host, question);
+    return question;
   }
 
   return {
     known(host) {
       const entry = entries.get(host);
       if (entry !== undefined && entry.expiresAt > monotonic()) return entry.location;
-      return isIP(host) === 0 ? undefined : keep(host, vet([host], policy), Number.POSITIVE_INFINITY);
+      return isIP(host) === 0 ? undefined : keep(host, check([host], policy), Number.POSITIVE_INFINITY);
     },
-    find(host) {
-      const running = questions.get(host);
-      if (running !== undefined) return running;
-      const question = ask(host).finally(() => questions.delete(host));
-      questions.set(host, question);
-      return question;
+    find: (host, withinMs) =>
+      withTimeout(askOnce(host), withinMs, () => {
+        const message = `The host name of the URL was not resolved within ${withinMs} ms.`;
+        // A deadline shorter than the resolver's own time limits proves little about the name servers.
+        return noAnswer(host, { code: 'timeout', message }, false);
+      }),
+    stale(host) {
+      const entry = entries.get(host);
+      if (entry === undefined || !entry.isFailing || !entry.location.ok) return [];
+      void askOnce(host);
+      return entry.location.addresses.filter((address) => policy.permits(address));
     },
   };
 }
 
-function vet(addresses: readonly string[], policy: AddressPolicy): Location {
+function check(addresses: readonly string[], policy: AddressPolicy): Location {
   if (!addresses.every((address) => policy.permits(address))) return { ok: false, failure: destinationBlocked };
   return { ok: true, addresses: addresses.slice(0, maxAddresses) };
 }
 
-/**
- * `localhost` is answered by ourselves with both loopback addresses; an operator who allowed `127.0.0.0/8` and not
- * `::1` has said which one to take.
- */
-function addressesOf(host: string, addresses: readonly string[], policy: AddressPolicy): readonly string[] {
-  if (host !== 'localhost' && !host.endsWith('.localhost')) return addresses;
+/** We answer for `localhost` with both loopback addresses; an operator may have allowed only one of them. */
+function permittedOf(addresses: readonly string[], policy: AddressPolicy): readonly string[] {
   const permitted = addresses.filter((address) => policy.permits(address));
   return permitted.length > 0 ? permitted : addresses;
 }

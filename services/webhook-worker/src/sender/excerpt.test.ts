@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { excerptOf, maxExcerptBytes } from './excerpt.ts';
+import { excerptOf, isCompressed, maxExcerptBytes } from './excerpt.ts';
 
 const of = (...chunks: (string | Buffer)[]) =>
   excerptOf(
@@ -20,11 +20,34 @@ describe('the excerpt of a body', () => {
     expect(of('')).toBeNull();
   });
 
-  it('is null for a compressed body', () => {
-    for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'x-unknown', 'gzip, identity']) {
-      expect(excerptOf([Buffer.from('abc')], encoding)).toBeNull();
-    }
-    expect(excerptOf([Buffer.from('abc')], 'Identity')).toBe('abc');
+  it.each(['gzip', 'br', 'deflate', 'zstd', 'x-unknown', 'gzip, identity'])('does not exist of %s', (encoding) => {
+    expect(isCompressed(encoding)).toBe(true);
+  });
+
+  it.each([undefined, 'identity', ' Identity '])('exists of a body that is not compressed (%s)', (encoding) => {
+    expect(isCompressed(encoding)).toBe(false);
+  });
+
+  it.each<[string, Buffer, string]>([
+    ['text/plain; charset=iso-8859-1', Buffer.from('Gr\xfc\xdfe', 'latin1'), 'Gr\u00fc\u00dfe'],
+    ['text/html;charset="ISO-8859-1"', Buffer.from('\xe9', 'latin1'), '\u00e9'],
+    ['text/plain; Charset=windows-1252', Buffer.from([0x80]), '\u20ac'],
+    ['text/plain; charset=shift_jis', Buffer.from([0x83, 0x65]), '\u30c6'],
+    ['text/plain; charset=utf-16le', Buffer.from('ab', 'utf16le'), 'ab'],
+    ['text/plain; charset=UTF-8', Buffer.from('\u00fc'), '\u00fc'],
+    ['text/plain; charset=no-such-thing', Buffer.from('\u00fc'), '\u00fc'],
+    ['text/plain', Buffer.from('\u00fc'), '\u00fc'],
+  ])('is read by the charset of %s', (contentType, body, text) => {
+    expect(excerptOf([body], contentType)).toBe(text);
+  });
+
+  it('in any charset ends before a character that the limit would cut, and is at most 4 KiB as stored', () => {
+    const japanese = Buffer.concat([Buffer.from('x'), Buffer.from([0x83, 0x65])]);
+    const body = Buffer.concat([Buffer.from('x'), ...Array.from({ length: 3_000 }, () => japanese.subarray(1))]);
+    expect(excerptOf([body], 'text/plain; charset=shift_jis')).toMatch(/^x\u30c6+$/);
+    const latin = excerptOf([Buffer.alloc(5_000, 0xe9)], 'text/plain; charset=iso-8859-1') ?? '';
+    expect(latin).toMatch(/^\u00e9+$/);
+    expect(Buffer.byteLength(latin)).toBe(maxExcerptBytes);
   });
 
   it('ends before a character that the limit would cut', () => {

@@ -1,116 +1,190 @@
-import { excerptOf, maxExcerptBytes } from './excerpt.ts';
-import { exchangeFailure, type Failure, FailureError } from './failures.ts';
+import type { Connection } from './connection.ts';
+import type { Deadline } from './deadline.ts';
+import { excerptOf, isCompressed, maxExcerptBytes } from './excerpt.ts';
+import { type Failure, FailureError } from './failures.ts';
 
-/** What came of an exchange: an answer, a failure, or nothing because its start was refused. */
-export type Outcome =
-  | { kind: 'response'; statusCode: number; retryAfter: string | null; excerpt: string | null }
-  | { kind: 'error'; failure: Failure }
+/** What came of one request on one connection. */
+export type ExchangeResult =
+  | {
+      kind: 'response';
+      statusCode: number;
+      retryAfter: string | null;
+      location: string | null;
+      excerpt: string | null;
+      isCompressed: boolean;
+      /** From the start of the deadline to the complete headers. */
+      answeredMs: number;
+      /** From writing the request to the first byte of an answer; null without one. */
+      firstByteMs: number | null;
+      /** The body was read to its end: the connection can be used again. */
+      isWhole: boolean;
+    }
+  | {
+      kind: 'error';
+      failure: Failure;
+      /** Whether the receiver may have seen the request. */
+      written: boolean;
+      /** The connection ended before the request was written, or else before the first byte of an answer. */
+      isRepeatable: boolean;
+      firstByteMs: number | null;
+    }
+  /** The caller refused the start. The connection is as good as before. */
   | { kind: 'not_started' };
 
-/** How one request on one connection tells its sender what happens. Called synchronously, each at most once. */
-export type ExchangeEvents = {
-  /** Right before the first byte. `false` gives the request up. */
-  starting(): boolean;
-  /** The head of the final answer is complete. */
-  answered(statusCode: number): void;
-  /** The body is read as far as it will be; `complete`: to its end, so that the connection can be used again. */
-  finished(complete: boolean): void;
-  /** No answer will come. `written`: the receiver may have seen the request. */
-  failed(failure: Failure, written: boolean): void;
+export type ExchangeOptions = {
+  deadline: Deadline;
+  /** The monotonic clock, milliseconds. */
+  monotonic: () => number;
+  /** Asked right before the first byte; `false` gives the request up. */
+  mayStart: () => boolean;
+  /** Told when the head of the final answer is complete. */
+  onAnswer: ((statusCode: number) => void) | undefined;
 };
 
 type Headers = Record<string, string | string[] | undefined>;
 type Controller = { abort(reason: Error): void };
 
-/** At 16 KiB a body is cut off. */
+/** At 16 KiB a body is cut off, and after the head of an answer it is read for at most 2 s. */
 const maxBodyBytes = 16_384;
+const maxBodyMs = 2_000;
+/** A deadline that fires later than this shows that this process stood still, not that the receiver was slow. */
+const lateMs = 500;
 
 const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not one that belongs to the request.' };
-const refused = new FailureError({ code: 'connection_reset', message: 'The request was given up before it started.' });
+const notDrained: Failure = { code: 'connection_reset', message: 'The connection still holds a part of a request.' };
+/** Thrown at undici, not told to anybody: the exchange has its result already. */
+const givenUp = new FailureError(notDrained);
 
-/** One request on one connection, as a handler for undici's dispatch: it turns callbacks into {@link ExchangeEvents}. */
+/** One request on one connection, as a handler for undici's `dispatch`. It ends at the deadline at the latest. */
 export class Exchange {
-  written = false;
-  statusCode = 0;
-  /** When the request was written and when the first byte of an answer came, on the monotonic clock. */
-  writtenAt = 0;
-  firstByteAt: number | null = null;
-  readonly #events: ExchangeEvents;
-  readonly #monotonic: () => number;
-  #over = false;
+  readonly result: Promise<ExchangeResult>;
+  readonly #connection: Connection;
+  readonly #options: ExchangeOptions;
+  #settle!: (result: ExchangeResult) => void;
+  #isOver = false;
+  #isWritten = false;
+  #writtenAt = 0;
+  #firstByteAt: number | null = null;
+  #answeredMs = 0;
+  #statusCode = 0;
+  #headers: Headers = {};
   #bodyBytes = 0;
   #chunks: Buffer[] = [];
-  #headers: Headers = {};
 
-  constructor(events: ExchangeEvents, monotonic: () => number) {
-    this.#events = events;
-    this.#monotonic = monotonic;
+  constructor(connection: Connection, options: ExchangeOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.result = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
   }
 
-  /** The status, what of the headers and body is kept. Only after `answered`. */
-  response(): Outcome & { kind: 'response' } {
-    const retryAfter = first(this.#headers['retry-after']);
-    const encoding = first(this.#headers['content-encoding']);
-    return {
-      kind: 'response',
-      statusCode: this.statusCode,
-      retryAfter: retryAfter ?? null,
-      excerpt: excerptOf(this.#chunks, encoding),
-    };
-  }
-
-  /** Its sender has what it needs: nothing is told any more. */
-  abandon(): void {
-    this.#over = true;
+  start(path: string, request: { headers: Readonly<Record<string, string>>; body: Buffer }): void {
+    this.#options.deadline.arm(() => this.#expire());
+    this.#connection.client.dispatch({ method: 'POST', path, ...request }, this);
   }
 
   onRequestStart(): void {
-    // Thrown, not aborted: an abort would take the connection along.
-    if (this.#over || !this.#events.starting()) throw refused;
-    this.written = true;
-    this.writtenAt = this.#monotonic();
+    const connection = this.#connection;
+    // A receiver that answered the request before without reading all of it: this one would wait behind the rest.
+    if (!this.#isOver && !connection.isDrained()) this.#fail(notDrained);
+    if (!this.#isOver && !this.#options.mayStart()) this.#end({ kind: 'not_started' });
+    // Thrown, not aborted: an abort would end the connection too.
+    if (this.#isOver) throw givenUp;
+    this.#isWritten = true;
+    connection.begin();
+    this.#writtenAt = this.#options.monotonic();
   }
 
   onResponseStarted(): void {
-    this.firstByteAt ??= this.#monotonic();
+    this.#firstByteAt ??= this.#options.monotonic();
   }
 
   onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
-    if (this.#over) return;
-    // Interim answers were taken out before: this one is a change of protocol, or nothing that HTTP knows.
-    if (statusCode < 200) {
-      controller.abort(new FailureError(notHttp));
-    } else {
-      this.statusCode = statusCode;
-      this.#headers = headers;
-      this.#events.answered(statusCode);
-    }
+    if (this.#isOver) return;
+    // Informational responses were removed before: this one changes the protocol, or is nothing that HTTP knows.
+    if (statusCode < 200) return controller.abort(new FailureError(notHttp));
+    const { deadline, onAnswer } = this.#options;
+    this.#statusCode = statusCode;
+    this.#headers = headers;
+    this.#answeredMs = deadline.elapsedMs;
+    deadline.arm(() => this.#answer(false), maxBodyMs);
+    this.#connection.noteAnswer();
+    onAnswer?.(statusCode);
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
-    if (this.#over) return;
+    if (this.#isOver) return;
     if (this.#bodyBytes < maxExcerptBytes) this.#chunks.push(chunk);
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > maxBodyBytes) this.#finish(false);
+    if (this.#bodyBytes > maxBodyBytes) this.#answer(false);
   }
 
   onResponseEnd(): void {
-    if (!this.#over) this.#finish(true);
+    if (!this.#isOver) this.#answer(true);
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isOver) return;
     // A body that is cut off does not take back the answer.
-    if (this.statusCode === 0) this.#events.failed(exchangeFailure(error), this.written);
-    else this.#events.finished(false);
+    if (this.#statusCode === 0) this.#fail(this.#connection.failureOf(error));
+    else this.#answer(false);
   }
 
-  #finish(complete: boolean): void {
-    this.#over = true;
-    this.#events.finished(complete);
+  #answer(isWhole: boolean): void {
+    const headers = this.#headers;
+    const compressed = isCompressed(first(headers['content-encoding']));
+    this.#end({
+      kind: 'response',
+      statusCode: this.#statusCode,
+      retryAfter: first(headers['retry-after']) ?? null,
+      location: first(headers.location) ?? null,
+      excerpt: compressed ? null : excerptOf(this.#chunks, first(headers['content-type'])),
+      isCompressed: compressed && this.#bodyBytes > 0,
+      answeredMs: this.#answeredMs,
+      firstByteMs: this.#firstByteMs,
+      isWhole,
+    });
+  }
+
+  #fail(failure: Failure): void {
+    const isUnanswered = this.#firstByteAt === null && !this.#connection.sawBytes;
+    const hasEnded = this.#connection.stage === 'open' && failure.code === 'connection_reset';
+    const isRepeatable = this.#isWritten ? hasEnded && isUnanswered : failure.code !== 'timeout';
+    this.#end({ kind: 'error', failure, written: this.#isWritten, isRepeatable, firstByteMs: this.#firstByteMs });
+  }
+
+  #end(result: ExchangeResult): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.deadline.clear();
+    this.#settle(result);
+  }
+
+  get #firstByteMs(): number | null {
+    return this.#firstByteAt === null ? null : this.#firstByteAt - this.#writtenAt;
+  }
+
+  #expire(): void {
+    const { deadline } = this.#options;
+    // After a standstill of the process the timer runs before the answer that has come meanwhile: read that first.
+    if (deadline.lateMs > lateMs && this.#isWritten) setImmediate(() => this.#timeOut());
+    else this.#timeOut();
+  }
+
+  #timeOut(): void {
+    if (this.#isOver) return;
+    if (this.#statusCode !== 0) return this.#answer(false);
+    const message = `${missing[this.#connection.stage]} within ${this.#options.deadline.totalMs} ms.`;
+    this.#fail({ code: 'timeout', message });
   }
 }
+
+const missing = {
+  connecting: 'The receiver did not accept the connection',
+  securing: 'The TLS handshake was not finished',
+  open: 'The receiver did not answer',
+} as const;
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;

@@ -9,7 +9,10 @@ import {
   exchangeFailure,
   type Failure,
   FailureError,
+  resolverDown,
+  tlsFailure,
 } from './failures.ts';
+import type { LocalCause } from './types.ts';
 
 function error(code: string, message = 'connect ECONNREFUSED 10.1.2.3:443'): Error {
   return Object.assign(new Error(message), { code });
@@ -36,6 +39,38 @@ describe('a failure to connect', () => {
   });
 });
 
+describe('a failure of our own side', () => {
+  it.each<[string, LocalCause | undefined]>([
+    ['EMFILE', 'file_descriptors'],
+    ['ENFILE', 'file_descriptors'],
+    ['EADDRNOTAVAIL', 'local_ports'],
+    ['ENETUNREACH', undefined],
+    ['EHOSTUNREACH', undefined],
+    ['ECONNREFUSED', undefined],
+    ['ETIMEDOUT', undefined],
+  ])('%s has the local cause %s', (code, cause) => {
+    expect(connectFailure(error(code), false).localCause).toBe(cause);
+  });
+
+  it('is a network without a route to any address, where other destinations have none either', () => {
+    const all = (...codes: string[]) => new AggregateError(codes.map((code) => error(code)));
+    const causeOf = (thrown: Error) => connectFailure(thrown, true).localCause;
+    expect(causeOf(error('ENETUNREACH'))).toBe('network');
+    expect(causeOf(all('ENETUNREACH', 'ENETUNREACH'))).toBe('network');
+    expect(causeOf(all('ENETUNREACH', 'ECONNREFUSED'))).toBeUndefined();
+    expect(causeOf(all('ENETUNREACH', 'EHOSTUNREACH'))).toBeUndefined();
+  });
+
+  it('says so in words, under the same public code', () => {
+    expect(connectFailure(error('EMFILE'), false)).toMatchObject({
+      code: 'connection_refused',
+      message: expect.stringContaining('on our side'),
+    });
+    const silent = dnsFailure(error('ETIMEOUT'));
+    expect(resolverDown(silent)).toMatchObject({ code: 'dns_failed', message: expect.stringContaining('on our side') });
+  });
+});
+
 describe('a failure of TLS', () => {
   it.each([
     ['CERT_HAS_EXPIRED', 'tls_failed'],
@@ -47,7 +82,7 @@ describe('a failure of TLS', () => {
     ['ECONNRESET', 'connection_reset'],
     ['EPIPE', 'connection_reset'],
     ['ETIMEDOUT', 'timeout'],
-  ])('%s is %s', (code, expected) => expect(connectFailure(error(code), true).code).toBe(expected));
+  ])('%s is %s', (code, expected) => expect(tlsFailure(error(code), false).code).toBe(expected));
 });
 
 describe('a failure after the request', () => {
@@ -81,7 +116,10 @@ describe('every failure', () => {
   const ways: [string, (thrown: unknown) => Failure][] = [
     ['dns', dnsFailure],
     ['connect', (thrown) => connectFailure(thrown, false)],
-    ['tls', (thrown) => connectFailure(thrown, true)],
+    ['connect, without a network', (thrown) => connectFailure(thrown, true)],
+    ['tls', (thrown) => tlsFailure(thrown, false)],
+    ['tls, after the certificate', (thrown) => tlsFailure(thrown, true)],
+    ['dns, without name servers', (thrown) => resolverDown(dnsFailure(thrown))],
     ['exchange', exchangeFailure],
   ];
 

@@ -1,9 +1,14 @@
-import type { SendErrorCode } from './types.ts';
+import type { LocalCause, SendErrorCode } from './types.ts';
 
-/** Why there is no answer, in one of the public codes and in our own words: never a library's text, never an address. */
-export type Failure = { code: SendErrorCode; message: string };
+/** Why there is no answer, in a public code and in our own words: never a library's text, never an address. */
+export type Failure = {
+  code: SendErrorCode;
+  message: string;
+  /** Set when the failure is ours. */
+  localCause?: LocalCause;
+};
 
-/** Carries a failure through undici. It has no `code`, so that undici makes nothing of its own of it. */
+/** Carries a failure through undici. It has no `code` property, which undici would interpret. */
 export class FailureError extends Error {
   readonly failure: Failure;
 
@@ -18,29 +23,37 @@ export const destinationBlocked: Failure = {
   message: 'The URL leads to an address that deliveries may not reach.',
 };
 
-const unreachable = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
+export const connectionLost: Failure = {
+  code: 'connection_reset',
+  message: 'The connection to the receiver was lost.',
+};
+
+/** The receiver may still be well: nothing was asked of it. */
+const localFailures: Record<string, Failure> = {
+  EMFILE: ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side. Nothing was sent.'),
+  ENFILE: ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side. Nothing was sent.'),
+  EADDRNOTAVAIL: ours('connection_refused', 'local_ports', 'No local port was free on our side. Nothing was sent.'),
+};
+
+const networkDown = ours(
+  'connection_refused',
+  'network',
+  'Our network has no route to this address family, so the failure is on our side. Nothing was sent.',
+);
+
+/** A look-up that failed because our name servers do not answer for names in general. */
+export function resolverDown({ code, message }: Failure): Failure {
+  return ours(code, 'resolver', `${message} It is on our side, because other names fail too. Nothing was sent.`);
+}
+
+const unreachable = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAFNOSUPPORT']);
 const closed = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ENOTCONN', 'ERR_STREAM_DESTROYED', 'UND_ERR_SOCKET']);
 
-const notTrusted: Failure = {
-  code: 'tls_failed',
-  message: 'The certificate is not issued by a trusted authority, or an intermediate certificate is missing.',
-};
-
-const certificateMessages: Record<string, string> = {
-  CERT_HAS_EXPIRED: 'The certificate has expired.',
-  CERT_NOT_YET_VALID: 'The certificate is not valid yet.',
-  CERT_REVOKED: 'The certificate has been revoked.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed.',
-  SELF_SIGNED_CERT_IN_CHAIN: notTrusted.message,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: notTrusted.message,
-  UNABLE_TO_GET_ISSUER_CERT: notTrusted.message,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: notTrusted.message,
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is not valid for the host of the URL.',
-  ERR_SSL_UNSUPPORTED_PROTOCOL: 'The receiver does not offer TLS 1.2 or later.',
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'The receiver does not offer TLS 1.2 or later.',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'The port of the URL does not speak TLS.',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'The port of the URL does not speak TLS.',
-};
+/** The name servers say nothing about the name: asked again, they may. */
+export function isTemporaryDnsError(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== 'ENOTFOUND' && code !== 'ENODATA' && code !== 'EBADNAME';
+}
 
 /** What ends a name's resolution. */
 export function dnsFailure(error: unknown): Failure {
@@ -54,10 +67,18 @@ export function dnsFailure(error: unknown): Failure {
   return { code: 'dns_failed', message };
 }
 
-/** What ends a connection before it stands, by whether TLS had begun. Of several addresses, one that answered tells most. */
-export function connectFailure(error: unknown, tlsBegan: boolean): Failure {
+/** No route leads to any of the addresses that were tried. */
+export function isWithoutRoute(error: unknown): boolean {
+  return partsOf(error).every((part) => codeOf(part) === 'ENETUNREACH' || codeOf(part) === 'ENETDOWN');
+}
+
+/**
+ * What ends a TCP connection before it stands. Of several addresses, one that answered tells most.
+ *
+ * @param isNetworkDown whether other destinations are without a route too
+ */
+export function connectFailure(error: unknown, isNetworkDown: boolean): Failure {
   if (error instanceof FailureError) return error.failure;
-  if (tlsBegan) return tlsFailure(error);
   const codes = partsOf(error).map(codeOf);
   if (codes.some((code) => closed.has(code))) {
     return { code: 'connection_reset', message: 'The receiver closed the connection while it was being made.' };
@@ -65,9 +86,12 @@ export function connectFailure(error: unknown, tlsBegan: boolean): Failure {
   if (codes.includes('ECONNREFUSED')) {
     return { code: 'connection_refused', message: 'The receiver refused the connection.' };
   }
+  const local = codes.map((code) => localFailures[code]).find((failure) => failure !== undefined);
+  if (local !== undefined) return local;
   if (codes.includes('ETIMEDOUT')) {
     return { code: 'timeout', message: 'The receiver did not accept the connection in time.' };
   }
+  if (isNetworkDown && isWithoutRoute(error)) return networkDown;
   const message = codes.some((code) => unreachable.has(code))
     ? 'The receiver cannot be reached over the network.'
     : 'The connection to the receiver could not be made.';
@@ -78,34 +102,79 @@ export function connectFailure(error: unknown, tlsBegan: boolean): Failure {
 export function exchangeFailure(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
   const code = codeOf(error);
-  if (isTls(code)) return tlsFailure(error);
+  if (isTlsError(code)) return tlsFailure(error, false);
   if (code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection to the receiver broke down.' };
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return { code: 'response_invalid', message: 'The headers of the answer are larger than 16 KiB.' };
   }
   // The parser's errors come with a name and, in this version of undici, mostly without a code.
-  const isParsers = nameOf(error) === 'HTTPParserError' || code === 'ERR_ASSERTION';
-  if (isParsers || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+  const isParserError = nameOf(error) === 'HTTPParserError' || code === 'ERR_ASSERTION';
+  if (isParserError || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return { code: 'response_invalid', message: 'The answer is not valid HTTP/1.1.' };
   }
-  // undici has one code for a connection that ended and for an answer that it does not take.
+  // undici has one code for a connection that ended and for an answer that it refuses.
   if (code === 'UND_ERR_SOCKET' && /^bad (?:response|upgrade)$/.test(textOf(error, 'message'))) {
     return { code: 'response_invalid', message: 'The answer is not one that belongs to the request.' };
   }
   return { code: 'connection_reset', message: 'The receiver closed the connection before it answered.' };
 }
 
-function tlsFailure(error: unknown): Failure {
+/**
+ * What ends a TLS handshake, or a standing connection by an alert.
+ *
+ * @param sawCertificate whether the receiver's certificate had come: a handshake that is refused after it was refused
+ *   for what we did not show, a client certificate (TLS 1.2 has no alert of its own for that)
+ */
+export function tlsFailure(error: unknown, sawCertificate: boolean): Failure {
+  if (error instanceof FailureError) return error.failure;
   const code = codeOf(error);
   if (closed.has(code)) {
     return { code: 'connection_reset', message: 'The receiver closed the connection during the TLS handshake.' };
   }
   if (code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection broke down during the TLS handshake.' };
-  return { code: 'tls_failed', message: certificateMessages[code] ?? 'The TLS handshake failed.' };
+  const isRefused = handshakeRefused.has(code);
+  const known = isRefused && sawCertificate ? clientCertificateDemanded : tlsMessages[code];
+  return { code: 'tls_failed', message: known ?? 'The TLS handshake failed.' };
 }
 
-function isTls(code: string): boolean {
+const notTrusted = 'The certificate is not issued by a trusted authority, or an intermediate certificate is missing.';
+const versionTooOld = 'The receiver does not offer TLS 1.2 or later.';
+const notTls = 'The port of the URL does not speak TLS.';
+const clientCertificateDemanded = 'The receiver demands a client certificate. Deliveries carry none.';
+const nothingInCommon = 'The receiver accepts no TLS version, cipher or curve that deliveries offer.';
+/** OpenSSL spells the alert's name in two ways, by version. */
+const handshakeRefused = new Set(['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE']);
+
+const tlsMessages: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'The certificate has expired.',
+  CERT_NOT_YET_VALID: 'The certificate is not valid yet.',
+  CERT_REVOKED: 'The certificate has been revoked.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed.',
+  SELF_SIGNED_CERT_IN_CHAIN: notTrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: notTrusted,
+  UNABLE_TO_GET_ISSUER_CERT: notTrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: notTrusted,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is not valid for the host of the URL.',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: versionTooOld,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: versionTooOld,
+  ERR_SSL_WRONG_VERSION_NUMBER: notTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
+  ...Object.fromEntries([...handshakeRefused].map((code) => [code, nothingInCommon])),
+  ERR_SSL_NO_SHARED_CIPHER: nothingInCommon,
+  ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY: nothingInCommon,
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'The receiver does not offer HTTP/1.1 over TLS (ALPN).',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: clientCertificateDemanded,
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: 'The receiver has no certificate for the host of the URL.',
+  ERR_SSL_DH_KEY_TOO_SMALL: 'The key that the receiver offers is too short.',
+  ERR_SSL_EE_KEY_TOO_SMALL: 'The key of the certificate is too short.',
+};
+
+function isTlsError(code: string): boolean {
   return code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
+}
+
+function ours(code: SendErrorCode, localCause: LocalCause, message: string): Failure {
+  return { code, message, localCause };
 }
 
 export function codeOf(error: unknown): string {
@@ -125,5 +194,5 @@ function textOf(error: unknown, property: 'code' | 'message' | 'name'): string {
 /** The errors of all addresses that were tried, or the one error. */
 function partsOf(error: unknown): unknown[] {
   const parts = typeof error === 'object' && error !== null && 'errors' in error ? error.errors : null;
-  return Array.isArray(parts) ? parts : [error];
+  return Array.isArray(parts) && parts.length > 0 ? parts : [error];
 }

@@ -3,58 +3,66 @@ import { type Failure, FailureError } from './failures.ts';
 const headEnd = Buffer.from('\r\n\r\n');
 const firstDigit = 'HTTP/1.1 '.length;
 const one = '1'.charCodeAt(0);
-/** As much of a status line as tells an interim answer from others. */
+/** So many bytes of a status line tell an informational response from a final one. */
 const tellingBytes = 'HTTP/1.1 100 '.length;
 const maxHeadBytes = 16_384;
-/** Interim answers without end last until the deadline; this bounds what they cost. */
-const maxInterimBytes = 1_048_576;
+/** A receiver may send informational responses until the deadline; this bounds what they cost. */
+const maxInformationalBytes = 1_048_576;
 
-const tooManyInterim: Failure = {
+const tooMany: Failure = {
   code: 'response_invalid',
-  message: 'The receiver sends interim answers without end.',
+  message: 'The receiver sends informational responses without end.',
 };
 
 /** The bytes of an answer on their way to the parser. */
 type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): unknown };
 
 /**
- * Takes interim answers (100 Continue, 103 Early Hints, …) out of the stream before the final one. HTTP says that a
- * client must live with those it did not ask for; undici ends the connection at a 100, and a receiver whose server sends
- * one would never get a delivery accepted. A 101 is left: it is no interim answer but a change of protocol.
+ * Removes informational responses (100 Continue, 103 Early Hints, …) from the stream before the final one. HTTP requires
+ * a client to accept them unasked; undici ends the connection at a 100, so a receiver whose server sends one would never
+ * get a delivery accepted. A 101 stays: it changes the protocol.
  */
-export class InterimFilter {
+export class InformationalFilter {
   readonly #source: ByteSource;
   #armed = false;
   #held: Buffer | null = null;
-  #taken = 0;
+  #removedBytes = 0;
+  #sawBytes = false;
 
-  /** Puts itself into the source's `read`. */
+  /** Replaces the `read` of the source by its own. */
   constructor(source: ByteSource) {
     const read = source.read.bind(source);
     this.#source = source;
     source.read = (size) => (this.#armed && size === undefined ? this.#read(read) : read(size));
   }
 
-  /** An answer comes next. What comes while no answer is due is the parser's to refuse. */
+  /** An answer comes next. Bytes that come while no answer is due are left to the parser, which refuses them. */
   arm(): void {
     this.#armed = true;
-    this.#taken = 0;
+    this.#removedBytes = 0;
+    this.#sawBytes = false;
+  }
+
+  /** Whether any byte came since `arm`, be it of an informational response. */
+  get sawBytes(): boolean {
+    return this.#sawBytes;
   }
 
   #read(read: ByteSource['read']): Buffer | null {
     for (let chunk = read(); chunk !== null; chunk = read()) {
+      this.#sawBytes = true;
       const rest = this.#strip(this.#held === null ? chunk : Buffer.concat([this.#held, chunk]));
       if (rest !== null) return rest;
     }
     return null;
   }
 
-  /** What remains for the parser; null when all of it was, or may yet become, an interim answer. */
+  /** What remains for the parser; null when all bytes belong, or may yet belong, to informational responses. */
   #strip(bytes: Buffer): Buffer | null {
     this.#held = null;
     let rest = bytes;
     while (rest.length > 0) {
-      const end = mayBeInterim(rest) ? rest.indexOf(headEnd) : 0;
+      const end = mayBeInformational(rest) ? rest.indexOf(headEnd) : 0;
       if (end === 0 || (end === -1 && rest.length > maxHeadBytes)) {
         this.#armed = false;
         return rest;
@@ -63,15 +71,15 @@ export class InterimFilter {
         this.#held = rest;
         return null;
       }
-      this.#taken += end + headEnd.length;
+      this.#removedBytes += end + headEnd.length;
       rest = rest.subarray(end + headEnd.length);
     }
-    if (this.#taken > maxInterimBytes) this.#source.destroy(new FailureError(tooManyInterim));
+    if (this.#removedBytes > maxInformationalBytes) this.#source.destroy(new FailureError(tooMany));
     return null;
   }
 }
 
-function mayBeInterim(bytes: Buffer): boolean {
+function mayBeInformational(bytes: Buffer): boolean {
   // The usual case, and the cheap one.
   if (bytes.length >= tellingBytes && bytes[firstDigit] !== one) return false;
   const start = bytes.toString('latin1', 0, tellingBytes);

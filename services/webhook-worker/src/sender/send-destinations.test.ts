@@ -191,3 +191,59 @@ describe('a port where nobody listens', () => {
     expect(isFailure(await fixture.sender().send(requestTo(gone.url()), always)).code).toBe('connection_refused');
   });
 });
+
+describe('name servers that do not answer', () => {
+  const others = ['other.example', 'receiver'];
+
+  it('fail attempts to every name as a failure on our side, and to one name alone as its own', async () => {
+    dns.set(Object.fromEntries(others.map((other) => [other, { a: ['127.0.0.1'] }])));
+    for (const other of others) isResponse(await sender.send(requestTo(receiver.url('/', other)), always));
+    const alone = isFailure(await send('silent'));
+    expect(alone).toMatchObject({ code: 'dns_failed', localCause: null });
+    dns.set(Object.fromEntries(others.map((other) => [other, { code: 'SERVFAIL' }])));
+    // Another origin than before: no connection stands.
+    const elsewhere = await fixture.receiver({ certificate: await fixture.ca.issue({ hosts: others }) });
+    const inGeneral = isFailure(await sender.send(requestTo(elsewhere.url('/', 'other.example')), always));
+    expect(inGeneral).toMatchObject({ code: 'dns_failed', localCause: 'resolver' });
+    expect(inGeneral.message).toMatch('on our side');
+  });
+
+  it('do not stop deliveries over connections that stand', async () => {
+    isResponse(await send({ a: ['127.0.0.1'] }));
+    isResponse(await send('silent'));
+    // From the second attempt on, nothing waits for the name servers.
+    const startedAt = performance.now();
+    for (let count = 0; count < 3; count += 1) isResponse(await send('silent'));
+    expect(performance.now() - startedAt).toBeLessThan(400);
+    expect([receiver.requests.length, receiver.connections()]).toEqual([5, 1]);
+  });
+
+  it('stop deliveries that need a new connection, and those whose name is gone', async () => {
+    isResponse(await send({ a: ['127.0.0.1'] }));
+    receiver.resetConnections();
+    expect(isFailure(await send('silent'))).toMatchObject({ code: 'dns_failed', localCause: 'resolver' });
+    isResponse(await send({ a: ['127.0.0.1'] }));
+    expect(isFailure(await send({ code: 'NXDOMAIN' }))).toMatchObject({ code: 'dns_failed', localCause: null });
+  });
+
+  it('leave a request whose kept connection ends under it unsent, rather than connecting to an old address', async () => {
+    isResponse(await send({ a: ['127.0.0.1'] }));
+    receiver.respond(() => 'end');
+    expect(isFailure(await send('silent'))).toMatchObject({ code: 'dns_failed', localCause: 'resolver' });
+    expect(receiver.connections()).toBe(1);
+  });
+
+  it('do not lift the check of addresses: a peer that is forbidden by now is not written to', async () => {
+    const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8'] });
+    let isForbidden = false;
+    const permits = (address: string) => !isForbidden && policy.permits(address);
+    const resolver = createResolver({ servers: [dns.address], timeoutMs: 200 });
+    const guarded = fixture.sender({ policy: { ...policy, permits }, resolver });
+    dns.set({ [name]: { a: ['127.0.0.1'] } });
+    isResponse(await guarded.send(requestTo(receiver.url('/', name)), always));
+    dns.set({ [name]: 'silent' });
+    isForbidden = true;
+    expect(isFailure(await guarded.send(requestTo(receiver.url('/', name)), always)).code).toBe('dns_failed');
+    expect(receiver.requests).toHaveLength(1);
+  });
+});

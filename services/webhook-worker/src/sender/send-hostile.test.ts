@@ -122,7 +122,7 @@ describe('a redirect', () => {
   it('is an answer, and is not followed', async () => {
     const elsewhere = await fixture.receiver();
     const answer = { status: 307, headers: { location: elsewhere.url('/elsewhere') } };
-    expect(isResponse(await sendTo(answer)).statusCode).toBe(307);
+    expect(isResponse(await sendTo(answer))).toMatchObject({ statusCode: 307, location: answer.headers.location });
     expect(elsewhere.connections()).toBe(0);
   });
 });
@@ -235,10 +235,18 @@ describe('the excerpt of a body', () => {
     expect(excerpt?.isWellFormed()).toBe(true);
   });
 
+  it('is read by the charset of its Content-Type', async () => {
+    const headers = { 'content-type': 'text/plain; charset=iso-8859-1' };
+    const body = Buffer.from('Größe falsch', 'latin1');
+    expect(isResponse(await sendTo({ status: 400, headers, body })).excerpt).toBe('Größe falsch');
+  });
+
   it('is never inflated', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     const result = isResponse(await sendTo({ headers: { 'content-encoding': 'gzip' }, body: bomb }));
-    expect(result).toMatchObject({ statusCode: 200, excerpt: null });
+    expect(result).toMatchObject({ statusCode: 200, excerpt: null, isCompressed: true });
+    const empty = isResponse(await sendTo({ headers: { 'content-encoding': 'gzip' } }));
+    expect(empty).toMatchObject({ excerpt: null, isCompressed: false });
   });
 
   it('comes with the first Retry-After header', async () => {

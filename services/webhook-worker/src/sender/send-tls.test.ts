@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { createCertificateAuthority, createSelfSigned, type ReceiverOptions } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
@@ -92,15 +93,33 @@ describe('TLS', () => {
 
   it('asks for HTTP/1.1 only', async () => {
     const { result } = await sendTo({ tls: { ALPNProtocols: ['h2'] } });
-    expect(isFailure(result).code).toBe('tls_failed');
+    const message = 'The receiver does not offer HTTP/1.1 over TLS (ALPN).';
+    expect(isFailure(result)).toMatchObject({ code: 'tls_failed', message });
   });
 
-  it('carries no certificate of ours: a receiver that wants one is tls_failed', async () => {
-    const { result } = await sendTo({
-      tls: { requestCert: true, rejectUnauthorized: true, maxVersion: 'TLSv1.2', ca: fixture.ca.certificate },
-    });
-    expect(isFailure(result).code).toBe('tls_failed');
+  it.each<[string, TlsOptions]>([
+    ['cipher', { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA@SECLEVEL=0' }],
+    ['curve', { minVersion: 'TLSv1.3', ecdhCurve: 'brainpoolP256r1' }],
+  ])('without a %s in common is tls_failed, and says so', async (_, tls) => {
+    const message = 'The receiver accepts no TLS version, cipher or curve that deliveries offer.';
+    expect(isFailure((await sendTo({ tls })).result)).toMatchObject({ code: 'tls_failed', message });
   });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'carries no certificate of ours: a receiver that demands one under %s is tls_failed, and is told apart',
+    async (version) => {
+      const ca = fixture.ca.certificate;
+      const tls = {
+        requestCert: true,
+        rejectUnauthorized: true,
+        minVersion: version,
+        maxVersion: version,
+        ca,
+      } as const;
+      const message = 'The receiver demands a client certificate. Deliveries carry none.';
+      expect(isFailure((await sendTo({ tls })).result)).toMatchObject({ code: 'tls_failed', message });
+    },
+  );
 });
 
 function daysFromNow(days: number): Date {

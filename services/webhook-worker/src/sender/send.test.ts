@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
+import { always, createFixture, type Fixture, isResponse, requestTo } from '../testing/send-fixture.ts';
 
 const hasIpv6 = networkInterfaces().lo?.some(({ address }) => address === '::1') ?? false;
 let fixture: Fixture;
@@ -121,14 +121,6 @@ describe('connections', () => {
     }
     expect(receiver.requests).toHaveLength(5);
     expect(receiver.connections()).toBe(5);
-  });
-
-  it('that end under a written request are not tried again here', async () => {
-    const receiver = await fixture.receiver({ respond: ({ order }) => (order === 0 ? {} : 'reset') });
-    const sender = fixture.sender();
-    await sender.send(requestTo(receiver.url()), always);
-    expect(isFailure(await sender.send(requestTo(receiver.url()), always)).code).toBe('connection_reset');
-    expect(receiver.requests).toHaveLength(2);
   });
 
   it('are bounded while they wait', async () => {

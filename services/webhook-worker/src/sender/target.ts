@@ -1,3 +1,4 @@
+import { BoundedMap } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
 
 /** A webhook's URL, taken apart. */
@@ -13,16 +14,15 @@ export type Target = {
 const maxEntries = 10_000;
 
 /**
- * Takes URLs apart, each once. A URL is checked here again by the rules of its registration: rows outlive rules.
+ * Takes URLs apart, each once. A URL is checked again here as at its registration: the rules may have changed since.
  *
  * @returns null for a URL that deliveries may not go to
  */
 export function createTargets(policy: AddressPolicy): (url: string) => Target | null {
-  const targets = new Map<string, Target | null>();
+  const targets = new BoundedMap<string, Target | null>(maxEntries);
   return (url) => {
     const known = targets.get(url);
     if (known !== undefined) return known;
-    if (targets.size >= maxEntries) targets.delete(targets.keys().next().value ?? '');
     const target = checkOutboundUrl(url, policy).ok ? takeApart(new URL(url)) : null;
     targets.set(url, target);
     return target;

@@ -5,18 +5,18 @@ export type DeliveryRequest = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** Whether others go before it where something has to be paced. */
-  canWait?: boolean;
+  /** The endpoint has been slow: the new connections of others are made before one for this request. */
+  lowPriority?: boolean;
 };
 
-/** What the sender asks and tells its caller while an attempt is under way. Both are called synchronously. */
+/** What the sender asks and tells its caller during an attempt. Called synchronously. */
 export type SendHooks = {
   /**
-   * Asked before a connection is made, if one is, and right before the first byte is written. `false` ends the attempt as
-   * `not_started`; nothing was sent.
+   * Asked before a connection is made, if one is needed, and right before the first byte is written. `false` ends the
+   * attempt as `not_started`: nothing was sent.
    */
   mayStart(): boolean;
-  /** Told when its turn to connect has come, if it needs a connection. Time until then is nobody's. */
+  /** Told when a new connection begins, if one is needed: the wait for a connect permit ends here. */
   onConnect?(): void;
   /** Told once, when the status line and headers of the final answer are complete. The body may still be read. */
   onAnswer?(statusCode: number): void;
@@ -30,17 +30,24 @@ export type SendResponse = {
   kind: 'response';
   /** 200 to 999. */
   statusCode: number;
-  /** The first `Retry-After` header as it came. */
+  /** The first `Retry-After` header, unparsed. */
   retryAfter: string | null;
-  /** The beginning of the body as storable text; null when there is none or when it is compressed. */
+  /** The first `Location` header, unparsed. */
+  location: string | null;
+  /** The beginning of the body as storable text; null without a body and for a compressed one. */
   excerpt: string | null;
-  /** From the call of `send` to the complete headers, on the monotonic clock. */
+  /** There is a body, and it is compressed. */
+  isCompressed: boolean;
+  /** From the call of `send` to the complete headers, without the wait for a connect permit. */
   durationMs: number;
   timings: Timings;
 };
 
-/** Codes that the sender itself can find; the others of {@link AttemptError} come from an answer or from its caller. */
+/** Codes that the sender itself can find; the other ones of {@link AttemptError} come from an answer or from its caller. */
 export type SendErrorCode = Exclude<AttemptError, 'redirect' | 'http_error' | 'secret_unavailable'>;
+
+/** Why an attempt failed on our side: no file descriptor or local port was free, no route, or no name server. */
+export type LocalCause = 'file_descriptors' | 'local_ports' | 'network' | 'resolver';
 
 /** No usable answer. */
 export type SendFailure = {
@@ -48,6 +55,8 @@ export type SendFailure = {
   code: SendErrorCode;
   /** Our own words, at most 200 characters. Never a library's text, never an address. */
   message: string;
+  /** Set when the failure is ours and says nothing about the receiver. */
+  localCause: LocalCause | null;
   durationMs: number;
   timings: Timings;
 };
@@ -57,14 +66,14 @@ type SendNotStarted = { kind: 'not_started' };
 
 export type SendResult = SendResponse | SendFailure | SendNotStarted;
 
-/** Sends deliveries. Never throws or rejects for what a receiver, a name server or a URL does. */
+/** Sends deliveries. Never throws or rejects, whatever a receiver, a name server or a URL does. */
 export type Sender = {
   send(request: DeliveryRequest, hooks: SendHooks): Promise<SendResult>;
-  /** Lets running sends end by themselves (each has its deadline), refuses new ones, then closes every connection. */
+  /** Waits for running sends (each has its deadline), refuses new ones, then closes every connection. */
   close(): Promise<void>;
 };
 
-/** What an outcome means for its delivery. */
+/** What the result of an attempt means for its delivery. */
 export type Verdict =
   | { kind: 'delivered' }
   | {
@@ -72,9 +81,9 @@ export type Verdict =
       reason: AttemptError;
       /** What the receiver asked for, at most 24 h. */
       retryAfterMs: number | null;
-      /** Whether it is a sign of a receiver in trouble (design.md, breaker). */
+      /** A sign of a receiver in trouble: several in a row open the webhook's circuit breaker. */
       countsForBreaker: boolean;
-      /** Whether it is the receiver's doing and counts towards disabling its webhook. */
+      /** The receiver's doing: counts towards disabling its webhook. */
       countsForHealth: boolean;
     }
   | { kind: 'stop'; reason: 'gone' };

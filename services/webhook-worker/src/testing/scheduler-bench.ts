@@ -8,9 +8,9 @@ afterEach(() => {
   for (const scheduler of benches.splice(0)) scheduler.stop();
 });
 
-/** A bench for lanes: time stands still until a test moves it, and attempts end when a test says so. */
+/** A scheduler whose time stands still until a test moves it, and whose attempts end when a test says so. */
 export function schedulerBench(
-  settings: { permits?: number; concurrency?: number; waiting?: number; perHost?: number } = {},
+  settings: { permits?: number; concurrency?: number; waiting?: number; recentPerHost?: number } = {},
 ) {
   let now = 0;
   const running: {
@@ -27,31 +27,26 @@ export function schedulerBench(
     clock: { now: () => now, monotonic: () => now },
     permits: settings.permits ?? 10,
     limits: { concurrency: settings.concurrency ?? 3, waiting: settings.waiting ?? 20 },
-    perHost: settings.perHost ?? 10_000,
+    recentPerHost: settings.recentPerHost ?? 10_000,
     startWithinMs: 10_000,
-    events: {
-      run: (lease, { answered, canWait, connects }) => {
-        const done = Promise.withResolvers<{ timedOut: boolean }>();
-        running.push({
-          lease,
-          answer: answered,
-          canWait,
-          connects,
-          end: async (timedOut = false) => {
-            done.resolve({ timedOut });
-            await done.promise;
-            await Promise.resolve();
-          },
-        });
-        return done.promise;
-      },
-      release: (leases) => released.push(...leases),
-      needsRefill: () => {
-        refills += 1;
-      },
-      hasCapacity: () => {
-        offers += 1;
-      },
+  });
+  scheduler.connect({
+    attempt: (lease, { answered, canWait, connects }) => {
+      const done = Promise.withResolvers<{ timedOut: boolean }>();
+      const end = async (timedOut = false) => {
+        done.resolve({ timedOut });
+        await done.promise;
+        await Promise.resolve();
+      };
+      running.push({ lease, answer: answered, canWait, connects, end });
+      return done.promise;
+    },
+    release: (leases) => released.push(...leases),
+    refillNeeded: () => {
+      refills += 1;
+    },
+    capacityFreed: () => {
+      offers += 1;
     },
   });
   benches.push(scheduler);
@@ -75,6 +70,7 @@ export function schedulerBench(
   const leases = (webhookId: string, count: number) => Array.from({ length: count }, () => lease(webhookId));
   const started = (webhookId: string) => running.filter((entry) => entry.lease.webhookId === webhookId).length;
   const capacityOf = (kind: 'new' | 'due', webhookId: string) => {
+    scheduler.startEligible();
     const capacity = scheduler.capacity(kind);
     const index = capacity.webhookIds.indexOf(webhookId);
     return index === -1 ? capacity.ofNewQueue : capacity.free[index];

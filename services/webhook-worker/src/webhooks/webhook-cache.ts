@@ -1,6 +1,6 @@
 import { BoundedMap, type Clock, createMicroBatcher, type MicroBatcher } from '@enterprise-api/shared/runtime';
-import type { SigningKeys } from '../attempt/build-request.ts';
-import { signingKey } from '../attempt/sign.ts';
+
+import { type SigningKeys, signingKey } from '../attempt/sign.ts';
 import { hostKeyOf } from '../scheduler/host-limit.ts';
 import type { WebhookRow } from './queries.ts';
 

@@ -1,8 +1,9 @@
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
 /** When the overlap of the last rotation ends; undefined when none is open. */
-export async function findOpenOverlap(trx: DatabaseTransaction, id: string): Promise<Date | undefined> {
+export async function findOpenOverlap(trx: DatabaseTransaction, id: Uuid): Promise<Date | undefined> {
   const row = await trx
     .selectFrom('webhooks')
     .select('previous_secret_expires_at')
@@ -15,7 +16,7 @@ export async function findOpenOverlap(trx: DatabaseTransaction, id: string): Pro
 /** Gives a webhook a new secret; the secret before stays in use for the overlap. Raises the version. */
 export async function replaceSecret(
   trx: DatabaseTransaction,
-  webhook: { organizationId: string; id: string },
+  webhook: { organizationId: Uuid; id: Uuid },
   { sealed, overlapSeconds }: { sealed: string; overlapSeconds: number },
 ): Promise<void> {
   await sql`

@@ -19,7 +19,7 @@ const rotate = (id: string, body?: object) => {
   return body === undefined ? call : call.send(body);
 };
 
-/** The secrets in use now: the newest, the one before it, and for how many more seconds. */
+/** The current secret, the previous one, and the seconds until that expires. */
 async function secretsOf(webhookId: string) {
   const row = await api.db
     .selectFrom('webhooks')
@@ -51,7 +51,7 @@ describe('POST /v1/webhooks/{id}/rotate-secret', () => {
     expect(shown.headers.etag).toBe('"2"');
   });
 
-  it('200 with an overlap as long as asked for, or none at all', async () => {
+  it('200 with the requested overlap, or none', async () => {
     const { id } = await api.createWebhook(key);
     await rotate(id, { overlap_seconds: 604_800 }).expect(200);
     expect((await secretsOf(id)).seconds).toBeGreaterThan(604_000);
@@ -67,7 +67,7 @@ describe('POST /v1/webhooks/{id}/rotate-secret', () => {
     expect(await secretsOf(id)).toMatchObject({ current: third.body.secret, previous: second.body.secret });
   });
 
-  it('200 once more when the overlap is over', async () => {
+  it('200 again when the overlap is over', async () => {
     const { id } = await api.createWebhook(key);
     await rotate(id).expect(200);
     await sql`update webhooks set previous_secret_expires_at = clock_timestamp() where id = ${uuidOf(id)}`.execute(
@@ -91,7 +91,7 @@ describe('POST /v1/webhooks/{id}/rotate-secret', () => {
     expect(await secretsOf(id)).toMatchObject({ current: first.body.secret, version: 2 });
   });
 
-  it('is in the audit log, without the secret', async () => {
+  it('writes the rotation to the audit log, without the secret', async () => {
     const { id } = await api.createWebhook(key);
     const { body } = await rotate(id).expect(200);
     const audit = await api.internal('get', `/internal/v1/audit?object_id=${id}`).expect(200);

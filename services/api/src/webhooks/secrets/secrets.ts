@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type RotateSecret, type WebhookWithSecret, webhookSecretContext } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
 import { type Problem, problem } from '../../core/problem.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
@@ -14,7 +15,7 @@ const secretBytes = 32;
 export type WebhookSecrets = ReturnType<typeof createWebhookSecrets>;
 
 export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
-  const create = (organizationId: string, id: string) => {
+  const create = (organizationId: Uuid, id: Uuid) => {
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
     return { secret, sealed: box.seal(secret, webhookSecretContext(organizationId, id)) };
   };
@@ -27,7 +28,7 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
      */
     rotate: (
       transact: Transact,
-      { organizationId, id }: { organizationId: string; id: string },
+      { organizationId, id }: { organizationId: Uuid; id: Uuid },
       { overlap_seconds: overlapSeconds, force }: RotateSecret,
     ): Promise<Tagged<WebhookWithSecret> | Problem> =>
       transact(async ({ trx, changed }) => {

@@ -1,0 +1,43 @@
+import { spawnGuarded } from '@enterprise-api/testkit';
+import { describe, expect, it } from '@jest/globals';
+
+/** Runs a service whose start is this text, and says how its process ended and what it logged. */
+async function runService(start: string) {
+  const lifecycle = new URL('./lifecycle.ts', import.meta.url).href;
+  const logger = new URL('./logger.ts', import.meta.url).href;
+  const program = `
+    import { runService } from '${lifecycle}';
+    import { createLogger } from '${logger}';
+    // Like the sockets of a real service.
+    setInterval(() => undefined, 60_000);
+    await runService(createLogger('test', 'info'), 2_000, async (giveUp) => { ${start} });`;
+  const service = await spawnGuarded(process.execPath, ['--input-type=module', '-e', program], { env: {} });
+  const { code } = await service.exited;
+  const messages = service.lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).msg as string);
+  return { code, messages };
+}
+
+const stop = "stop: async () => process.stdout.write(JSON.stringify({ msg: 'drained' }) + '\\n')";
+
+describe('a service', () => {
+  it('that gives up stops as at SIGTERM, and exits 1', async () => {
+    const { code, messages } = await runService(
+      `setTimeout(() => giveUp(new Error('stalled')), 1); return { ${stop} };`,
+    );
+    expect(code).toBe(1);
+    expect(messages).toEqual(['giving up', 'stopping', 'drained', 'stopped']);
+  });
+
+  it('exits 0 after SIGTERM', async () => {
+    const { code, messages } = await runService(`setTimeout(() => process.kill(process.pid), 1); return { ${stop} };`);
+    expect(code).toBe(0);
+    expect(messages).toEqual(['stopping', 'drained', 'stopped']);
+  });
+
+  it('that ends by an exception which is not caught exits 70 at once', async () => {
+    const { code, messages } = await runService(
+      `setTimeout(() => { throw new Error('bug'); }, 1); return { ${stop} };`,
+    );
+    expect([code, messages]).toEqual([70, ['crashed']]);
+  });
+});

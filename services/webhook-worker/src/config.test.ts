@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { leaseMs, parseConfig, stopWithinMs } from './config.ts';
+
+const required = {
+  DATABASE_URL: 'postgres://localhost/db',
+  SECRETS_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+};
+
+function problemsOf(environment: Record<string, string>): string[] {
+  const parsed = parseConfig({ ...required, ...environment });
+  return parsed.ok ? [] : parsed.problems;
+}
+
+describe('the settings of the worker', () => {
+  it('have their defaults, with a lease of 45 s and a stop of 20 s', () => {
+    const parsed = parseConfig(required);
+    if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+    const { settings } = parsed;
+    expect(settings).toMatchObject({
+      WORKER_CONCURRENCY: 100,
+      WORKER_START_WITHIN: 10_000,
+      WORKER_LEASE_MARGIN: 30_000,
+      WEBHOOK_TIMEOUT_MS: 15_000,
+      WEBHOOK_ENDPOINT_CONCURRENCY: 20,
+    });
+    expect([leaseMs(settings), stopWithinMs(settings)]).toEqual([45_000, 20_000]);
+  });
+
+  it('refuse a start so late that an attempt with its full timeout could end after its lease', () => {
+    expect(problemsOf({ WORKER_START_WITHIN: '15s' })).toEqual([]);
+    expect(problemsOf({ WORKER_START_WITHIN: '2s', WORKER_LEASE_MARGIN: '4s' })).toEqual([]);
+    const tooLate = [expect.stringMatching(/^WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN/)];
+    expect(problemsOf({ WORKER_START_WITHIN: '16s' })).toEqual(tooLate);
+    expect(problemsOf({ WORKER_LEASE_MARGIN: '19s' })).toEqual(tooLate);
+  });
+});

@@ -1,0 +1,103 @@
+import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
+import { createLogger, systemClock } from '@enterprise-api/shared/runtime';
+import { createTestDatabase, startFaultProxy, throughProxy } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { findDelivery, leaseDeliveries } from '../testing/ledger.ts';
+import type { Lease } from './lease.ts';
+import { createLeaseLoader } from './lease-loader.ts';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = connect(database.url);
+});
+afterAll(async () => {
+  await db.destroy();
+  await database[Symbol.asyncDispose]();
+});
+
+const connect = (url: string) =>
+  createDatabase({ url, applicationName: 'test', poolSize: 2, onError: () => undefined });
+
+/** A loader whose scheduler only collects what it is given. */
+function bench(ledger: Database, startWithinMs: number) {
+  const accepted: Lease[] = [];
+  let released = 0;
+  const scheduler = { isStopped: false, accept: (leases: readonly Lease[]) => void accepted.push(...leases) };
+  const loader = createLeaseLoader({
+    db: ledger,
+    clock: systemClock,
+    log: createLogger('test', 'silent'),
+    scheduler,
+    hostKey: () => 'host',
+    startWithinMs,
+    leaseMs: 45_000,
+    onReleased: (leases) => {
+      released += leases;
+    },
+  });
+  return { loader, accepted, scheduler, released: () => released };
+}
+
+describe('event bodies that cannot be loaded', () => {
+  it('are loaded as soon as the ledger answers again, and their leases start', async () => {
+    const { hostname, port } = new URL(database.url);
+    await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+    const ledger = connect(throughProxy(database.url, proxy));
+    const { leases } = await leaseDeliveries(db, 3);
+    proxy.cut();
+    const { loader, accepted, released } = bench(ledger, 10_000);
+    const loading = loader.accept(leases, systemClock.monotonic());
+    await expect(sql`select 1`.execute(ledger)).rejects.toThrow(/ECONNREFUSED|Connection terminated/);
+    proxy.restore();
+    await loading;
+    expect(accepted.map(({ deliveryId }) => deliveryId).sort()).toEqual(leases.map(({ id }) => id).sort());
+    expect(released()).toBe(0);
+    await ledger.destroy();
+  });
+
+  it('release their leases when these are too old to start: the deliveries are due at once, not after the lease', async () => {
+    const { leases } = await leaseDeliveries(db, 2);
+    await sql`alter table events rename to events_away`.execute(db);
+    const { loader, accepted, released } = bench(db, 300);
+    await loader.accept(leases, systemClock.monotonic());
+    await loader.settled();
+    await sql`alter table events_away rename to events`.execute(db);
+    expect([accepted.length, released()]).toEqual([0, 2]);
+    for (const { id } of leases) {
+      const { next_attempt_at, lease_count } = await findDelivery(db, id);
+      expect([Number(next_attempt_at) <= Date.now() + 1_000, lease_count]).toEqual([true, 0]);
+    }
+  });
+
+  it('release their leases at once when the process stops', async () => {
+    const { leases } = await leaseDeliveries(db, 1);
+    await sql`alter table events rename to events_away`.execute(db);
+    const { loader, scheduler, released } = bench(db, 60_000);
+    const loading = loader.accept(leases, systemClock.monotonic());
+    scheduler.isStopped = true;
+    await loading;
+    await loader.settled();
+    await sql`alter table events_away rename to events`.execute(db);
+    expect(released()).toBe(1);
+  });
+});
+
+it('releases leases as soon as the ledger answers again', async () => {
+  const { hostname, port } = new URL(database.url);
+  await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+  const ledger = connect(throughProxy(database.url, proxy));
+  const { leases } = await leaseDeliveries(db, 1);
+  const { loader, accepted } = bench(ledger, 10_000);
+  await loader.accept(leases, systemClock.monotonic());
+  proxy.cut();
+  loader.release(accepted);
+  await expect(sql`select 1`.execute(ledger)).rejects.toThrow(/ECONNREFUSED|Connection terminated/);
+  proxy.restore();
+  await loader.settled();
+  expect(await findDelivery(db, leases[0]?.id ?? '')).toMatchObject({ lease_count: 0 });
+  await ledger.destroy();
+});

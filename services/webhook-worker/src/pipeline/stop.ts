@@ -1,0 +1,61 @@
+import { type Clock, type Loop, settledWithin } from '@enterprise-api/shared/runtime';
+import type { LeaseLoader } from '../leases/lease-loader.ts';
+import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { Sender } from '../sender/types.ts';
+import type { AutoDisable } from '../webhooks/auto-disable.ts';
+import type { PendingCancellation } from '../webhooks/pending-cancellation.ts';
+
+/** The stages that have something to finish. */
+export interface StoppableStages {
+  relay: Pick<Loop, 'stop'>;
+  dispatcher: Pick<Loop, 'stop'>;
+  scheduler: Pick<Scheduler, 'stop' | 'allEnded'>;
+  outcomes: Pick<OutcomeBatcher, 'flush'>;
+  autoDisable: Pick<AutoDisable, 'settled'>;
+  cancellation: Pick<PendingCancellation, 'stop'>;
+  leaseLoader: Pick<LeaseLoader, 'settled'>;
+  sender: Pick<Sender, 'close'>;
+}
+
+/** A statement that is under way when a stage stops. A store that hangs must not use up the time of the attempts. */
+const statementMs = 500;
+/** Of the time that is left, attempts leave so much for their outcomes. */
+const flushReserveMs = 1_000;
+/** What follows from outcomes, leases that are being released, connections: each step at most `statementMs`. */
+const closeReserveMs = 3 * statementMs;
+
+export interface PipelineStop {
+  /** Starts no further attempt and releases what waits. The time of the stop counts from here. */
+  stopStarting(): void;
+  /** Lets attempts end and records their outcomes, for as long as the stop may take. */
+  stop(): Promise<void>;
+}
+
+/** @param withinMs from the begin of the stop until everything here must have ended */
+export function createStop(stages: StoppableStages, clock: Clock, withinMs: number): PipelineStop {
+  let stopBy: number | undefined;
+  const stopStarting = (): number => {
+    stopBy ??= clock.monotonic() + withinMs;
+    stages.scheduler.stop();
+    // The relay would go on fanning out for other processes. Those that stay run it as well.
+    void stages.relay.stop();
+    return stopBy;
+  };
+  return { stopStarting, stop: () => stopStages(stages, clock, stopStarting()) };
+}
+
+/**
+ * Stops the stages in the order in which a delivery passes them, until `stopBy` (monotonic): leases nothing more, lets
+ * attempts end, and records their outcomes with all the time that is left.
+ */
+async function stopStages(stages: StoppableStages, clock: Clock, stopBy: number): Promise<void> {
+  const leftMs = (reserveMs: number) => Math.max(0, stopBy - clock.monotonic() - reserveMs);
+  await settledWithin(Promise.all([stages.dispatcher.stop(), stages.relay.stop()]), statementMs);
+  await settledWithin(stages.scheduler.allEnded(), leftMs(flushReserveMs + closeReserveMs));
+  const flushMs = Math.max(flushReserveMs, leftMs(closeReserveMs));
+  await settledWithin(stages.outcomes.flush(flushMs), flushMs);
+  await settledWithin(stages.autoDisable.settled(), statementMs);
+  await settledWithin(Promise.all([stages.cancellation.stop(), stages.leaseLoader.settled()]), statementMs);
+  await settledWithin(stages.sender.close(), statementMs);
+}

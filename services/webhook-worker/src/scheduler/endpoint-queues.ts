@@ -1,0 +1,171 @@
+import type { Lease } from '../leases/lease.ts';
+import type { Host } from './host-limit.ts';
+
+/** The leases of one webhook in this process: how many run, which wait, and how the endpoint has been behaving. */
+export interface EndpointQueue {
+  readonly webhookId: string;
+  /** Where its leases go. */
+  host: Host;
+  waiting: Lease[];
+  /** Attempts that have not been answered. */
+  running: number;
+  /** Those of them that are older than 1 s. */
+  slow: number;
+  /** Attempts that have not ended: answered ones are read to their last byte. */
+  open: number;
+  /** Those of them that are younger than 1 s. */
+  recentAtHost: number;
+  /** Whether the host counts it among the queues that wait. */
+  countsAsWaiting: boolean;
+  lastTimeoutAt: number;
+  /** When an attempt last became slow, until a later one is answered within 1 s. */
+  degradedSince: number;
+  /** Rows of this webhook are due in the ledger beyond what was leased here. */
+  hasDueRows: boolean;
+}
+
+/** A timeout or a slow attempt counts against an endpoint for so long. */
+const cleanAfterMs = 5 * 60_000;
+const nothing: Lease[] = [];
+
+/** All endpoint queues of this process, their hosts, and the order in which waiting leases are served. */
+export class EndpointQueues {
+  readonly #queues = new Map<string, EndpointQueue>();
+  readonly #hosts = new Map<string, Host>();
+  /** Queues with leases waiting, in the order in which they are served: one start each, round and round. */
+  readonly #ready = new Set<EndpointQueue>();
+  #waiting = 0;
+
+  get size(): number {
+    return this.#queues.size;
+  }
+
+  /** Leases waiting over all queues. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  all(): Iterable<EndpointQueue> {
+    return this.#queues.values();
+  }
+
+  /** Queues with leases waiting. A queue that is served during the iteration comes again at its end. */
+  ready(): Iterable<EndpointQueue> {
+    return this.#ready;
+  }
+
+  find(webhookId: string): EndpointQueue | undefined {
+    return this.#queues.get(webhookId);
+  }
+
+  findOrCreate(webhookId: string): EndpointQueue {
+    let queue = this.#queues.get(webhookId);
+    if (queue === undefined) {
+      queue = createEndpointQueue(webhookId, this.#findOrCreateHost(''));
+      this.#queues.set(webhookId, queue);
+    }
+    return queue;
+  }
+
+  add(queue: EndpointQueue, lease: Lease): void {
+    queue.waiting.push(lease);
+    this.#waiting += 1;
+    this.#ready.add(queue);
+    this.noteWaiting(queue);
+  }
+
+  /** Takes the first waiting lease out. The other queues come first then. */
+  serve(queue: EndpointQueue): void {
+    this.#ready.delete(queue);
+    if (queue.waiting.shift() !== undefined) this.#waiting -= 1;
+    if (queue.waiting.length > 0) this.#ready.add(queue);
+    else this.noteWaiting(queue);
+  }
+
+  /** Takes the waiting leases out that match, or all. */
+  remove(queue: EndpointQueue, matches: (lease: Lease, index: number) => boolean = () => true): Lease[] {
+    if (queue.waiting.length === 0) return nothing;
+    const removed: Lease[] = [];
+    const kept: Lease[] = [];
+    for (const [index, lease] of queue.waiting.entries()) (matches(lease, index) ? removed : kept).push(lease);
+    queue.waiting = kept;
+    this.#waiting -= removed.length;
+    if (kept.length === 0) this.#ready.delete(queue);
+    this.noteWaiting(queue);
+    return removed;
+  }
+
+  /** Its webhook's URL has another host now. What waits was leased for the old one. @returns the leases that waited */
+  moveToHost(queue: EndpointQueue, hostKey: string): Lease[] {
+    const removed = this.remove(queue);
+    const old = queue.host;
+    old.queues -= 1;
+    this.forgetHostIfUnused(old);
+    queue.host = this.#findOrCreateHost(hostKey);
+    queue.recentAtHost = 0;
+    return removed;
+  }
+
+  /** Keeps the host's count of waiting queues, after leases came or went or the queue's state changed. */
+  noteWaiting(queue: EndpointQueue): void {
+    const counts = queue.waiting.length > 0 && !isDegraded(queue);
+    if (counts === queue.countsAsWaiting) return;
+    queue.countsAsWaiting = counts;
+    queue.host.waitingQueues += counts ? 1 : -1;
+  }
+
+  /** Degraded queues share few permits of their host; the one that started last is offered them last. */
+  putLast(queue: EndpointQueue): void {
+    this.#queues.delete(queue.webhookId);
+    this.#queues.set(queue.webhookId, queue);
+  }
+
+  /** Forgets a queue that does nothing and remembers no trouble. */
+  forgetIfIdle(queue: EndpointQueue, now: number): void {
+    if (queue.open > 0 || queue.waiting.length > 0 || queue.hasDueRows) return;
+    if (now - Math.max(queue.lastTimeoutAt, queue.degradedSince) < cleanAfterMs) return;
+    if (!this.#queues.delete(queue.webhookId)) return;
+    queue.host.queues -= 1;
+    this.forgetHostIfUnused(queue.host);
+  }
+
+  forgetHostIfUnused(host: Host): void {
+    if (host.queues === 0 && host.recent === 0 && host.slow === 0) this.#hosts.delete(host.key);
+  }
+
+  #findOrCreateHost(key: string): Host {
+    let host = this.#hosts.get(key);
+    if (host === undefined) {
+      host = { key, recent: 0, recentOfDegraded: 0, slow: 0, waitingQueues: 0, queues: 0 };
+      this.#hosts.set(key, host);
+    }
+    host.queues += 1;
+    return host;
+  }
+}
+
+/** Whether an attempt has become slow and none has been answered within 1 s since. */
+export function isDegraded(queue: EndpointQueue): boolean {
+  return queue.degradedSince !== Number.NEGATIVE_INFINITY;
+}
+
+/** Whether an attempt is slow now, or one timed out within the last 5 minutes. */
+export function isTroubled(queue: EndpointQueue, now: number): boolean {
+  return queue.slow > 0 || now - queue.lastTimeoutAt <= cleanAfterMs;
+}
+
+function createEndpointQueue(webhookId: string, host: Host): EndpointQueue {
+  return {
+    webhookId,
+    host,
+    waiting: [],
+    running: 0,
+    slow: 0,
+    open: 0,
+    recentAtHost: 0,
+    countsAsWaiting: false,
+    lastTimeoutAt: Number.NEGATIVE_INFINITY,
+    degradedSince: Number.NEGATIVE_INFINITY,
+    hasDueRows: false,
+  };
+}

@@ -1,0 +1,35 @@
+import { insertOrganization, insertWebhook, queueBackends, testEvent } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStage, type Stage } from './stage.ts';
+
+describe.each(queueBackends())('webhooks of one organization at one host, queued on $name', (backend) => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await openStage(backend);
+  });
+  afterAll(() => stage.close());
+
+  it('are delivered while one of them hangs with all attempts that it may have', async () => {
+    const gate = Promise.withResolvers<void>();
+    const receiver = await stage.startReceiver({
+      respond: ({ path }) => (path === '/hanging' ? gate.promise.then(() => ({})) : {}),
+    });
+    const received = (path: string) => receiver.requests.filter((request) => request.path === path).length;
+    const organizationId = await insertOrganization(stage.db);
+    await insertWebhook(stage.db, { organizationId, url: receiver.url('/hanging') });
+    await stage.startWorker({ WEBHOOK_TIMEOUT_MS: '15000' });
+    await stage.producer.emit(Array.from({ length: 30 }, () => testEvent(organizationId)));
+    await receiver.waitFor(() => received('/hanging') === 20);
+    await insertWebhook(stage.db, { organizationId, url: receiver.url('/healthy') });
+    await stage.producer.emit([testEvent(organizationId)]);
+    // Behind the hanging attempts it would wait for their timeout.
+    await receiver.waitFor(() => received('/healthy') === 1, 5_000);
+    // Attempts that have become slow are counted apart, and few more of the hanging webhook start.
+    await stage.producer.emit([testEvent(organizationId)]);
+    await receiver.waitFor(() => received('/healthy') === 2, 5_000);
+    expect(received('/hanging')).toBe(20);
+    gate.resolve();
+    await stage.untilDeliveries(organizationId, (rows) => rows.every((row) => row.status === 'succeeded'), 20_000);
+  });
+});

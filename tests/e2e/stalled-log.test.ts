@@ -1,0 +1,65 @@
+import { queueBackends, type ServiceProcess, testEvent, until } from '@enterprise-api/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStage, type Stage } from './stage.ts';
+
+/** 600 kB: more than a pipe and the buffers around it hold, and no more lines than the testkit keeps. */
+const lineCount = 1_800;
+
+describe.each(queueBackends().filter(({ name }) => name === 'redis'))(
+  'a log that nobody reads, on $name',
+  (backend) => {
+    let stage: Stage;
+
+    beforeAll(async () => {
+      stage = await openStage(backend);
+    });
+    afterEach(() => stage.stopServices());
+    afterAll(() => stage.close());
+
+    /** SIGTERM, and its end while still nobody reads; what it wrote last is read afterwards. */
+    const stopUnread = async (service: ServiceProcess) => {
+      service.kill('SIGTERM');
+      await until('the end of the process', () => isAlive(service.pid), { holds: (alive) => !alive, withinMs: 10_000 });
+      service.resumeOutput();
+      return service.exited;
+    };
+
+    it('does not keep the API from answering nor from ending', async () => {
+      const api = await stage.startApi({ LOG_LEVEL: 'info' });
+      api.pauseOutput();
+      for (let sent = 0; sent < lineCount; sent += 100) {
+        const answers = Array.from({ length: 100 }, () => fetch(`${api.url}/v1/me`).then(({ status }) => status));
+        const statuses = await Promise.all(answers);
+        expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);
+      }
+      expect(await stopUnread(api)).toEqual({ code: 0, signal: null });
+    });
+
+    it('does not keep the worker from delivering, and loses no line once it is read again', async () => {
+      const worker = await stage.startWorker({ LOG_LEVEL: 'info' });
+      const { organizationId } = await stage.subscribe();
+      worker.pauseOutput();
+      for (let sent = 0; sent < lineCount; sent += 600) {
+        await stage.producer.emit(Array.from({ length: 600 }, () => testEvent(organizationId)));
+      }
+      await stage.untilDeliveries(
+        organizationId,
+        (rows) => rows.length === lineCount && rows.every(({ status }) => status === 'succeeded'),
+        60_000,
+      );
+      worker.resumeOutput();
+      const exit = await worker.stop();
+      const logs = worker.logs();
+      expect(logs.filter(({ msg }) => msg === 'attempt')).toHaveLength(lineCount);
+      expect([exit.code, logs.at(-1)]).toMatchObject([0, { msg: 'stopped' }]);
+    });
+  },
+);
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
