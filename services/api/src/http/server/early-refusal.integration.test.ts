@@ -89,7 +89,7 @@ describe('a request that is refused before its body was read', () => {
     const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x10_0000, ' '), Buffer.from('\r\n')]);
     const head = headOf({ lines: [json, 'Transfer-Encoding: chunked'] });
     const text = await sendAll(api.publicUrl, head, Buffer.concat(Array.from({ length: 20 }, () => chunk)));
-    expect(text).toMatch(/^HTTP\/1\.1 413 [^]*\r\nConnection: close\r\n/i);
+    expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*\r\nConnection: close\r\n/i);
   });
 
   it.each([
@@ -115,7 +115,7 @@ describe('Expect: 100-continue', () => {
     ['no key', 401, [json, length(10)], { token: 'none' }],
   ])('with %s gets its %i at once, and no 100 Continue', async (_name, status, lines, sent) => {
     const text = await sendAll(api.publicUrl, expecting(lines, sent).toString(), Buffer.alloc(0));
-    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\\r\\nConnection: close\\r\\n`, 'i'));
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [sS]*\\r\\nConnection: close\\r\\n`, 'i'));
   });
 
   it('gets 100 Continue when the body is read', async () => {
