@@ -6,11 +6,11 @@ export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as cons
 
 type Closer = { name: string; close: () => unknown; withinMs: number | undefined };
 
-/** What must be closed when the process ends, in the reverse order of its making. */
+/** What must be closed when the process ends. */
 export interface Closers {
-  /** Registers a closer as the thing is built. One with `withinMs` is not waited for any longer than that. */
+  /** Registers a closer as soon as something is built. `closeAll` waits for it at most `withinMs`, if given. */
   add(name: string, close: () => unknown, withinMs?: number): void;
-  /** Runs all closers once, last built first; one that fails is logged and does not stop the others. */
+  /** Runs every closer once, the latest first. One that fails is logged, and the next one runs. */
   closeAll(): Promise<void>;
 }
 
@@ -36,16 +36,16 @@ export function createClosers(log: Logger): Closers {
 }
 
 export interface RunningService {
-  /** Stops taking work, finishes what runs, closes. */
+  /** Accepts no more work, finishes what runs, and closes everything. */
   stop: () => Promise<void>;
 }
 
 /**
  * Runs a service until SIGTERM or SIGINT, then stops it within a deadline.
  *
- * Exit 0 after a clean stop, 1 when the start failed, the deadline passed, or the service gave up. A second signal does
- * not cut the stop short: whoever is in a hurry has SIGKILL, and nothing is lost by it. An exception that nobody caught ends the
- * process too: its state is unknown, and the ledger knows what is left to do.
+ * Exits with 0 after a clean stop, with 1 when the start failed or the deadline passed, with 70 after an uncaught
+ * exception: the state of the process is unknown then, and the ledger has all the work that is left. A second signal does
+ * not shorten the stop; SIGKILL does, and loses nothing.
  */
 export async function runService(
   log: Logger,
@@ -56,7 +56,7 @@ export async function runService(
   let isStopping = false;
   let exitCode: number = exitCodes.ok;
   const crash = (error: unknown) => {
-    // Whatever a connection that is being cut still has to say, the stop goes on.
+    // Connections that are cut during the stop may still raise errors; the stop goes on.
     if (isStopping) return log.error({ err: error }, 'error while stopping');
     log.fatal({ err: error }, 'crashed');
     process.exit(exitCodes.software);
