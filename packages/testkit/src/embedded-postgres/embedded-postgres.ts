@@ -16,11 +16,11 @@ export interface EmbeddedPostgresOptions {
   dataFolder: string;
   /** Created when it is missing. */
   database: string;
-  /** True: fsync on. False: for tests, fast and gone after a power cut. */
+  /** True: fsync on. False: for tests, faster, and lost after a power failure. */
   durable: boolean;
-  /** Told what was found or done that is out of the ordinary. */
+  /** Called with remarks about anything unusual that was found or done. */
   say: (line: string) => void;
-  /** Told what is being done when it takes a while. */
+  /** Called when a step takes a while. */
   onProgress?: (text: string) => void;
   signal?: AbortSignal;
 }
@@ -43,7 +43,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What must be known again at the next start; in `postgres.json`, for the owner's eyes only. */
+/** The state that the next start needs, in `postgres.json`, readable by its owner only. */
 const stateSchema = z.object({ password: z.string().regex(/^[\w-]{20,}$/), port: z.int().min(0).max(65_535) });
 
 const tuning = { max_connections: '200', timezone: 'UTC', log_timezone: 'UTC' };
@@ -68,7 +68,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const password = known?.password ?? randomBytes(24).toString('base64url');
   const creation: Creation = { binaries, account, password, durable, signal };
   if (created) options.onProgress?.('Creating the database files, once');
-  // The password is kept before the files that ask for it exist: a kill in between locks nobody out.
+  // The password is stored before the files that need it exist: a kill in between makes no data unreadable.
   if (known === undefined && !created) resetPassword(folder, creation);
   writeStateFile(stateFile, { password, port: known?.port ?? 0 });
   if (created) await createDataFolder(folder, creation);
@@ -112,7 +112,7 @@ function chooseFolder(options: EmbeddedPostgresOptions, account: Account | undef
   if (canLiveIn(account, options.dataFolder)) return inside;
   const outside = join(sharedPlace(options.dataFolder), 'postgres');
   options.say(`User "postgres" cannot reach ${options.dataFolder}: the database files are in ${outside}.`);
-  // Without postgres.json the data folder was thrown away, and with it the wish to keep what stands outside it.
+  // Without postgres.json the data folder was deleted: then the files outside of it go as well.
   if (!known && existsSync(outside)) rmSync(outside, { recursive: true, force: true });
   return outside;
 }

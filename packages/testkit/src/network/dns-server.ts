@@ -10,7 +10,7 @@ import {
   writeTruncated,
 } from './dns-message.ts';
 
-/** What the server says about a name, at once for both families. */
+/** The server's answer for a name, for both address families. */
 export type DnsEntry =
   | {
       a?: readonly string[];
@@ -21,14 +21,14 @@ export type DnsEntry =
       ttl?: number;
     }
   | { code: Exclude<ResponseCode, 'NOERROR'> }
-  /** Never answers. */
+  /** Gives no answer. */
   | 'silent';
 
 /** A fixed entry, or one per query: `count` is how often the name and type were asked for before. */
 export type DnsScript = DnsEntry | ((query: { type: 'A' | 'AAAA'; count: number }) => DnsEntry);
 
 export type DnsServer = {
-  /** `127.0.0.1:port`, as resolvers take it. */
+  /** `127.0.0.1:port`, in the notation of resolvers. */
   address: string;
   /** Names as they were asked for, in order, with their type: `A example.org`. */
   queries: string[];
@@ -38,8 +38,8 @@ export type DnsServer = {
 };
 
 /**
- * A name server on loopback that says what a test wants. Names it does not know do not exist. What is too long for a
- * datagram it says over TCP, as the truncated answer asks for.
+ * A name server on loopback with scripted answers. Unknown names do not exist (NXDOMAIN). An answer that is too long
+ * for a datagram is truncated, and complete over TCP.
  */
 export async function startDnsServer(names: Record<string, DnsScript> = {}): Promise<DnsServer> {
   const scripts = new Map(Object.entries(names));
@@ -90,10 +90,10 @@ export async function startDnsServer(names: Record<string, DnsScript> = {}): Pro
   };
 }
 
-/** What resolvers announce to take in one datagram (EDNS). */
+/** The size of datagrams that resolvers accept (EDNS). */
 const datagramBytes = 1_232;
 
-/** UDP and TCP on one port: the one that the system chose for UDP may be taken for TCP, and then another is tried. */
+/** UDP and TCP on one port. When the port that the system chose for UDP is busy for TCP, another one is tried. */
 async function listenOnBoth() {
   for (;;) {
     const udp = createSocket('udp4');
