@@ -9,7 +9,6 @@ import {
   type QueueBackendUnderTest,
   queueBackends,
   type ServiceProcess,
-  sendRequest,
   startService,
   testKeyRing,
 } from '@enterprise-api/testkit';
@@ -18,6 +17,7 @@ import got from 'got';
 import { sql } from 'kysely';
 import { openTestStage, type TestStage, uuidOf } from '../e2e/stage.ts';
 import { databaseRows, findSecrets, type Hideouts, type RedisWatch, watchRedis } from './hideouts.ts';
+import { provoke } from './refused-requests.ts';
 
 /** Loaded into a process before its own code: at SIGUSR2 it throws an uncaught error with the text of a file in it. */
 const crashOnSignal = `process.on('SIGUSR2', () => {
@@ -107,42 +107,6 @@ async function subscribe(stage: TestStage, { call, key }: ApiCustomer): Promise<
     webhooks.push(answer.body);
   }
   return webhooks;
-}
-
-/** Requests that are refused, with secrets wherever a client may put them by mistake. */
-async function provoke(api: ServiceProcess, key: string, organizationId: string): Promise<string[]> {
-  const bearer = { authorization: `Bearer ${key}` };
-  const json = { 'content-type': 'application/json' };
-  const requests: [url: string, options: { method?: string; headers?: Record<string, string>; body?: string }][] = [
-    [`${api.url}/v1/me?api_key=${key}`, { headers: bearer }],
-    [`${api.url}/v1/webhooks?cursor=${key}`, { headers: bearer }],
-    [`${api.url}/v1/me`, { headers: { authorization: `Basic ${key}` } }],
-    [`${api.url}/v1/me`, { headers: { authorization: `Bearer ${key}0` } }],
-    [`${api.url}/v1/me`, { headers: { authorization: `${bearer.authorization}, ${bearer.authorization}` } }],
-    [`${api.url}/v1/me`, { headers: { 'x-request-id': key } }],
-    [`${api.url}/v1/webhooks/whk_x`, { headers: { ...bearer, 'if-match': `"${key}"` } }],
-    [`${api.url}/v1/webhooks`, { method: 'POST', headers: { ...bearer, ...json }, body: `{"url":"${key}` }],
-    [
-      `${api.url}/v1/webhooks`,
-      { method: 'POST', headers: { ...bearer, ...json }, body: `{"url":"http://${key}.example/","events":["${key}"]}` },
-    ],
-    [`${api.url}/v1/webhooks`, { method: 'POST', headers: { ...bearer, 'content-type': key }, body: key }],
-    [`${api.internalUrl}/internal/v1/organizations`, { headers: { authorization: `Bearer ${internalSecret}x` } }],
-    [
-      `${api.internalUrl}/internal/v1/organizations?secret=${internalSecret}`,
-      { headers: { authorization: `Bearer ${internalSecret}` } },
-    ],
-    [
-      `${api.internalUrl}/internal/v1/organizations/${organizationId}/keys`,
-      { headers: { authorization: `Bearer ${internalSecret}` } },
-    ],
-  ];
-  return Promise.all(
-    requests.map(async ([url, request]) => {
-      const { status, headers, text } = await sendRequest({ method: 'GET', url, ...request });
-      return `${status} ${JSON.stringify(headers)} ${text}`;
-    }),
-  );
 }
 
 /** Makes deliveries that succeed, are retried and fail, and breaks database connections, so that errors are logged. */

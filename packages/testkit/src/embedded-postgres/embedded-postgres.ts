@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { readStateFile, writeStateFile } from '../processes/state-file.ts';
 import { databaseUrl, ensureDatabase } from '../stores/test-database.ts';
 import { type Account, postgresAccount } from './account.ts';
-import { postgresBinaries } from './binaries.ts';
+import { type PostgresBinaries, postgresBinaries } from './binaries.ts';
 import { type Creation, createDataFolder, needsCreation, resetPassword, role } from './data-folder.ts';
 import { canLiveIn, sharedPlace } from './places.ts';
 import { clearLeftovers } from './postmaster.ts';
@@ -61,27 +61,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const account = postgresAccount(join(dataFolder, 'postgres'), say);
   const binaries = await postgresBinaries(account, say);
   const stateFile = join(dataFolder, 'postgres.json');
-  const known = readStateFile(stateFile, stateSchema);
-  const folder = chooseFolder(options, account, known !== undefined);
-  await clearLeftovers(folder, say);
-  const created = needsCreation(folder, binaries);
-  const password = known?.password ?? randomBytes(24).toString('base64url');
-  const creation: Creation = { binaries, account, password, durable, signal };
-  if (created) options.onProgress?.('Creating the database files, once');
-  // The password is stored before the files that need it exist: a kill in between makes no data unreadable.
-  if (known === undefined && !created) resetPassword(folder, creation);
-  writeStateFile(stateFile, { password, port: known?.port ?? 0 });
-  if (created) await createDataFolder(folder, creation);
+  const { folder, created, password, port } = await prepareData(options, { stateFile, account, binaries });
   const logFile = join(dataFolder, 'postgres.log');
   const settings = { ...tuning, ...(durable ? {} : withoutDurability) };
-  const server = await startServer(folder, {
-    binaries,
-    account,
-    port: known?.port || undefined,
-    settings,
-    logFile,
-    signal,
-  });
+  const server = await startServer(folder, { binaries, account, port, settings, logFile, signal });
   writeStateFile(stateFile, { password, port: server.port });
   const adminUrl = `postgresql://${role}:${password}@127.0.0.1:${server.port}/postgres`;
   const stop = async () => void (await server.process.stop(15_000));
@@ -104,6 +87,28 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+interface Installation {
+  stateFile: string;
+  account: Account | undefined;
+  binaries: PostgresBinaries;
+}
+
+/** Finds or creates the data folder, with a password that is known. */
+async function prepareData(options: EmbeddedPostgresOptions, { stateFile, account, binaries }: Installation) {
+  const known = readStateFile(stateFile, stateSchema);
+  const folder = chooseFolder(options, account, known !== undefined);
+  await clearLeftovers(folder, options.say);
+  const created = needsCreation(folder, binaries);
+  const password = known?.password ?? randomBytes(24).toString('base64url');
+  const creation: Creation = { binaries, account, password, durable: options.durable, signal: options.signal };
+  if (created) options.onProgress?.('Creating the database files, once');
+  // The password is stored before the files that need it exist: a kill in between makes no data unreadable.
+  if (known === undefined && !created) resetPassword(folder, creation);
+  writeStateFile(stateFile, { password, port: known?.port ?? 0 });
+  if (created) await createDataFolder(folder, creation);
+  return { folder, created, password, port: known?.port || undefined };
 }
 
 /** `postgres/` in the data folder, or a place outside the project when the account cannot get there. */

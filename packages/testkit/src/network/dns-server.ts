@@ -44,23 +44,9 @@ export type DnsServer = {
 export async function startDnsServer(names: Record<string, DnsScript> = {}): Promise<DnsServer> {
   const scripts = new Map(Object.entries(names));
   const queries: string[] = [];
-  const answerTo = (message: Buffer): { whole: Buffer; truncated: Buffer } | null => {
-    const question = readQuestion(message);
-    const type = question?.type === recordTypes.A ? 'A' : question?.type === recordTypes.AAAA ? 'AAAA' : null;
-    if (question === null || type === null) return null;
-    const label = `${type} ${question.name}`;
-    const count = queries.filter((query) => query === label).length;
-    queries.push(label);
-    const script = scripts.get(question.name) ?? { code: 'NXDOMAIN' };
-    const entry = typeof script === 'function' ? script({ type, count }) : script;
-    if (entry === 'silent') return null;
-    const code = 'code' in entry ? entry.code : 'NOERROR';
-    const records = 'code' in entry ? [] : recordsOf(question.name, type, entry);
-    return { whole: writeResponse(question, code, records), truncated: writeTruncated(question) };
-  };
   const { udp, tcp, port } = await listenOnBoth();
   udp.on('message', (message, peer) => {
-    const answer = answerTo(message);
+    const answer = answerTo(message, scripts, queries);
     if (answer === null) return;
     udp.send(answer.whole.length > datagramBytes ? answer.truncated : answer.whole, peer.port, peer.address);
   });
@@ -68,8 +54,8 @@ export async function startDnsServer(names: Record<string, DnsScript> = {}): Pro
     connection
       .on('error', () => undefined)
       .on('data', (chunk) => {
-        // A query is far smaller than a segment: it comes whole, behind the two bytes of its length.
-        const answer = answerTo(chunk.subarray(2));
+        // A query is far smaller than a segment, so it arrives in one piece, behind the two bytes of its length.
+        const answer = answerTo(chunk.subarray(2), scripts, queries);
         if (answer === null) return;
         const length = Buffer.alloc(2);
         length.writeUInt16BE(answer.whole.length);
@@ -88,6 +74,26 @@ export async function startDnsServer(names: Record<string, DnsScript> = {}): Pro
       await Promise.all([once(udp, 'close'), once(tcp, 'close')]);
     },
   };
+}
+
+/** Adds the query to `queries`. @returns null when the script gives no answer */
+function answerTo(
+  message: Buffer,
+  scripts: ReadonlyMap<string, DnsScript>,
+  queries: string[],
+): { whole: Buffer; truncated: Buffer } | null {
+  const question = readQuestion(message);
+  const type = question?.type === recordTypes.A ? 'A' : question?.type === recordTypes.AAAA ? 'AAAA' : null;
+  if (question === null || type === null) return null;
+  const label = `${type} ${question.name}`;
+  const count = queries.filter((query) => query === label).length;
+  queries.push(label);
+  const script = scripts.get(question.name) ?? { code: 'NXDOMAIN' };
+  const entry = typeof script === 'function' ? script({ type, count }) : script;
+  if (entry === 'silent') return null;
+  const code = 'code' in entry ? entry.code : 'NOERROR';
+  const records = 'code' in entry ? [] : recordsOf(question.name, type, entry);
+  return { whole: writeResponse(question, code, records), truncated: writeTruncated(question) };
 }
 
 /** The size of datagrams that resolvers accept (EDNS). */

@@ -60,19 +60,7 @@ export async function spawnGuarded(
   args: readonly string[],
   options: GuardedProcessOptions,
 ): Promise<GuardedProcess> {
-  const child = spawn(command, args, {
-    cwd: options.cwd,
-    env: { ...options.env },
-    detached: true,
-    stdio: options.output === 'inherit' ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
-    ...(options.account && { uid: options.account.uid, gid: options.account.gid }),
-  });
-  const closed = new Promise<ProcessExit>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
-  // Rejects with the reason when the program is not there or may not be run.
-  await once(child, 'spawn');
-  child.on('error', () => undefined);
+  const { child, closed } = await spawnProgram(command, args, options);
   const pid = child.pid as number;
   const stopSignal = options.stopSignal ?? 'SIGTERM';
   const guard = startGuard(pid, stopSignal);
@@ -100,6 +88,23 @@ export async function spawnGuarded(
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),
   };
+}
+
+async function spawnProgram(command: string, args: readonly string[], options: GuardedProcessOptions) {
+  const child = spawn(command, args, {
+    cwd: options.cwd,
+    env: { ...options.env },
+    detached: true,
+    stdio: options.output === 'inherit' ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    ...(options.account && { uid: options.account.uid, gid: options.account.gid }),
+  });
+  const closed = new Promise<ProcessExit>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  // Rejects with the reason when there is no such program, or it may not be run.
+  await once(child, 'spawn');
+  child.on('error', () => undefined);
+  return { child, closed };
 }
 
 // For kill, a dead process that its new parent has not reaped (Z) still exists.
