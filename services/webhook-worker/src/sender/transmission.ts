@@ -65,16 +65,16 @@ export class Transmission {
   #knownRoute({ host, origin }: Target): Route | undefined {
     const location = this.#parts.dns.known(host);
     if (location === undefined) return undefined;
-    return { kept: location.ok ? this.#parts.pool.take(origin, location.addresses) : undefined, location };
+    return { kept: location.ok ? this.#parts.pool.acquire(origin, location.addresses) : undefined, location };
   }
 
   async #findRoute({ host, origin }: Target): Promise<Route> {
     const { dns, pool, timeoutMs } = this.#parts;
     // While the name servers do not answer, a connection that stands is still good.
-    const kept = pool.take(origin, dns.stale(host));
+    const kept = pool.acquire(origin, dns.stale(host));
     if (kept !== undefined) return { kept, location: undefined };
     const location = await this.#lookUp(host, timeoutMs);
-    return { kept: pool.take(origin, location.ok ? location.addresses : dns.stale(host)), location };
+    return { kept: pool.acquire(origin, location.ok ? location.addresses : dns.stale(host)), location };
   }
 
   async #lookUp(host: string, withinMs: number): Promise<Location> {
@@ -127,7 +127,7 @@ export class Transmission {
     exchange.start(path, { headers, body });
     const result = await exchange.result;
     const isReusable = result.kind === 'response' ? result.isWhole : result.kind === 'not_started';
-    if (isReusable && connection.isOpen()) this.#parts.pool.put(connection);
+    if (isReusable && connection.isOpen()) this.#parts.pool.release(connection);
     else connection.destroy();
     return result;
   }
