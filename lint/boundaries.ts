@@ -1,25 +1,25 @@
 import { globSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 
-/**
- * Who may call whom, each rule with its reason: the table of docs/architecture.md, enforced. A rule forbids imports in
- * `files` (everywhere, if it names none) except where `allowedIn` says so.
- */
+/** One row of "Who may call whom" in docs/architecture.md. */
 interface Boundary {
+  /** What must not be imported. */
   imports: string[];
+  /** The reason, shown with the error. */
   message: string;
+  /** Where the rule holds; everywhere by default. */
   files?: string[];
   allowedIn?: string[];
 }
 
-/** A room of the shared package, however it is spelt. */
-const rooms = (...names: string[]) => names.flatMap((name) => [`**/${name}/**`, `@enterprise-api/shared/${name}`]);
+/** Entries of the shared package, imported by path or by package name. */
+const entries = (...names: string[]) => names.flatMap((name) => [`**/${name}/**`, `@enterprise-api/shared/${name}`]);
 
 const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**'];
 const tools = ['tools/**', 'bench/**', 'examples/**'];
 const pureFiles = [
   'services/webhook-worker/src/attempt/{sign,build-request,classify,retry-policy,retry-after}.ts',
-  'services/webhook-worker/src/scheduler/{endpoint-queue,in-flight}.ts',
+  'services/webhook-worker/src/scheduler/{backpressure,capacity,endpoint-queues,host-limit,in-flight}.ts',
   'services/api/src/auth/{key-format,authorize}.ts',
   'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',
   'packages/shared/src/contracts/**',
@@ -33,28 +33,30 @@ const boundaries: Boundary[] = [
     allowedIn: tests,
   },
   {
-    imports: rooms('contracts', 'ledger', 'queue', 'events', 'preflight'),
-    message: 'The rooms runtime and security are the ground: they stand on no other room.',
+    imports: entries('contracts', 'ledger', 'queue', 'events', 'preflight'),
+    message: 'runtime and security import no other entry of the shared package: every other entry builds on them.',
     files: ['packages/shared/src/{runtime,security}/**'],
   },
   {
-    imports: rooms('events', 'preflight'),
-    message: 'The rooms ledger and queue know the contracts, not who uses them.',
+    imports: entries('events', 'preflight'),
+    message: 'ledger and queue may import contracts, but nothing that is built on them.',
     files: ['packages/shared/src/{ledger,queue}/**'],
   },
   {
-    imports: rooms('queue'),
-    message: 'The ledger does not know the queue.',
+    imports: entries('queue'),
+    message: 'The ledger works without a queue and does not import it.',
     files: ['packages/shared/src/ledger/**'],
   },
   {
     imports: ['express', 'express/*'],
-    message: 'Express stays at the edge: handlers get parsed input and a principal, and return data.',
+    message:
+      'Express types belong in app.ts, http/ and auth/: handlers get parsed input and a principal, and return data.',
     allowedIn: ['services/api/src/app.ts', 'services/api/src/{http,auth}/**', ...tests],
   },
   {
     imports: ['bullmq'],
-    message: 'Only the queue room and workers.ts know BullMQ; everything else knows jobs.',
+    message:
+      'BullMQ belongs in queue/ and in the one file that consumes its jobs; all other code uses the job catalogue.',
     allowedIn: [
       'packages/shared/src/queue/**',
       'packages/shared/src/ledger/migrate.ts',
@@ -64,17 +66,17 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['undici', 'undici/*'],
-    message: 'Deliveries leave through the guarded client alone: any other request would skip its address checks.',
+    message: 'Deliveries are sent by sender/ alone: any other client would skip the address checks.',
     allowedIn: ['services/webhook-worker/src/sender/connection.ts', ...tests],
   },
   {
     imports: ['got'],
-    message: 'got is the client for everything that is not a delivery, and the services send nothing else.',
+    message: 'Services send deliveries only, and not with got: it is for tools and tests.',
     allowedIn: [...tools, ...tests],
   },
   {
     imports: ['kysely', 'kysely/*'],
-    message: 'SQL lives in named functions in queries.ts (or the rooms ledger and events), one statement each.',
+    message: 'SQL belongs in named functions of queries.ts, ledger/ or events/, one statement each.',
     allowedIn: [
       'packages/shared/src/{ledger,events}/**',
       '**/*queries.ts',
@@ -87,12 +89,12 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['pg'],
-    message: 'Connections to PostgreSQL are made in the room ledger.',
+    message: 'Connections to PostgreSQL are opened in ledger/.',
     allowedIn: ['packages/shared/src/ledger/**', ...tools, ...tests],
   },
   {
     imports: ['ioredis'],
-    message: 'Connections to Redis are made where they are owned: the queue, the change feed, the rate limiter.',
+    message: 'Connections to Redis are opened by their three owners: the queue, the change feed and the rate limiter.',
     allowedIn: [
       'packages/shared/src/{queue,ledger/change-feed}/**',
       'services/api/src/auth/rate-limit-store.ts',
@@ -102,33 +104,35 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['@enterprise-api/testkit', '**/testing/**'],
-    message: 'What helps tests must not be able to reach production.',
+    message: 'Code for tests must not run in production.',
     allowedIn: [...tools, ...tests],
   },
   {
     imports: ['@enterprise-api/api', '@enterprise-api/webhook-worker', '**/services/**', '**/webhook-worker/**'],
-    message: 'Services meet in the ledger and the queue, never in code.',
+    message:
+      'Services share the ledger and the queue, but no code of their own: shared code belongs in packages/shared.',
     allowedIn: ['tests/**'],
   },
   {
     imports: ['**/tools/**', '**/bench/**'],
-    message: 'What `make start` adds to the product is not part of it.',
+    message: 'Tools and benchmarks run the product; the product does not import them.',
     allowedIn: [...tools, ...tests],
   },
   {
     imports: ['../*/*queries.ts'],
-    message: "A feature asks another feature's service, and a stage another stage, but never for its tables.",
+    message:
+      "A folder's queries.ts is its own: other folders call its service or stage. Composition roots pass queries on.",
     files: ['services/*/src/*/**'],
     allowedIn: ['services/webhook-worker/src/pipeline/build.ts', ...tests],
   },
   {
     imports: ['**/service.ts', '**/routes.ts'],
-    message: 'routes → service → queries, never upward.',
+    message: 'Imports go from routes to service to queries, never back.',
     files: ['services/*/src/**/*queries.ts'],
   },
   {
     imports: ['**/routes.ts'],
-    message: 'routes → service → queries, never upward.',
+    message: 'Imports go from routes to service to queries, never back.',
     files: ['services/*/src/**/service.ts'],
   },
   {
@@ -136,7 +140,7 @@ const boundaries: Boundary[] = [
       `node:${name}`,
       `node:${name}/*`,
     ]),
-    message: 'This file is pure: it does no I/O, and time and chance come in as arguments.',
+    message: 'This file is pure: it does no I/O, and takes time and randomness as arguments.',
     files: pureFiles,
     allowedIn: tests,
   },
@@ -147,10 +151,12 @@ const boundaries: Boundary[] = [
  * configuration a later override replaces the list of an earlier one, and a boundary would be lifted by accident.
  */
 export function boundaryOverrides() {
-  const byRules = new Map<string, { files: string[]; rules: Boundary[] }>();
-  for (const file of globSync('{packages,services,tools,tests,examples,bench}/**/*.ts', {
+  const allFiles = globSync('{packages,services,tools,tests,examples,bench}/**/*.ts', {
     exclude: ['**/node_modules', '**/dist'],
-  })) {
+  });
+  refuseStaleGlobs(allFiles);
+  const byRules = new Map<string, { files: string[]; rules: Boundary[] }>();
+  for (const file of allFiles) {
     const rules = boundaries.filter((boundary) => holdsFor(boundary, file));
     const key = rules.map((rule) => boundaries.indexOf(rule)).join();
     const entry = byRules.get(key) ?? { files: [], rules };
@@ -166,6 +172,20 @@ export function boundaryOverrides() {
       ] as const,
     },
   }));
+}
+
+/** A file that is renamed must not lose its rule, nor keep its exception, without a sign. */
+function refuseStaleGlobs(allFiles: string[]): void {
+  const globs = boundaries.flatMap(({ files = [], allowedIn = [] }) => [...files, ...allowedIn]);
+  const named = globs.flatMap(expandBraces).filter((glob) => !tests.includes(glob) && !tools.includes(glob));
+  const stale = named.filter((glob) => !allFiles.some((file) => matchesGlob(file, glob)));
+  if (stale.length > 0) throw new Error(`lint/boundaries.ts names files that do not exist: ${stale.join(', ')}`);
+}
+
+/** `a/{b,c}.ts` → `a/b.ts`, `a/c.ts`; one pair of braces. */
+function expandBraces(glob: string): string[] {
+  const [, before = glob, names = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(glob) ?? [];
+  return names.split(',').map((name) => before + name + after);
 }
 
 function holdsFor({ files = ['**'], allowedIn = [] }: Boundary, file: string): boolean {

@@ -37,11 +37,11 @@ describe.each(images)('the image $target', ({ target, command, health }) => {
     expect(written.filter(({ text }) => text.includes('--chown'))).toEqual([]);
   });
 
-  it('says whether it is healthy', () => {
+  it('has a health check', () => {
     expect(effective(stages, target, 'HEALTHCHECK')).toContain(health);
   });
 
-  it('stands on the version of Node that the tests run on', () => {
+  it('has the version of Node on which the tests run', () => {
     const base = stages.find(({ name }) => name === 'base')?.from;
     expect(base).toMatch(new RegExp(`^node:${manifest('').devDependencies.node}-`));
     expect(effective(stages, target, 'ENV')).toBe('NODE_ENV=production');
@@ -89,7 +89,7 @@ describe('what production runs', () => {
     ]);
   });
 
-  it('is installed with the manifest of every workspace, or npm would leave its packages out', () => {
+  it('is installed with the manifest of every workspace, without which npm omits its packages', () => {
     const manifests = [
       'package.json',
       'package-lock.json',
@@ -101,7 +101,7 @@ describe('what production runs', () => {
 });
 
 describe('what the demo receiver runs', () => {
-  it('is installed beside what production has', () => {
+  it('is installed in addition to the packages of production', () => {
     const installed = history(stages, 'demo-dependencies').findLast(({ keyword }) => keyword === 'RUN')?.text ?? '';
     const missing = [...importsOf(project, 'tools/compose/demo-receiver.ts').packages.keys()].filter(
       (name) => manifest('packages/shared').dependencies[name] === undefined && !installed.includes(`'${name}'`),
@@ -111,7 +111,7 @@ describe('what the demo receiver runs', () => {
 });
 
 describe('the build context', () => {
-  it('is a list of what is let in: no .env, no data, no history', () => {
+  it('lists what it includes: no .env, no data, no history', () => {
     const lines = readFileSync(join(project, '.dockerignore'), 'utf8')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));

@@ -60,7 +60,7 @@ export type ApiKey = z.infer<typeof apiKeySchema>;
 export const createdApiKeySchema = apiKeySchema.extend({ secret: z.string() });
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 
-/** GET /v1/me: who the caller is, by its key. */
+/** GET /v1/me: the organization and the key of the caller. */
 export const meSchema = z.strictObject({
   object: z.literal('me'),
   organization: z.strictObject({ id: publicIdSchema('org'), name: z.string(), plan: planSchema }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The type of an error, by what its remedy is. */
+/** The type of an error: it tells a client what kind of remedy there is. */
 export type ErrorType =
   | 'authentication_error'
   | 'permission_error'
@@ -84,7 +84,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One problem of a request: where it is, and what is wrong. */
+/** One problem of a request: its place and its cause. */
 export const errorDetailSchema = z.strictObject({
   location: z.enum(['body', 'query', 'path', 'header']),
   path: z.string(),

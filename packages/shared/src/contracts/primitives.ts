@@ -20,7 +20,7 @@ export const instantSchema = z.iso
   .transform((text) => new Date(text))
   .refine((date) => date.getTime() >= 0 && date.getTime() < 253_402_300_800_000, 'must be between 1970 and 9999');
 
-/** Text that PostgreSQL and JSON both can hold: no NUL, no lone surrogates. */
+/** Text that both PostgreSQL and JSON can store: no NUL, no lone surrogates. */
 export const textSchema = z
   .string()
   .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must not contain NUL or lone surrogates');

@@ -2,20 +2,20 @@ import { type AuditAction, auditObjectPrefixes, auditObjectType } from '../contr
 import { newUuid, toPublicId } from '../runtime/index.ts';
 import type { DatabaseTransaction } from './database.ts';
 
-/** A change to be written down. Ids are UUIDs. */
+/** A change for the audit log. Ids are UUIDs. */
 export interface NewAuditEntry {
-  /** The public id of the key, or the name of one of our own: `internal`, `webhook-worker`. */
+  /** The public id of the key, or the name of the service that acted: `internal`, `webhook-worker`. */
   actor: string;
   action: AuditAction;
   objectId: string;
   organizationId: string;
-  /** Of the request that changed it; null when none did. */
+  /** Of the API request; null when the worker made the change. */
   requestId: string | null;
-  /** Names of the fields that got another value. Values stay out: some are secrets. */
+  /** Names of the fields whose values changed. Values are left out, because some are secrets. */
   changedFields: readonly string[];
 }
 
-/** Writes a change down in the transaction that makes it, so that there is neither one without the other. */
+/** Writes the entry in the transaction that makes the change: both are committed, or neither. */
 export async function writeAuditEntry(trx: DatabaseTransaction, entry: NewAuditEntry): Promise<void> {
   await trx
     .insertInto('audit_log')
@@ -32,7 +32,7 @@ export async function writeAuditEntry(trx: DatabaseTransaction, entry: NewAuditE
     .execute();
 }
 
-/** The same change as the fields of its log line, which is for after the commit. */
+/** The entry as the fields of its log line, which is written after the commit. */
 export function auditLogFields(entry: NewAuditEntry) {
   return {
     actor: entry.actor,

@@ -13,9 +13,9 @@ export interface DatabaseOptions {
   applicationName: string;
   /** Connections at most. */
   poolSize: number;
-  /** Settings of the server for these connections, as {@link planProbes}. */
+  /** Server settings for these connections, such as {@link planProbes}. */
   serverSettings?: Readonly<Record<string, string>>;
-  /** A connection on which nothing has come or gone for so long is cut; by default a little more than a statement may take. */
+  /** A connection without traffic for so long is cut; by default a little longer than a statement may run. */
   silentAfterMs?: number;
   /** Called for errors of idle connections; the pool replaces them by itself. */
   onError?: (error: Error) => void;
@@ -24,23 +24,23 @@ export interface DatabaseOptions {
 /**
  * Opens a pool on the ledger. Nothing connects before the first query.
  *
- * Statements that hang are worse than statements that fail: a forgotten transaction ends after 10 s, a lock is
- * waited for 5 s, a statement runs 30 s at most.
+ * Statements that hang are worse than statements that fail: an idle transaction ends after 10 s, a lock is waited for at
+ * most 5 s, a statement runs at most 30 s.
  */
 export function createDatabase(options: DatabaseOptions): Database {
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool(options) }) });
 }
 
 /**
- * Longer than the pool's own ten seconds: a burst would begin with new connections each time, 30 ms for one, and as much
- * again until it has prepared its statements. Shorter than {@link silentAfterMs}, which is for connections in use.
+ * Longer than the pool's default of ten seconds, with which every burst opened new connections: 30 ms each, and as much
+ * again until the statements are prepared. Shorter than {@link silentAfterMs}, which is for connections in use.
  */
 const idleForMs = 30_000;
 
 /**
  * For connections whose statements go from few rows to few rows by index, however much the tables hold. A prepared
  * statement keeps its plan until the table is analyzed: made when a month's partition was empty, it read the whole of it,
- * or of an index, at every use for the first minutes of that month (measured with 40,000 rows: take 3.4 ms instead of
+ * or of an index, at every use for the first minutes of that month (measured with 40,000 rows: fan-out 3.4 ms instead of
  * 2.0, outcomes 11.8 instead of 8.7, and growing).
  */
 export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off' };
@@ -52,7 +52,7 @@ export function createPool(options: DatabaseOptions): Pool {
     ...connectionSettings(options),
     max: options.poolSize,
     idleTimeoutMillis: idleForMs,
-    // By a statement, before the first use: poolers refuse what they do not know at the start of a connection.
+    // By a statement before the first use: poolers refuse startup parameters that they do not know.
     ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
   });
   pool.on('error', (error) => options.onError?.(error));
@@ -73,8 +73,8 @@ function setStatements(settings: Readonly<Record<string, string>>): string {
 }
 
 /**
- * The server ends every statement after 30 s, but a server that is gone without a word (a lost host, a firewall that
- * forgot) ends nothing: TCP would take a quarter of an hour, and a loop that awaits its statement would stand still.
+ * The server ends every statement after 30 s, but a server that is gone silently (a lost host, a firewall that dropped
+ * the connection) ends nothing: TCP would take a quarter of an hour, and a loop that awaits its statement would stall.
  */
 function cutWhenSilent(client: PoolClient, ms: number): void {
   const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
@@ -99,6 +99,6 @@ const silentAfterMs = 40_000;
 
 const int8 = 20;
 
-/** `count(*)` and other bigints of ours fit a double; as strings they only invite bugs. */
+/** `count(*)` and other bigints of this ledger fit a double; as strings they only invite bugs. */
 const parserOf: typeof types.getTypeParser = ((oid: number, format?: 'text') =>
   oid === int8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser;

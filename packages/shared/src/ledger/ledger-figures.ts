@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** What an operator watches: is work waiting, and is the ledger consistent. */
+/** What an operator watches: whether work waits, and whether the ledger is consistent. */
 export interface LedgerFigures {
   /** Events not fanned out yet, counted up to {@link countLimit}. */
   outboxEvents: number;
@@ -24,7 +24,7 @@ export const ledgerGauges = {
   },
 } as const;
 
-/** Counting stops here: a figure for an alarm need not be exact, and must not read a million rows. */
+/** Counts stop here: an alarm needs no exact figure, and must not read a million rows. */
 export const countLimit = 100_000;
 /** The invariant is checked on this many of the newest deliveries. */
 const checkedDeliveries = 2_000;

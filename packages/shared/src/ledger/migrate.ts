@@ -9,8 +9,8 @@ import { ensurePartitions } from './partitions.ts';
 const applicationName = 'enterprise-api-migrate';
 
 /**
- * Building an index of a large ledger takes minutes, and says nothing meanwhile. Locks are waited for as briefly as
- * everywhere: behind a migration that waits for a long query, all others would wait too.
+ * Building an index of a large ledger takes minutes, without any traffic on the connection. Locks are waited for as briefly
+ * as everywhere: every other statement would queue up behind a migration that waits for a long query.
  */
 const patience = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 * 60 * 60_000 };
 
@@ -50,7 +50,7 @@ async function migrateLedger(db: Database): Promise<string[]> {
   const applied: string[] = [];
   for (;;) {
     const { error, results = [] } = await migrator.migrateUp();
-    // migrateUp does not throw: what went wrong is in its answer.
+    // migrateUp does not throw; it returns the error.
     if (error) throw error;
     const [result] = results;
     if (result === undefined) return applied;

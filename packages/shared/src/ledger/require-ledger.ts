@@ -2,9 +2,9 @@ import type { Database } from './database.ts';
 import { pendingMigrations } from './migrate.ts';
 
 /**
- * Makes sure that there is a ledger to work with; for the start of a process.
+ * Checks at the start of a process that the database answers and is migrated.
  *
- * @throws an error that says what is to be done; never with the database's URL, which holds a password
+ * @throws an error that says what to do; never with the database's URL, which holds a password
  */
 export async function requireLedger(db: Database): Promise<void> {
   let pending: string[];

@@ -2,7 +2,7 @@ import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
 import type { AuditAction, AuditObjectType } from '../contracts/index.ts';
 import type { Uuid } from '../runtime/ids.ts';
 
-/** A column that the database fills at insert and that is never written by us afterwards. */
+/** A column that the database fills at insert and that is never updated. */
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 export interface OrganizationsTable {
@@ -16,7 +16,7 @@ export interface ApiKeysTable {
   id: Uuid;
   organization_id: Uuid;
   name: string;
-  /** The 8 characters after `nwk_`; what people see of the key after its creation. */
+  /** The 8 characters after `nwk_`: the part of the key that stays visible after its creation. */
   public_id: string;
   /** SHA-256 of the whole key. */
   hash: Buffer;
@@ -36,7 +36,7 @@ export interface WebhooksTable {
   description: string | null;
   state: 'enabled' | 'disabled' | 'deleted';
   disabled_reason: 'manual' | 'failing' | 'gone' | null;
-  /** Raised by every change; a worker's cached copy is good for a lease that came with the same or an older one. */
+  /** Raised by every change; a worker's cached copy is used for leases that came with the same version or an older one. */
   version: Generated<number>;
   /** Encrypted; null when the webhook is deleted. */
   secret_sealed: string | null;
@@ -78,7 +78,7 @@ export interface EventsTable {
   body: string;
   occurred_at: Date | null;
   created_at: CreatedAt;
-  /** Of the API request that emitted it; null when it came from a producer or through the queue. */
+  /** Of the API request that emitted the event; null when a producer or the queue did. */
   request_id: string | null;
 }
 
@@ -110,14 +110,14 @@ export interface DeliveriesTable {
   lease_count: Generated<number>;
   /** Raised by a manual retry and by replay; an outcome of an older round changes nothing. */
   round: Generated<number>;
-  /** Whether a person asked (test, retry, replay) for the next attempt, or for the one that delivered. */
+  /** Whether the next attempt, or the one that delivered, is a redelivery (test, retry, replay). */
   manual: Generated<boolean>;
   last_status_code: number | null;
   last_error: string | null;
   last_duration_ms: number | null;
   created_at: CreatedAt;
   completed_at: Date | null;
-  /** The attempt that delivered, its start in its time bits; null again in a new round. What follows is that attempt's. */
+  /** The attempt that delivered, whose start is in its time bits; null again in a new round. The columns below are its own. */
   delivered_by: Generated<Uuid | null>;
   delivered_version: Generated<number | null>;
   excerpt: Generated<string | null>;
@@ -127,7 +127,7 @@ export interface DeliveriesTable {
   first_byte_ms: Generated<number | null>;
 }
 
-/** Attempts that have a row of their own: all but the one that delivered, until a new round makes room for another. */
+/** Attempts with a row of their own: all but the one that delivered, which moves here when a new round begins. */
 export interface AttemptsTable {
   delivery_id: Uuid;
   id: Uuid;
@@ -148,18 +148,18 @@ export interface AttemptsTable {
   first_byte_ms: number | null;
 }
 
-/** Answers that were given to requests with an `Idempotency-Key`, for as long as they are repeated. */
+/** Answers to requests with an `Idempotency-Key`, kept for as long as they are replayed. */
 export interface IdempotencyKeysTable {
   /** SHA-256 of organization, key, method and path. */
   id: Buffer;
   organization_id: Uuid;
-  /** SHA-256 of what was asked for: the same key with something else is refused. */
+  /** SHA-256 of the request: the same key with another request is refused. */
   fingerprint: Buffer;
   status: number;
   headers: Record<string, string>;
-  /** The very text of the answer, encrypted: it may show a secret that is kept nowhere else. */
+  /** The exact text of the answer, encrypted: it may show a secret. */
   body_sealed: string | null;
-  /** Of the answer; a key that has expired begins anew. */
+  /** When the request was answered; a key that has expired is handled like a new one. */
   created_at: Generated<Date>;
 }
 
@@ -178,7 +178,7 @@ export interface AuditLogTable {
   created_at: CreatedAt;
 }
 
-/** Every table of the ledger. Who writes which is in docs/architecture.md. */
+/** Every table of the ledger. docs/architecture.md says which service writes which. */
 export interface Schema {
   organizations: OrganizationsTable;
   api_keys: ApiKeysTable;

@@ -64,11 +64,11 @@ const registry: readonly [block: string, name: string, reachable: 'yes' | 'no' |
 const stricter: readonly [block: string, reason: string][] = [
   ['224.0.0.0/4', 'multicast has a registry of its own'],
   ['168.63.129.16/32', 'a public address that is the metadata service inside one cloud'],
-  ['192.0.0.0/24', 'nobody runs a receiver on an anycast address of a protocol'],
+  ['192.0.0.0/24', 'anycast addresses of protocols have no receivers'],
   ['::/3', 'not allocated for unicast: translation to IPv4 (64:ff9b::/96) would lead anywhere'],
   ['4000::/2', 'not allocated for unicast'],
   ['8000::/1', 'not allocated for unicast; local and multicast addresses'],
-  ['2001::/23', 'nobody runs a receiver on an address of a protocol'],
+  ['2001::/23', 'addresses of protocols have no receivers'],
 ];
 
 describe('the address rule and the special-purpose registries', () => {
@@ -104,7 +104,7 @@ describe('the address rule and the special-purpose registries', () => {
   });
 });
 
-/** What the tables say: refused by our own reasons, else by the narrowest block that holds the address, else public. */
+/** The expected answer: refused for a reason of our own, else as the narrowest block around the address says, else public. */
 function judge(address: string): boolean {
   const value = numberOf(address);
   if (stricter.some(([block]) => holds(block, value, address))) return false;

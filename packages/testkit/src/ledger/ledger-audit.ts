@@ -1,3 +1,4 @@
+import { eventPatternPairs } from '@enterprise-api/shared/contracts';
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
@@ -24,11 +25,15 @@ const allRows = 1_000_000;
  */
 export async function auditLedger(db: Database): Promise<LedgerAudit> {
   const { rows } = await sql<Omit<LedgerAudit, 'violations' | 'statuses'>>`
-    with pairs as materialized (
-      select e.id as event_id, w.id as webhook_id from events e
+    with types as (
+      select type, array_agg(pattern) as patterns
+      from unnest(${eventPatternPairs.map((pair) => pair.type)}::text[],
+                  ${eventPatternPairs.map((pair) => pair.pattern)}::text[]) as x(type, pattern)
+      group by type
+    ), pairs as materialized (
+      select e.id as event_id, w.id as webhook_id from events e join types t on t.type = e.type
       join webhooks w on w.organization_id = e.organization_id and w.state = 'enabled' and w.created_at <= e.created_at
-       and w.event_patterns && array[e.type, split_part(e.type, '.', 1) || '.*', '*']
-      where e.type not like 'webhook.%'
+       and w.event_patterns && t.patterns
     )
     select (select count(*) from outbox) as outbox,
       (select count(*) from (

@@ -38,25 +38,11 @@ const auditedFields = ['name', 'scopes', 'ip_allowlist', 'expires_at'] as const;
 
 export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
   return {
-    create: async (transact: Transact, organizationId: Uuid, input: CreateApiKey): Promise<CreatedApiKey | Problem> => {
+    create: (transact: Transact, organizationId: Uuid, input: CreateApiKey) => {
       const allowlist = canonicalAllowlist(input.ip_allowlist ?? null);
-      if (isProblem(allowlist)) return allowlist;
-      return transact(async ({ trx, changed }) => {
-        if (!(await organizationExists(trx, organizationId))) return problem('not_found');
-        const { secret, publicId } = generateKey(randomBytes);
-        const row = await insertKey(trx, organizationId, {
-          id: newUuid(),
-          name: input.name,
-          public_id: publicId,
-          hash: hash('sha256', secret, 'buffer'),
-          scopes: input.scopes,
-          ip_allowlist: allowlist,
-          expires_at: input.expires_at ?? null,
-        });
-        const fields = changedFields(null, present(row), auditedFields);
-        await changed({ action: 'api_key.created', objectId: row.id, organizationId, changedFields: fields });
-        return { ...present(row), secret };
-      });
+      return isProblem(allowlist)
+        ? allowlist
+        : createKey(transact, organizationId, { ...input, ip_allowlist: allowlist });
     },
 
     list: async (organizationId: Uuid, request: { cursor?: string | undefined; limit: number }) => {
@@ -89,6 +75,26 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
         return undefined;
       }),
   };
+}
+
+/** @param input its allowlist in canonical form */
+function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey): Promise<CreatedApiKey | Problem> {
+  return transact(async ({ trx, changed }) => {
+    if (!(await organizationExists(trx, organizationId))) return problem('not_found');
+    const { secret, publicId } = generateKey(randomBytes);
+    const row = await insertKey(trx, organizationId, {
+      id: newUuid(),
+      name: input.name,
+      public_id: publicId,
+      hash: hash('sha256', secret, 'buffer'),
+      scopes: input.scopes,
+      ip_allowlist: input.ip_allowlist ?? null,
+      expires_at: input.expires_at ?? null,
+    });
+    const fields = changedFields(null, present(row), auditedFields);
+    await changed({ action: 'api_key.created', objectId: row.id, organizationId, changedFields: fields });
+    return { ...present(row), secret };
+  });
 }
 
 function toChanges(input: UpdateApiKey): KeyChanges | Problem {

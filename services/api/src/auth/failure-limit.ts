@@ -1,6 +1,6 @@
 import { BoundedMap, type Clock } from '@enterprise-api/shared/runtime';
 
-/** Counts failed authentications per address, in memory: the limit must hold while nothing else answers. */
+/** Counts failed authentications per address, in memory, so that the limit is in force while database and Redis are away. */
 export interface FailureLimit {
   /** Seconds to wait when this address has used up its failures, else null. */
   blocked(bucket: string): number | null;

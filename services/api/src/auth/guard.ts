@@ -12,7 +12,7 @@ import type { StoredKey } from './queries.ts';
 import type { RateDecision, RateLimiter } from './rate-limit.ts';
 import { rateLimitHeaders, secondsUntilReset } from './rate-limit-headers.ts';
 
-/** The principal: who is calling, known after every check of the request's head. Handlers of `/v1` get it. */
+/** The principal: the caller, known once every check of the request's head has passed. Handlers of `/v1` get it. */
 export interface Principal {
   readonly key: StoredKey;
 }

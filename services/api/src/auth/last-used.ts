@@ -3,7 +3,7 @@ import { type Clock, createMicroBatcher, type Uuid } from '@enterprise-api/share
 /** Writes when keys were last used, beside the requests: in batches, and at most once a minute per key. */
 export interface LastUsed {
   note(keyId: Uuid): void;
-  /** Writes what is noted; for the end of the process. */
+  /** Writes everything that was noted; for the end of the process. */
   flush(): Promise<void>;
 }
 

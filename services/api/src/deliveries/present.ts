@@ -29,7 +29,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** `request` is that of the newest attempt; before the first attempt, what it will be. */
+/** `request` shows the newest attempt's request, or the first one's before it is made. */
 export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[], body: string | null): DeliveryDetail {
   const delivery = presentDelivery(row);
   const [newest] = attempts;

@@ -30,7 +30,7 @@ export const auditedFields = ['url', 'events', 'description', 'enabled', 'disabl
 /** Of a webhook that is disabled or deleted, the request cancels one batch of deliveries itself; the workers cancel the rest. */
 const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
 
-/** Nothing is signed for a deleted webhook any more, and what is not stored cannot leak. */
+/** A deleted webhook keeps no secret: it signs nothing, and a secret that is not stored cannot leak. */
 const erasedSecrets = { secret_sealed: null, previous_secret_sealed: null, previous_secret_expires_at: null };
 
 /** @param input its URL accepted, if it has one */

@@ -152,7 +152,7 @@ function conclude(
 /** What the verdict means for this delivery. A test does not affect its webhook's health, and a 410 does not end it. */
 function consequences({ policy, random }: AttemptOptions, lease: Lease, verdict: Verdict) {
   const isTest = lease.eventType === 'webhook.test';
-  const base = { delayMs: 0, holdMs: null, countsForHealth: !isTest, countsForBreaker: false };
+  const base = { delayMs: 0, openCircuitForMs: null, countsForHealth: !isTest, countsForBreaker: false };
   switch (verdict.kind) {
     case 'delivered':
       return { ...base, result: 'delivered', error: null } as const;
@@ -165,7 +165,7 @@ function consequences({ policy, random }: AttemptOptions, lease: Lease, verdict:
         result: 'retry',
         error: verdict.reason,
         delayMs: nextDelayMs(policy, { number, maxAttempts, retryAfterMs }, random()) ?? 0,
-        holdMs: isTest ? null : retryAfterMs,
+        openCircuitForMs: isTest ? null : retryAfterMs,
         countsForHealth: !isTest && verdict.countsForHealth,
         countsForBreaker: !isTest && verdict.countsForBreaker,
       } as const;

@@ -1,4 +1,4 @@
-import { type EventType, eventPatternsFor, eventTypeNames } from '@enterprise-api/shared/contracts';
+import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
@@ -122,18 +122,13 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
   };
 }
 
-/** The catalogue as pairs. A type that is not subscribable has no pattern. */
-const typePatterns = eventTypeNames.flatMap((type): { type: EventType; pattern: string | null }[] => {
-  const patterns = eventPatternsFor(type);
-  return patterns.length === 0 ? [{ type, pattern: null }] : patterns.map((pattern) => ({ type, pattern }));
-});
-
-/** `known_types`: the event types that this version knows, each with the subscription patterns that match it. */
+/** `known_types`: the event types of the catalogue, each with the subscription patterns that match it, if any do. */
 const knownTypes = sql`known_types as materialized (
-    select type, array_agg(pattern) as patterns
-    from unnest(${plainArray(typePatterns.map((pair) => pair.type))}::text[],
-                ${plainArray(typePatterns.map((pair) => pair.pattern))}::text[]) as x(type, pattern)
-    group by type
+    select t.type, array_agg(x.pattern) as patterns
+    from unnest(${plainArray(eventTypeNames)}::text[]) as t(type)
+    left join unnest(${plainArray(eventPatternPairs.map(({ type }) => type))}::text[],
+                     ${plainArray(eventPatternPairs.map(({ pattern }) => pattern))}::text[]) as x(type, pattern) on x.type = t.type
+    group by t.type
   )`;
 
 /** `picked_events`: events of a type that only a newer version knows stay in the outbox, for a worker of that version. */

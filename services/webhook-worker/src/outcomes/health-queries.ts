@@ -12,7 +12,7 @@ const tally = sql`tally as materialized (
     select o.webhook_id, bool_or(o.result = 'delivered') as succeeded,
       count(*) filter (where o.result <> 'delivered')::int as failed,
       count(*) filter (where o.counts_for_breaker)::int as counting,
-      now() + make_interval(secs => max(least(o.hold_s, ${openForSecondsLimit})) filter (where o.hold_s is not null)) as hold_until
+      now() + make_interval(secs => max(least(o.open_circuit_s, ${openForSecondsLimit})) filter (where o.open_circuit_s is not null)) as retry_after_until
     from outcomes o join (
       select id from inserted union all select delivered_by from updated where delivered_by is not null
     ) added on added.id = o.attempt_id
@@ -30,7 +30,7 @@ const firstHealth = sql`
       select c.webhook_id, case when c.succeeded then 0 else c.counting end, case when c.succeeded then 0 else c.failed end,
         case when not c.succeeded then now() end,
         case when not c.succeeded and c.counting >= ${failuresToOpen} then 1 else 0 end,
-        case when not c.succeeded then greatest(c.hold_until,
+        case when not c.succeeded then greatest(c.retry_after_until,
           case when c.counting >= ${failuresToOpen} then now() + make_interval(secs => ${openForSeconds}) end) end
       from changes c order by c.webhook_id`;
 
@@ -44,8 +44,8 @@ const nextHealth = sql`
           case when c.succeeded then 0 else h.failed_attempts + c.failed end,
           case when not c.succeeded then coalesce(h.first_failure_at, now()) end,
           case when t.closes then 0 when t.opens then least(h.openings + 1, 30) else h.openings end,
-          case when c.succeeded then null when t.closes then c.hold_until
-               else greatest(h.open_until, c.hold_until, case when t.opens then now() + make_interval(
+          case when c.succeeded then null when t.closes then c.retry_after_until
+               else greatest(h.open_until, c.retry_after_until, case when t.opens then now() + make_interval(
                  secs => least(${openForSeconds} * power(2, least(h.openings, 10)), ${openForSecondsLimit})) end) end
         from changes c cross join lateral (
           select not c.succeeded and c.counting > 0 and h.consecutive_failures + c.counting >= ${failuresToOpen}

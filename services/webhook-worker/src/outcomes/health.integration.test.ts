@@ -25,7 +25,7 @@ describe('health', () => {
     expect(await findHealth(db, webhookId)).toBeUndefined();
   });
 
-  it('opens the breaker after 5 failures in a row, longer each time, and a success closes it', async () => {
+  it('opens the circuit after 5 failures in a row, longer each time, and a success closes it', async () => {
     const { leases, webhookId } = await leaseDeliveries(db, 16);
     const fail = async (from: number, to: number) =>
       recordOutcomes(
@@ -59,7 +59,7 @@ describe('health', () => {
     });
   });
 
-  it('opens the breaker when the first batch of a webhook alone has 5 failures', async () => {
+  it('opens the circuit when the first batch of a webhook alone has 5 failures', async () => {
     const { leases } = await leaseDeliveries(db, 5);
     const { circuitOpened } = await recordOutcomes(
       db,
@@ -68,7 +68,7 @@ describe('health', () => {
     expect(circuitOpened).toHaveLength(1);
   });
 
-  it('counts failures that say nothing about the endpoint towards disabling, not towards the breaker', async () => {
+  it('counts failures that say nothing about the endpoint towards disabling, not towards the circuit', async () => {
     const { leases, webhookId } = await leaseDeliveries(db, 6);
     const notFound: Partial<Outcome> = { statusCode: 404, countsForBreaker: false };
     const { circuitOpened } = await recordOutcomes(
@@ -79,9 +79,11 @@ describe('health', () => {
     expect(await findHealth(db, webhookId)).toMatchObject({ consecutive_failures: 0, failed_attempts: 6 });
   });
 
-  it('holds the webhook as long as Retry-After says, ten minutes at most', async () => {
+  it('opens the circuit for as long as Retry-After says, ten minutes at most', async () => {
     const { leases } = await leaseDeliveries(db, 1);
-    const { circuitOpened } = await recordOutcomes(db, [outcomeOf(leases[0] as LeaseRow, { holdMs: 3_600_000 })]);
+    const { circuitOpened } = await recordOutcomes(db, [
+      outcomeOf(leases[0] as LeaseRow, { openCircuitForMs: 3_600_000 }),
+    ]);
     expect(circuitOpened[0]?.forMs).toBeGreaterThan(590_000);
     expect(circuitOpened[0]?.forMs).toBeLessThanOrEqual(600_000);
   });

@@ -1,4 +1,4 @@
-import { createLogger } from '@enterprise-api/shared/runtime';
+import { type BackoffLimits, createLogger } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import type { Outcome, Recorded } from './outcome.ts';
 import { OutcomeBatcher } from './outcome-batcher.ts';
@@ -15,7 +15,7 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
     number: 1,
     result: 'delivered',
     delayMs: 0,
-    holdMs: null,
+    openCircuitForMs: null,
     countsForHealth: true,
     countsForBreaker: false,
     manual: false,
@@ -32,13 +32,17 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
 
 const sqlError = (code: string) => Object.assign(new Error('refused'), { code });
 
-function controlled(record: (outcomes: Outcome[], call: number) => Promise<Recorded>) {
+function controlled(
+  record: (outcomes: Outcome[], call: number) => Promise<Recorded>,
+  options: { backoff?: BackoffLimits } = {},
+) {
   let now = 0;
   let calls = 0;
   const written: Outcome[] = [];
   const recorded: Outcome[] = [];
   let dropped = 0;
   const batcher = new OutcomeBatcher({
+    ...options,
     log: silent,
     clock: { now: () => now, monotonic: () => now },
     record: async (outcomes) => {
@@ -119,6 +123,24 @@ describe('the outcome batcher', () => {
     await flushed;
     expect(dropped()).toBe(1);
     expect(batcher.isBehind()).toBe(false);
+  });
+
+  it('tries at once when a flush begins, and for as long as the flush may take', async () => {
+    const tried = Promise.withResolvers<void>();
+    const { batcher, written, dropped, pass } = controlled(
+      async (_outcomes, call) => {
+        tried.resolve();
+        // The database comes back after nine seconds of a flush that may take ten.
+        if (call > 1) pass(3_000);
+        if (call < 5) throw sqlError('57P01');
+        return nothing;
+      },
+      { backoff: { firstMs: 3_600_000, mostMs: 3_600_000 } },
+    );
+    batcher.add(outcome('a'));
+    await tried.promise;
+    await batcher.flush(10_000);
+    expect([written.length, dropped()]).toEqual([1, 0]);
   });
 
   it('drops outcomes when the time of a flush is over, for a stop must not wait for the database', async () => {

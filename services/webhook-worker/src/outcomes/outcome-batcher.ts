@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type BackoffLimits,
   backoffMs,
   type Clock,
   createMicroBatcher,
@@ -16,6 +17,8 @@ export interface OutcomeBatcherOptions {
   onRecorded: (recorded: Recorded, outcomes: Outcome[]) => void;
   /** Outcomes that could not be recorded: their leases run out, and their deliveries are sent again. */
   onDropped: (outcomes: number) => void;
+  /** Waits between tries. */
+  backoff?: BackoffLimits;
 }
 
 interface Entry {
@@ -32,7 +35,7 @@ const gatherWhileWritingMs = 25;
 /** From this age on of the oldest outcome, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
-const backoff = { firstMs: 100, mostMs: 5_000 };
+const defaultBackoff = { firstMs: 100, mostMs: 5_000 };
 const retryWhileFlushingMs = 100;
 
 /**
@@ -145,7 +148,10 @@ export class OutcomeBatcher {
   async #waitAfter(failures: number): Promise<void> {
     const { signal } = this.#flushBegun;
     if (signal.aborted) await pause(retryWhileFlushingMs);
-    else await pause(backoffMs(failures, backoff), undefined, { signal }).catch(() => undefined);
+    else
+      await pause(backoffMs(failures, this.#options.backoff ?? defaultBackoff), undefined, { signal }).catch(
+        () => undefined,
+      );
   }
 }
 

@@ -14,7 +14,7 @@ export interface Outcome {
   /** Until the next attempt, if there is one. */
   delayMs: number;
   /** `Retry-After`, if the receiver sent one: opens the circuit of its webhook for that long, at most ten minutes. */
-  holdMs: number | null;
+  openCircuitForMs: number | null;
   /** Whether the failure counts towards disabling the webhook, and whether towards opening its circuit. */
   countsForHealth: boolean;
   countsForBreaker: boolean;

@@ -33,14 +33,14 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
     select * from unnest(
       ${column((o) => o.deliveryId)}::uuid[], ${column((o) => o.webhookId)}::uuid[], ${column((o) => o.round)}::smallint[],
       ${column((o) => o.attemptId)}::uuid[], ${column((o) => o.number)}::smallint[], ${column((o) => o.result)}::text[],
-      ${column((o) => o.delayMs / 1000)}::float8[], ${column((o) => (o.holdMs === null ? null : o.holdMs / 1000))}::float8[],
+      ${column((o) => o.delayMs / 1000)}::float8[], ${column((o) => (o.openCircuitForMs === null ? null : o.openCircuitForMs / 1000))}::float8[],
       ${column((o) => o.countsForHealth)}::boolean[], ${column((o) => o.countsForBreaker)}::boolean[],
       ${column((o) => o.manual)}::boolean[], ${column((o) => o.startedAt.toISOString())}::timestamptz[],
       ${column((o) => o.durationMs)}::int[], ${column((o) => o.statusCode)}::smallint[], ${column((o) => o.error)}::text[],
       ${text((o) => o.errorMessage)}::text[], ${text((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
       ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
       ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[]
-    ) as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, hold_s, counts_for_health,
+    ) as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, open_circuit_s, counts_for_health,
            counts_for_breaker, manual, started_at, duration_ms, status_code, error, error_message, excerpt,
            webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
   )`;

@@ -53,7 +53,7 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
     number: lease.attempt_count + 1,
     result: 'retry',
     delayMs: 1_000,
-    holdMs: null,
+    openCircuitForMs: null,
     countsForHealth: true,
     countsForBreaker: !delivered,
     manual: false,

@@ -5,7 +5,7 @@ export const changeChannel = 'enterprise_api_changes';
 
 const changeSchema = z.strictObject({ kind: z.enum(['api_key', 'organization', 'webhook']), id: z.uuid() });
 
-/** Anybody may publish on the channel: what is not a change is passed over. */
+/** Any client may publish on the channel: a message that is not a change is ignored. */
 export function deliverChange(message: string, listener: (change: Change) => void): void {
   let json: unknown;
   try {

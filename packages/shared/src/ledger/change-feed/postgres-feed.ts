@@ -1,81 +1,104 @@
 import { Client, type ClientConfig } from 'pg';
+import { createMicroBatcher } from '../../runtime/micro-batcher.ts';
 import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
-/** Connecting and notifying are a matter of milliseconds. Whoever publishes waits for them, and must not for a server that hangs. */
+/** Connecting and notifying take milliseconds. A publisher waits for both, and must not wait for a server that hangs. */
 const answerWithinMs = 1_000;
 const listenAgainAfterMs = 1_000;
 
-/** Changes by `NOTIFY`; two connections of our own, one of them only when something is published. */
+/** Changes by `NOTIFY`, over two connections of our own; the publishing one is opened when something is published. */
 export function createPostgresFeed(settings: ClientConfig, onError: (error: Error) => void): ChangeFeed {
-  const connections = new Set<Client>();
-  let closed = false;
-  const drop = async (client: Client): Promise<void> => {
-    connections.delete(client);
-    await client.end().catch(onError);
+  return new PostgresFeed(settings, onError);
+}
+
+class PostgresFeed implements ChangeFeed {
+  readonly #settings: ClientConfig;
+  readonly #onError: (error: Error) => void;
+  readonly #connections = new Set<Client>();
+  /** One statement at a time: pg's clients no longer queue statements. Changes meanwhile go into the next one. */
+  readonly #changes = createMicroBatcher({ run: (changes: Change[]) => this.#notify(changes), maxRunning: 1 });
+  #publisher: Promise<Client> | undefined;
+  #isClosed = false;
+
+  constructor(settings: ClientConfig, onError: (error: Error) => void) {
+    this.#settings = settings;
+    this.#onError = onError;
+  }
+
+  publish = async (change: Change): Promise<void> => {
+    await this.#changes.add(change).catch((error: unknown) => this.#onError(asError(error)));
   };
-  const connect = async (): Promise<Client> => {
+
+  subscribe = async (listener: (change: Change) => void, lost: () => void): Promise<void> => {
+    if (this.#isClosed) return;
+    const listenAgain = () => {
+      if (!this.#isClosed) setTimeout(() => void this.subscribe(listener, lost), listenAgainAfterMs).unref();
+    };
+    let client: Client | undefined;
+    try {
+      client = await this.#connect();
+      client.on('notification', ({ payload }) => deliverChange(payload ?? '', listener));
+      await client.query(`listen ${changeChannel}`);
+      client.once('end', listenAgain);
+      lost();
+    } catch (error) {
+      if (client !== undefined) void this.#drop(client);
+      this.#onError(asError(error));
+      listenAgain();
+    }
+  };
+
+  close = async (): Promise<void> => {
+    this.#isClosed = true;
+    await Promise.allSettled([...this.#connections].map((client) => client.end()));
+  };
+
+  async #notify(changes: Change[]): Promise<void> {
+    // An idle connection may have died unnoticed, as when the server was restarted: the second try opens a new one.
+    await this.#tryToNotify(changes).catch(() => this.#tryToNotify(changes));
+  }
+
+  async #tryToNotify(changes: Change[]): Promise<void> {
+    this.#publisher ??= this.#connect();
+    const used = this.#publisher;
+    try {
+      const messages = changes.map((change) => JSON.stringify(change));
+      await (await used).query('select pg_notify($1, message) from unnest($2::text[]) message', [
+        changeChannel,
+        messages,
+      ]);
+    } catch (error) {
+      this.#publisher = undefined;
+      used.then(
+        (client) => this.#drop(client),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<Client> {
     const client = new Client({
-      ...settings,
+      ...this.#settings,
       keepAlive: true,
       connectionTimeoutMillis: answerWithinMs,
       query_timeout: answerWithinMs,
     });
-    connections.add(client);
-    client.on('error', onError);
-    client.on('end', () => connections.delete(client));
+    this.#connections.add(client);
+    client.on('error', this.#onError);
+    client.on('end', () => this.#connections.delete(client));
     await client.connect().catch((error: unknown) => {
-      void drop(client);
+      void this.#drop(client);
       throw error;
     });
     return client;
-  };
+  }
 
-  let publisher: Promise<Client> | undefined;
-  const notify = async (change: Change): Promise<void> => {
-    publisher ??= connect();
-    const used = publisher;
-    try {
-      await (await used).query('select pg_notify($1, $2)', [changeChannel, JSON.stringify(change)]);
-    } catch (error) {
-      // Of several that fail together only the first has this one to give up: the next try may have begun already.
-      if (publisher === used) publisher = undefined;
-      used.then(drop, () => undefined);
-      throw error;
-    }
-  };
-
-  const listen = async (listener: (change: Change) => void, lost: () => void): Promise<void> => {
-    if (closed) return;
-    const again = () => {
-      if (!closed) setTimeout(() => void listen(listener, lost), listenAgainAfterMs).unref();
-    };
-    let client: Client | undefined;
-    try {
-      client = await connect();
-      client.on('notification', ({ payload }) => deliverChange(payload ?? '', listener));
-      await client.query(`listen ${changeChannel}`);
-      client.once('end', again);
-      lost();
-    } catch (error) {
-      if (client !== undefined) void drop(client);
-      onError(asError(error));
-      again();
-    }
-  };
-  return {
-    publish: async (change) => {
-      // An idle connection may have died unnoticed, as when the server was restarted: the second try has a new one.
-      await notify(change)
-        .catch(() => notify(change))
-        .catch((error: unknown) => onError(asError(error)));
-    },
-    subscribe: listen,
-    close: async () => {
-      closed = true;
-      await Promise.allSettled([...connections].map((client) => client.end()));
-    },
-  };
+  async #drop(client: Client): Promise<void> {
+    this.#connections.delete(client);
+    await client.end().catch(this.#onError);
+  }
 }
 
 function asError(error: unknown): Error {
