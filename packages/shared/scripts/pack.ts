@@ -21,10 +21,10 @@ interface Manifest {
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 function pack(folder: string): string {
-  // A file that was removed from the sources must not live on in the package.
+  // A file that was removed from the sources must not stay in the package.
   rmSync(dist, { recursive: true, force: true });
   const compiler = [join(project, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json'];
-  // Standard output is for the path alone: complaints of the compiler go to standard error.
+  // Standard output is for the path alone: the compiler's messages go to standard error.
   execFileSync(process.execPath, compiler, { cwd: source, stdio: ['ignore', 2, 2] });
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifestOfPackage(), null, 2)}\n`);
   copyFileSync(join(project, 'LICENSE'), join(dist, 'LICENSE'));
@@ -34,7 +34,7 @@ function pack(folder: string): string {
   return join(folder, output.trim().split('\n').at(-1) ?? '');
 }
 
-/** One entry per room, as inside the workspace. */
+/** The same entries as inside the workspace. */
 function manifestOfPackage(): object {
   const { name, version, license, dependencies, exports } = readManifest(source);
   const { kysely, ...others } = dependencies;
@@ -44,11 +44,11 @@ function manifestOfPackage(): object {
     license,
     type: 'module',
     engines: { node: '>=22' },
-    exports: Object.fromEntries(Object.entries(exports).map(([room, file]) => [room, compiled(file)])),
+    exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, compiled(file)])),
     files: ['lib'],
     dependencies: {
       ...others,
-      // Our declarations speak of its types.
+      // Our declarations use its types.
       '@types/pg': readManifest(project).devDependencies['@types/pg'],
     },
     // The caller's own copy: the producer takes the caller's database handle, and two copies' types do not fit.

@@ -1,6 +1,6 @@
-/** Time as an argument, so that tests can turn it. */
+/** Time as an argument, so that tests can set it. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970: for what people read. */
+  /** Wall clock, milliseconds since 1970: for times that people read. */
   now(): number;
   /** Monotonic clock, milliseconds: for every duration and deadline. */
   monotonic(): number;

@@ -42,11 +42,11 @@ describe('settings from the environment', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
-  it('say what is required', () => {
+  it('name the required ones that are missing', () => {
     expect(parseEnvironment(shape, {}, rules)).toEqual({ ok: false, problems: ['DATABASE_URL: is required'] });
   });
 
-  it('take a secret from a file, and refuse two sources or a file that is not there', async () => {
+  it('read a secret from a file, and refuse two sources or a missing file', async () => {
     const file = join(folder, 'url');
     await writeFile(file, `${url}\n`);
     expect(parseEnvironment(shape, { DATABASE_URL_FILE: file }, rules)).toMatchObject({
@@ -58,12 +58,12 @@ describe('settings from the environment', () => {
     expect(missing).toEqual({ ok: false, problems: [expect.stringContaining('ENOENT')] });
   });
 
-  it('warn about unknown names with our prefixes, not about those of the other process or of others', () => {
+  it('warn about unknown names with our prefixes, but not about settings of the other process nor other variables', () => {
     const environment = { DATABASE_URL: url, WORKER_TIMEOUTS: '1', API_PORT: '1', API_PORT_FILE: 'x', PATH: 'x' };
     expect(parseEnvironment(shape, environment, rules)).toMatchObject({ ok: true, warnings: ['WORKER_TIMEOUTS'] });
   });
 
-  it('are checked against each other once each is fine', () => {
+  it('are checked against each other once each is valid', () => {
     const crossCheck = () => ['WORKER_WAIT: is too long for WORKER_PORT'];
     expect(parseEnvironment(shape, { DATABASE_URL: url }, rules, crossCheck)).toMatchObject({ ok: false });
     expect(parseEnvironment({ NUMBER: z.string() }, {}, rules)).toEqual({

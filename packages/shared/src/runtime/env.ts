@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** Names that only this product uses: one of them that nobody reads is most likely a typo. */
+/** Prefixes of this product's settings: a variable with one of them that no process reads is most likely a typo. */
 const ownPrefixes = ['WEBHOOK_', 'API_', 'INTERNAL_', 'WORKER_'];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,16 +13,16 @@ export type ParsedEnvironment<Settings> =
 export interface EnvironmentRules {
   /** Settings whose value may also come as `NAME_FILE`, the path of a file that holds it. */
   secrets: readonly string[];
-  /** Names of the other processes: ignored here, and no reason for a warning. */
+  /** Settings of the other processes: ignored here, without a warning. */
   known: readonly string[];
 }
 
 /**
- * Reads settings from environment variables, once, at start. All problems come back together, each naming its
- * variable; a secret's value is never part of a message. An empty variable counts as unset.
+ * Reads settings from environment variables. Returns all problems together, each with the name of its variable; no
+ * message contains a value. An empty variable counts as unset.
  *
- * @param shape one zod schema per variable, from its text (or undefined) to its value
- * @param crossCheck problems between settings that are fine by themselves
+ * @param shape one zod schema per variable, from its text or undefined to its value
+ * @param crossCheck finds problems between settings that are valid each by itself
  */
 export function parseEnvironment<Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -73,7 +73,7 @@ function emptyAsUnset(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** Kubernetes puts a variable for each service of the namespace into every container: hence warnings, not errors. */
+/** Warnings, not errors: Kubernetes gives every container a variable for each service of its namespace. */
 function unknownNames(own: string[], environment: Environment, rules: EnvironmentRules): string[] {
   const known = new Set([...own, ...rules.known]);
   for (const name of Array.from(known)) known.add(`${name}_FILE`);

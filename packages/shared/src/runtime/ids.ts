@@ -30,7 +30,7 @@ export type IsUuid<Value> = typeof kindOfId extends keyof Value
     : true
   : false;
 
-/** Before every other UUID: where a walk in the order of ids begins. */
+/** Sorts before every other UUID: the start of a walk in the order of ids. */
 export const nilUuid: Uuid = '00000000-0000-0000-0000-000000000000';
 
 /** A new time-ordered id (UUIDv7). */
@@ -39,27 +39,27 @@ export function newUuid(): Uuid {
 }
 
 /**
- * A UUIDv7 whose time bits say another instant than this process's clock does. For ids made on a machine whose clock
- * is far off: the partitions of the ledger go by these bits.
+ * The UUIDv7 with other time bits, for ids made on a machine whose clock is far off: the ledger is partitioned by these
+ * bits.
  */
 export function withUuidTime(uuid: Uuid, unixMs: number): Uuid {
   const time = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8, 12)}${uuid.slice(13)}`;
 }
 
-/** The instant in the first 48 bits of a UUID version 7, or of a derived delivery id, in milliseconds. */
+/** The time in the first 48 bits of a UUIDv7 or of a delivery id, in milliseconds since 1970. */
 export function uuidTimeMs(uuid: Uuid): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
 /**
- * `evt_01h…`: the public form of a UUID (TypeID layout: prefix, `_`, 26 characters of Crockford base32). Several for
- * each request, so it shifts bits: by way of BigInt it took five times as long.
+ * The public form of a UUID, `evt_01h…` (TypeID layout: prefix, `_`, 26 characters of Crockford base32). Every request
+ * makes several, so this shifts bits: with BigInt it took five times as long.
  */
 export function toPublicId<Prefix extends string>(prefix: Prefix, uuid: Uuid): PublicId<Prefix> {
   let suffix = '';
   let pending = 0;
-  // 26 characters are 130 bits, a UUID has 128: it starts two bits late.
+  // 26 characters have 130 bits, a UUID has 128: the first two bits are zero.
   let pendingBits = 2;
   for (let index = 0; index < uuid.length; index++) {
     const code = uuid.charCodeAt(index);
@@ -97,9 +97,9 @@ export function fromPublicId(prefix: string, id: string): Uuid | null {
 }
 
 /**
- * The id of the delivery of one event to one webhook: always the same for the same two, so that fanning an event out
- * twice changes nothing. UUIDv8: the event's time bits, then SHA-256 over both ids. The SQL function `delivery_id` is
- * its twin; a test holds them together.
+ * The id of the delivery of one event to one webhook. It depends on the two alone, so that a second fan-out of the event
+ * changes nothing. UUIDv8: the event's time bits, then SHA-256 of both ids. The SQL function `delivery_id` computes the
+ * same; a test compares them.
  */
 export function deriveDeliveryId(eventUuid: Uuid, webhookUuid: Uuid): Uuid {
   const event = eventUuid.replaceAll('-', '');

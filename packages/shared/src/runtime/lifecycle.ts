@@ -1,16 +1,16 @@
 import type { Logger } from './logger.ts';
-import { settledWithin } from './timeout.ts';
+import { settledWithin, withTimeout } from './timeout.ts';
 
 /** Exit codes of sysexits(3) that supervisors understand. */
 export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as const;
 
 type Closer = { name: string; close: () => unknown; withinMs: number | undefined };
 
-/** What must be closed when the process ends, in the reverse order of its making. */
+/** What must be closed when the process ends. */
 export interface Closers {
-  /** Registers a closer as the thing is built. One with `withinMs` is not waited for any longer than that. */
+  /** Registers a closer as soon as something is built. `closeAll` waits for it at most `withinMs`, if given. */
   add(name: string, close: () => unknown, withinMs?: number): void;
-  /** Runs all closers once, last built first; one that fails is logged and does not stop the others. */
+  /** Runs every closer once, the latest first. One that fails is logged, and the next one runs. */
   closeAll(): Promise<void>;
 }
 
@@ -36,62 +36,63 @@ export function createClosers(log: Logger): Closers {
 }
 
 export interface RunningService {
-  /** Stops taking work, finishes what runs, closes. */
+  /** Accepts no more work, finishes what runs, and closes everything. */
   stop: () => Promise<void>;
 }
 
 /**
  * Runs a service until SIGTERM or SIGINT, then stops it within a deadline.
  *
- * Exit 0 after a clean stop, 1 when the start failed, the deadline passed, or the service gave up. A second signal does
- * not cut the stop short: whoever is in a hurry has SIGKILL, and nothing is lost by it. An exception that nobody caught ends the
- * process too: its state is unknown, and the ledger knows what is left to do.
+ * Exits with 0 after a clean stop; with 1 when the start failed, the deadline passed or the service gave up; with 70 after
+ * an uncaught exception: the state of the process is unknown then, and the ledger has all the work that is left. A second
+ * signal does not shorten the stop; SIGKILL does, and loses nothing.
+ *
+ * @param start starts the service. It calls `giveUp` when it runs but cannot do its work: the service then stops as at
+ *   SIGTERM, and its supervisor starts it again
  */
 export async function runService(
   log: Logger,
   stopWithinMs: number,
-  // `giveUp` is for a service that runs but cannot do its work: it stops as at SIGTERM, and its supervisor starts it again.
   start: (giveUp: (reason: Error) => void) => Promise<RunningService>,
 ): Promise<void> {
   let isStopping = false;
   let exitCode: number = exitCodes.ok;
-  const crash = (error: unknown) => {
-    // Whatever a connection that is being cut still has to say, the stop goes on.
-    if (isStopping) return log.error({ err: error }, 'error while stopping');
-    log.fatal({ err: error }, 'crashed');
-    process.exit(exitCodes.software);
-  };
-  process.on('uncaughtException', crash);
-  process.on('unhandledRejection', crash);
-  let stopRequested: (signal: string) => void = () => undefined;
-  const stopSignal = new Promise<string>((resolve) => {
-    stopRequested = resolve;
-  });
-  process.on('SIGTERM', stopRequested);
-  process.on('SIGINT', stopRequested);
+  exitOnCrash(log, () => isStopping);
+  const { promise: stopSignal, resolve: requestStop } = Promise.withResolvers<string>();
+  process.on('SIGTERM', requestStop);
+  process.on('SIGINT', requestStop);
   const giveUp = (reason: Error) => {
     if (exitCode !== exitCodes.ok) return;
     log.fatal({ err: reason }, 'giving up');
     exitCode = exitCodes.failure;
-    stopRequested('none, gave up');
+    requestStop('none, gave up');
   };
   try {
     const service = await start(giveUp);
     const signal = await stopSignal;
     isStopping = true;
     log.info({ signal }, 'stopping');
-    const deadline = setTimeout(() => {
+    await withTimeout(service.stop(), stopWithinMs, () => {
       log.fatal({ stop_within_ms: stopWithinMs }, 'did not stop in time');
       process.exit(exitCodes.failure);
-    }, stopWithinMs);
-    await service.stop();
-    clearTimeout(deadline);
+    });
     log.info('stopped');
     process.exit(exitCode);
   } catch (error) {
-    log.fatal({ err: error }, 'could not start');
+    log.fatal({ err: error }, isStopping ? 'could not stop' : 'could not start');
     process.exit(exitCodes.failure);
   }
+}
+
+function exitOnCrash(log: Logger, isStopping: () => boolean): void {
+  const crash = (error: unknown) => {
+    // Connections that are cut during the stop may still raise errors; the stop goes on.
+    if (isStopping()) return log.error({ err: error }, 'error while stopping');
+    log.fatal({ err: error }, 'crashed');
+    process.exit(exitCodes.software);
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
 }
 
 /** Reports all problems of the settings and ends the process with EX_CONFIG. */

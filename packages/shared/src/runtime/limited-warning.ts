@@ -4,8 +4,8 @@ import type { Logger } from './logger.ts';
 export type LimitedWarning = (error: unknown, fields?: Record<string, unknown>) => void;
 
 /**
- * A warning for something that may happen thousands of times a second (a Redis that is away raised 45,455 errors in 8 s):
- * logged at most once per `everyMs`, with the count of those left out since.
+ * A warning that is logged at most once per `everyMs`, with the number of those omitted since. For errors that come
+ * thousands of times a second: a Redis outage of 8 s raised 45,455.
  */
 export function createLimitedWarning(log: Logger, message: string, everyMs = 10_000): LimitedWarning {
   let lastAt = Number.NEGATIVE_INFINITY;

@@ -112,8 +112,8 @@ let standardOutput: LogOutput | undefined;
 const lastLinesWithinMs = 1_000;
 
 /**
- * The one output of this process. A pipe that nobody reads would otherwise stop the process at its next line, and with
- * it all deliveries. pino's own asynchronous destination does not help: a stalled pipe makes its end wait for ever.
+ * The one output of this process. Synchronous writes to a pipe that is not read would stop the process, and with it all
+ * deliveries. pino's asynchronous destination is no way out: with a stalled pipe `process.exit` never returns.
  */
 export function openStandardOutput(onResumed: (dropped: number) => void): LogOutput {
   if (standardOutput !== undefined) return standardOutput;

@@ -20,27 +20,27 @@ describe('the logger', () => {
     });
   });
 
-  it('hides whatever an Authorization header held, in any spelling', () => {
+  it('redacts the value of an Authorization header, in any spelling', () => {
     const token = 'internal-secret_0123456789.~+/==';
     expect(scrubSecrets(`{"authorization":"Bearer ${token}","b":"bearer  ${token}"}`)).toBe(
       '{"authorization":"Bearer [redacted]","b":"bearer  [redacted]"}',
     );
   });
 
-  it('leaves ids and prefixes that are no secrets alone', () => {
+  it('does not redact ids nor prefixes without a secret', () => {
     expect(scrubSecrets('nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w')).toBe(
       'nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w',
     );
   });
 
-  it('shows of an error what can be read, and not what hangs on it', () => {
+  it('writes the plain values of an error, and no objects that are attached to it', () => {
     const lines: string[] = [];
     const log = createLogger('test', 'info', { write: (line: string) => lines.push(line) });
     const client = { secretKey: 4711, connection: { stream: {} } };
     const cause = new Error('the socket closed');
     const error = Object.assign(new Error('terminated', { cause }), { code: '57P01', client, retry: () => undefined });
     log.warn({ err: error }, 'one');
-    log.warn({ err: new AggregateError([error], 'nobody listens') }, 'many');
+    log.warn({ err: new AggregateError([error], 'nothing listens') }, 'many');
     const [one, many] = lines.map((line) => JSON.parse(line).err);
     expect(Object.keys(one).sort()).toEqual(['code', 'message', 'stack', 'type']);
     expect(one).toMatchObject({ type: 'Error', code: '57P01', message: expect.stringContaining('the socket closed') });

@@ -55,8 +55,8 @@ export function createLogger(service: string, level: LogLevel, destination?: Des
 }
 
 /**
- * An error in plain values. Libraries hang whole objects on their errors: pg's pool the client, 9 kB of it, with the key
- * that cancels what the connection does.
+ * An error in plain values. Libraries attach whole objects to their errors: pg's pool attaches the client, 9 kB with the
+ * key that cancels its statements.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -1,10 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { droppedLogLines } from './log-output.ts';
+import { withTimeout } from './timeout.ts';
 
 export { Histogram, type Registry } from 'prom-client';
 export { Counter, Gauge };
 
-/** A registry of its own (nothing global), with the process's own metrics in it. */
+/** A registry for one service, with the metrics of the process. */
 export function createMetrics(service: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -21,16 +22,16 @@ export function createMetrics(service: string): Registry {
   return registry;
 }
 
-/** Name and help of each gauge, by the name of its figure. */
+/** Name and help text of each gauge, by the name of its figure. */
 export type GaugeDefinitions<Figures> = { readonly [Figure in keyof Figures]: { name: string; help: string } };
 
-/** However often somebody scrapes, figures that cost something are read at most this often. */
+/** Figures that cost a query are read at most this often, however often the metrics are scraped. */
 const refreshAfterMs = 10_000;
 const readWithinMs = 1_000;
 
 /**
- * Gauges over figures that are read together, when somebody looks. While reading fails, as when the database is away,
- * the last figures stand: a scrape must not fail for it.
+ * Registers gauges for figures that are read together when the metrics are scraped. While reading fails, as during an
+ * outage of the database, the scrape shows the latest figures instead of failing.
  */
 export function registerFigures<Figures extends Record<keyof Figures, number>>(
   registry: Registry,
@@ -52,8 +53,8 @@ export function registerFigures<Figures extends Record<keyof Figures, number>>(
       .finally(() => {
         reading = undefined;
       });
-    // A database that hangs must not hold up the scrape of everything else.
-    return Promise.race([reading, new Promise<void>((resolve) => setTimeout(resolve, readWithinMs).unref())]);
+    // A database that hangs must not delay the scrape of everything else.
+    return withTimeout(reading, readWithinMs, () => undefined);
   };
   const gauges = new Map(
     names.map(

@@ -31,14 +31,14 @@ function urlWithScheme(schemes: readonly string[]) {
   return z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), message);
 }
 
-/** Settings that every process of the product reads. */
+/** Settings that every process reads. */
 export const commonSettings = {
   DATABASE_URL: urlWithScheme(['postgres:', 'postgresql:']),
   REDIS_URL: urlWithScheme(['redis:', 'rediss:']).optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 };
 
-/** Those of {@link commonSettings} that may come as `NAME_FILE`. */
+/** Settings of all processes whose value may also come from the file that `NAME_FILE` names. */
 export const commonSecrets = ['DATABASE_URL', 'REDIS_URL', 'SECRETS_ENCRYPTION_KEYS'];
 
 /** A comma list, trimmed, without empty entries. */
@@ -49,7 +49,7 @@ export function commaList(text: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-/** Every variable of the product, so that a process does not warn about the other one's names. */
+/** Every setting of the product, so that a process does not warn about those of another. */
 export const settingNames = [
   'DATABASE_URL',
   'REDIS_URL',

@@ -1,3 +1,4 @@
+import { redisRetryDelayMs } from '@enterprise-api/shared/runtime';
 import { Redis } from 'ioredis';
 
 export type RateLimitStore = Redis;
@@ -17,7 +18,7 @@ export function connectRateLimitStore(url: string, onError: (error: Error) => vo
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     disconnectTimeout: answerWithinMs,
-    retryStrategy: (times) => Math.min(times * 100, 2_000),
+    retryStrategy: redisRetryDelayMs,
   });
   redis.on('error', onError);
   return redis;

@@ -1,4 +1,4 @@
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { type Clock, withTimeout } from '@enterprise-api/shared/runtime';
 
 /** The database does not answer. Neither the request nor its key is at fault: the client gets 503. */
 export class DatabaseUnavailableError extends Error {
@@ -89,17 +89,10 @@ export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHe
   return { withDatabaseCheck, check, close };
 }
 
-async function answersWithin(ping: () => Promise<void>, withinMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
+function answersWithin(ping: () => Promise<void>, withinMs: number): Promise<boolean> {
   const answer = ping().then(
     () => true,
     () => false,
   );
-  const late = new Promise<boolean>((resolve) => {
-    // If this process itself was held up, the answer may have arrived unread: poll the sockets once before judging.
-    timer = setTimeout(() => setImmediate(() => setImmediate(resolve, false)), withinMs);
-  });
-  const answers = await Promise.race([answer, late]);
-  clearTimeout(timer);
-  return answers;
+  return withTimeout(answer, withinMs, () => false);
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { untilSomebodyWaits } from '@enterprise-api/testkit';
+import { untilLockWait } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 
 /**
@@ -29,7 +29,7 @@ export async function countLockedBeyondFirst(
   const held = await db.transaction().execute(async (holder) => {
     await sql`select from ${table} where ${column} = ${first} for update`.execute(holder);
     const running = run();
-    await untilSomebodyWaits(db);
+    await untilLockWait(db);
     const free = await db
       .transaction()
       .execute((trx) =>

@@ -81,7 +81,7 @@ describe('the change feed over Redis', () => {
     const before = await subscribers();
     expect(before).toHaveLength(1);
 
-    proxy.deafen('subscribe', { lasting: true });
+    proxy.stall('subscribe', { lasting: true });
     proxy.reset();
     await until('another subscriber', async () => {
       const [now] = await subscribers();
@@ -168,7 +168,7 @@ describe('the change feed over PostgreSQL', () => {
     await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
     const errors: string[] = [];
     const feed = open(throughProxy(database.url, proxy), ({ message }) => errors.push(message));
-    proxy.deafen('listen', { lasting: true });
+    proxy.stall('listen', { lasting: true });
     const nothing = () => undefined;
     await feed.subscribe(nothing, nothing);
     expect(errors).toEqual(['Query read timeout']);

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { redisRetryDelayMs } from '../../runtime/backoff.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
@@ -6,9 +7,8 @@ import { changeChannel, deliverChange } from './message.ts';
 const disconnectTimeout = 100;
 
 export function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFeed {
-  const retryStrategy = (times: number) => Math.min(times * 100, 2_000);
   const publisher = new Redis(url, {
-    retryStrategy,
+    retryStrategy: redisRetryDelayMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: 1_000,
@@ -26,7 +26,7 @@ export function createRedisFeed(url: string, onError: (error: Error) => void): C
     },
     subscribe: async (listener, lost) => {
       const client = new Redis(url, {
-        retryStrategy,
+        retryStrategy: redisRetryDelayMs,
         maxRetriesPerRequest: null,
         disconnectTimeout,
         // ioredis resubscribes without catching: closing the feed meanwhile would end the process.
