@@ -84,3 +84,19 @@ describe('databaseName', () => {
     expect(databaseName('postgresql://role:secret@db.example/name?sslmode=require')).toBe('db.example:5432/name');
   });
 });
+
+describe('readGivenSettings', () => {
+  it('names a database or Redis that is not a URL', () => {
+    expect(readGivenSettings({ DATABASE_URL: 'localhost', REDIS_URL: 'localhost:6379' })).toEqual({
+      ok: false,
+      problems: [
+        expect.stringContaining('DATABASE_URL: must be a URL'),
+        expect.stringContaining('REDIS_URL: must be a URL'),
+      ],
+    });
+  });
+
+  it('treats an empty value as missing', () => {
+    expect(given({ DATABASE_URL: '', REDIS_URL: '' })).toEqual({});
+  });
+});

@@ -1,5 +1,6 @@
 import {
   commonSecrets,
+  commonSettings,
   type Environment,
   parseEnvironment,
   portSchema,
@@ -11,8 +12,8 @@ const text = z.string().optional();
 const port = portSchema.optional();
 
 const shape = {
-  DATABASE_URL: text,
-  REDIS_URL: text,
+  DATABASE_URL: commonSettings.DATABASE_URL.optional(),
+  REDIS_URL: commonSettings.REDIS_URL,
   SECRETS_ENCRYPTION_KEYS: text,
   INTERNAL_API_SECRET: text,
   API_HOST: text,
