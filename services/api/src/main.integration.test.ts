@@ -1,12 +1,14 @@
 import { Agent, request } from 'node:http';
 import { createDatabase } from '@enterprise-api/shared/ledger';
 import {
+  createApiCustomer,
   createTestDatabase,
   freePort,
   type ServiceProcess,
   startService,
   stopAllServices,
   type TestDatabase,
+  testEvent,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -68,6 +70,18 @@ describe('the process', () => {
     expect(code).toBe(1);
     expect(output).toContain(`Cannot listen on 127.0.0.1:${port} (EADDRINUSE)`);
     await service.stop();
+  });
+
+  it('writes no warning of Node while requests change things side by side', async () => {
+    await using service = await startService('api', { ...secrets, DATABASE_URL: database.url, LOG_LEVEL: 'warn' });
+    const customer = await createApiCustomer(service, { internalSecret: secrets.INTERNAL_API_SECRET });
+    const { call, createWebhook, emit, organizationId } = customer;
+    const urls = Array.from({ length: 30 }, (_, index) => `https://hooks.example.com/${index}`);
+    const webhooks = await Promise.all(urls.map((url) => createWebhook(url)));
+    await Promise.all(webhooks.map(({ id }) => call('DELETE', `/v1/webhooks/${id}`)));
+    await Promise.all(urls.map(() => emit([testEvent(organizationId)])));
+    await service.stop();
+    expect(service.lines.filter((line) => line.includes('Warning'))).toEqual([]);
   });
 
   it('stops on SIGTERM with 0, and no request under way fails', async () => {

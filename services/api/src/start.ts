@@ -24,7 +24,7 @@ import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openR
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
-import { createAccessLog, createUnparsableLog } from './http/server/access-log.ts';
+import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
 import type { RequestContextOptions } from './http/server/attach-request-context.ts';
 import { listen } from './http/server/listener.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
@@ -92,7 +92,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
 
   const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.eventsNotified));
   const publicApp = buildPublicApp(parts);
-  const place = { trustedProxies: config.trustedProxies, onUnparsable: createUnparsableLog(log) };
+  const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
   const internal = await listen(internalApp, internalPlace);
   closers.add('internal listener', internal.close);

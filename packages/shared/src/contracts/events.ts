@@ -7,6 +7,15 @@ export const maxEventDataBytes = 256 * 1024;
 export const maxEventsPerRequest = 1_000;
 
 /**
+ * An object with any fields, passed on as it is. `z.record` would copy its fields and drop one named `__proto__`, which
+ * is a name like any other here.
+ */
+const eventDataSchema = z.custom<Record<string, unknown>>().superRefine((data, context) => {
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return;
+  context.addIssue({ code: 'invalid_type', expected: 'record', input: data, continue: false });
+});
+
+/**
  * An event: a fact that happened, as an internal producer emits it. `id` is the producer's own idempotency key: for one
  * organization, the same id names the same event, whatever the body.
  */
@@ -14,7 +23,7 @@ export const emitEventSchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),
     type: emittableEventTypeSchema,
-    data: z.record(z.string(), z.unknown()),
+    data: eventDataSchema,
     id: z
       .string()
       .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')

@@ -48,6 +48,17 @@ describe('POST /internal/v1/events', () => {
     expect((await rowOf(body.data[0].id))?.body).toContain(`"data":${kept}}`);
   });
 
+  it('202 for names such as __proto__ in data, which are passed on like any other and change no prototype', async () => {
+    const data =
+      '{"batch_id":"b","__proto__":{"polluted":1},"a":[{"__proto__":{"polluted":2}}],"big":{"__proto__":12345678901234567890},"constructor":{"prototype":{"polluted":3}}}';
+    const text = `{"organization_id":"${organization_id}","type":"batch.failed","data":${data}}`;
+    const { body } = await emit(text).expect(202);
+    expect((await rowOf(body.data[0].id))?.body).toContain(`"data":${data}}`);
+    const batch = await emit(`{"events":[${text}]}`).expect(202);
+    expect((await rowOf(batch.body.data[0].id))?.body).toContain(`"data":${data}}`);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
   it('202 for a batch, in its order', async () => {
     const types = ['batch.completed', 'batch.failed', 'batch.partial_failure'];
     const { body } = await emit({ events: types.map((type) => event({ type })) }).expect(202);

@@ -18,7 +18,7 @@ describe('strict JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
-        fc.pre(!text.includes('__proto__') && !text.includes('\\u0000'));
+        fc.pre(!text.includes('\\u0000'));
         expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) });
       }),
     );
@@ -39,8 +39,7 @@ describe('strict JSON', () => {
     ['{"a":1,"a":2}', 'a', 'duplicate_field'],
     ['{"a":1,"\\u0061":2}', 'a', 'duplicate_field'],
     ['{"x":[{},{"b":{"c":1,"c":1}}]}', 'x[1].b.c', 'duplicate_field'],
-    ['{"__proto__":{}}', '__proto__', 'unknown_field'],
-    ['{"a":{"\\u005f_proto__":1}}', 'a.__proto__', 'unknown_field'],
+    ['{"__proto__":1,"\\u005f_proto__":1}', '__proto__', 'duplicate_field'],
     ['{"a":["x","\\u0000"]}', 'a[1]', 'invalid_text'],
     ['{"a":"\\ud800"}', 'a', 'invalid_text'],
     ['{"a":{"b\\u0000":1}}', 'a.b\0', 'invalid_text'],
@@ -53,6 +52,7 @@ describe('strict JSON', () => {
     ['{"a":"\\\\","b":"\\\\\\"","c":1}'],
     ['{"a":"\\ud83d\\ude00","toString":1,"constructor":2}'],
     ['{"":1,"a":""}'],
+    ['{"__proto__":{"a":1},"a":{"__proto__":null},"constructor":{"prototype":{"x":1}}}'],
   ])('is not confused by %s', (text) => expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) }));
 
   it('bounds the depth', () => {

@@ -3,7 +3,7 @@ import { type ErrorDetail, parseExactJson } from '@enterprise-api/shared/contrac
 import { formatPath } from './zod-issues.ts';
 
 export interface JsonLimits {
-  /** Containers inside each other; the outermost counts as 1. */
+  /** Objects and arrays inside each other; the outermost counts as 1. */
   maxDepth: number;
   maxKeys: number;
 }
@@ -16,15 +16,16 @@ export type ParsedJson =
 type Flaw = { path: (string | number)[]; code: string; message: string };
 
 interface Container {
-  /** Keys seen so far; null in an array. */
+  /** Names seen so far; null in an array. */
   readonly keys: Set<string> | null;
   place: string | number;
 }
 
 /**
- * Parses JSON more strictly than `JSON.parse`: valid UTF-8 without a byte order mark, no key twice in an object (two
- * parsers would see two documents), no `__proto__`, bounded depth and number of keys, no NUL and no lone surrogate,
- * which PostgreSQL would refuse. Long numbers stay as they were written.
+ * Parses JSON more strictly than `JSON.parse`: valid UTF-8 without a byte order mark, no name twice in an object (two
+ * parsers would see two documents), bounded depth and number of names, no NUL and no lone surrogate, which PostgreSQL
+ * would refuse. Long numbers stay as they were written. `__proto__` is a name like any other: `JSON.parse` makes it a
+ * field of the object, and nothing behind it copies fields by assignment.
  */
 export function parseJson(bytes: Buffer, limits: JsonLimits): ParsedJson {
   if (!isUtf8(bytes)) return { ok: false, code: 'invalid_json' };
@@ -47,7 +48,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): ParsedJson {
 
 const quote = 0x22;
 
-/** One pass over text that is known to be valid JSON. */
+/** Scans once over text that is known to be valid JSON. */
 function findFlaw(text: string, limits: JsonLimits): Flaw | null {
   const stack: Container[] = [];
   let keyCount = 0;
@@ -92,7 +93,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Looks at a string token; when it is a key, enters it into its object. */
+/** Checks a string token. If it is a name, adds it to the names of its object. */
 function stringFlaw(
   token: string,
   object: Container | undefined,
@@ -106,8 +107,7 @@ function stringFlaw(
     return { at: object === undefined ? null : text, flaw };
   }
   if (object?.keys == null) return null;
-  if (object.keys.has(text)) return { at: text, flaw: { code: 'duplicate_field', message: 'is there twice' } };
-  if (text === '__proto__') return { at: text, flaw: { code: 'unknown_field', message: 'is not a known field' } };
+  if (object.keys.has(text)) return { at: text, flaw: { code: 'duplicate_field', message: 'appears more than once' } };
   object.keys.add(text);
   object.place = text;
   return null;

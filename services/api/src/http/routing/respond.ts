@@ -1,13 +1,15 @@
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Response } from 'express';
 import { type Problem, problemBody, problemHeaders, scimProblemBody } from '../../core/problem.ts';
+import { announcesBody } from '../server/body-state.ts';
+import { lingerAfterAnswer } from '../server/lingering-close.ts';
 import { requestContextOf, targetOf } from '../server/request-context.ts';
 
-/** An answer, ready to be sent, or to be kept and sent again. */
+/** An answer, ready to be sent or to be stored. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: there is none, as with 204. */
+  /** Null for an answer without a body, such as 204. */
   readonly body: string | null;
 }
 
@@ -26,7 +28,7 @@ export function jsonAnswer(
 
 const scimPath = /^\/scim\/v2(?:\/|$)/;
 
-/** The one place that turns a problem into an answer. */
+/** Turns a problem into an answer. */
 export function problemAnswer(response: Response, found: Problem): Answer {
   const context = requestContextOf(response);
   context.errorCode = found.problem;
@@ -37,8 +39,26 @@ export function problemAnswer(response: Response, found: Problem): Answer {
     : jsonAnswer(status, problemBody(found, context.requestId), headers);
 }
 
-/** Sends without Express's own `json()`, which would look for ETags and formats that we do not use. */
-export function sendAnswer(response: Response, { status, headers, body }: Answer): void {
+/**
+ * Sends an answer. When it comes before the body of its request was read, the connection is closed behind it: otherwise
+ * the client's next request would wait until the rest of this body has gone through.
+ */
+export function sendAnswer(response: Response, answer: Answer): void {
+  const { req: request } = response;
+  if (request.complete || !announcesBody(request)) return write(response, answer);
+  // A body that has arrived by now counts as read: what is in this process or in the kernel is parsed in one more turn.
+  request.resume();
+  setImmediate(() =>
+    setImmediate(() => {
+      if (request.complete) return write(response, answer);
+      lingerAfterAnswer(request.socket);
+      write(response, { ...answer, headers: { ...answer.headers, Connection: 'close' } });
+    }),
+  );
+}
+
+/** Writes without Express's `json()`, which would compute ETags and negotiate formats. */
+function write(response: Response, { status, headers, body }: Answer): void {
   const all: Record<string, string | number> = { ...requestContextOf(response).headers, ...headers };
   if (body === null) {
     response.writeHead(status, all).end();

@@ -1,5 +1,5 @@
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
-import type { Unparsable } from './listener.ts';
+import type { MalformedRequest } from './malformed-request.ts';
 import type { RequestContext } from './request-context.ts';
 
 export interface FinishedRequest {
@@ -42,7 +42,7 @@ export function createAccessLog(
 }
 
 /** Logs bytes that could not be parsed as HTTP. Their answer had a request id, too. */
-export function createUnparsableLog(log: Logger): (request: Unparsable) => void {
+export function createMalformedRequestLog(log: Logger): (request: MalformedRequest) => void {
   return ({ requestId, status, reason }) =>
     log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
 }

@@ -60,6 +60,8 @@ describe('a client that is slow', () => {
     const answer = await closed.finally(() => clearInterval(dripping));
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toMatch(/\r\nConnection: close\r\n/);
+    expect(answer).toMatch(/\r\nX-Request-Id: req_/);
+    expect(answer).toContain('"code":"request_timeout"');
   });
 
   it('to say anything at all, or anything more, is cut off', async () => {

@@ -1,24 +1,23 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
-import { type Problem, problem, problemBody } from '../../core/problem.ts';
-import { requestIdOf } from './attach-request-context.ts';
 import { limitConnections } from './connection-limit.ts';
+import { answerMalformedRequest, type MalformedRequest } from './malformed-request.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:3000` */
   readonly url: string;
-  /** Takes no new connections, lets requests end, and then the connections. Once, however often it is called. */
+  /** Stops listening, lets the running requests end, then closes their connections. Further calls wait for the first. */
   close(): Promise<void>;
 }
 
-/** What one client can take from the others by being slow, or many. */
+/** Bounds on slow clients and on many connections. */
 export interface ListenerLimits {
-  /** For the head of a request, from the first byte. */
+  /** Time for the head of a request, from its first byte. */
   headersMs: number;
-  /** For the whole request. */
+  /** Time for the whole request. */
   requestMs: number;
   keepAliveMs: number;
-  /** How often the three are looked at. */
+  /** How often the three times are checked. */
   checkEveryMs: number;
   /** Open connections in all. */
   connections: number;
@@ -35,39 +34,27 @@ const usualLimits: ListenerLimits = {
   connectionsPerPeer: 2_000,
 };
 
-/** How long a kept-alive connection may still bring a request, which then learns to go elsewhere. */
+/** During a stop, how long an idle connection stays open: a request on it is answered with `Connection: close`. */
 const lastRequestWithinMs = 400;
-/** After this, whoever still waits is cut off. */
+/** During a stop, how long requests may take before their connections are cut. */
 const closeWithinMs = 12_000;
-
-/** A request that is not one: its answer has an id, which is to be found again. */
-export interface Unparsable {
-  requestId: string;
-  status: number;
-  /** Node's name for what is wrong. */
-  reason: string | undefined;
-}
 
 export interface ListenPlace {
   host: string;
   port: number;
-  /** What an operator changes when the address cannot be had. */
+  /** The settings that an operator changes when the address cannot be used. */
   setting: string;
   trustedProxies: readonly string[];
-  onUnparsable?: (request: Unparsable) => void;
+  onMalformedRequest?: (request: MalformedRequest) => void;
 }
 
-/**
- * Listens.
- *
- * @throws an error that says what to do when the address cannot be had
- */
+/** @throws an error that names the settings, when the address cannot be used */
 export async function listen(
   handle: RequestListener,
   place: ListenPlace,
   limits: ListenerLimits = usualLimits,
 ): Promise<Listener> {
-  const server = createHttpServer(handle, limits, place.onUnparsable);
+  const server = createHttpServer(handle, limits, place.onMalformedRequest);
   limitConnections(server, limits, place.trustedProxies);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -88,7 +75,7 @@ export async function listen(
 function createHttpServer(
   handle: RequestListener,
   limits: ListenerLimits,
-  onUnparsable: ListenPlace['onUnparsable'],
+  onMalformedRequest: ListenPlace['onMalformedRequest'],
 ): Server {
   const server = createServer(
     {
@@ -97,63 +84,35 @@ function createHttpServer(
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: limits.checkEveryMs,
       maxHeaderSize: 16 * 1024,
-      // A request without Host is answered by us, with an id and a body like any other.
+      // The application refuses requests without Host, with a request id and an error body.
       requireHostHeader: false,
     },
     handle,
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const refused = answerUnparsable(error, socket);
-    if (refused !== null) onUnparsable?.(refused);
+    const refused = answerMalformedRequest(error, socket);
+    if (refused !== null) onMalformedRequest?.(refused);
   });
-  // An expectation that we do not know is no reason to refuse the request (RFC 9110, section 10.1.1).
+  // `100 Continue` is sent by what reads the body, and only then: a refusal must come before the body does.
+  server.on('checkContinue', handle);
+  // An unknown expectation is no reason to refuse a request (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handle);
   return server;
 }
 
-/** What Node's parser refuses never reaches the application: it is answered here, by hand, and the connection closed. */
-function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): Unparsable | null {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return null;
-  }
-  const { status, found } = describe(error.code);
-  const requestId = requestIdOf(undefined);
-  const body = JSON.stringify(problemBody(found, requestId));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Connection: close',
-    'Cache-Control: no-store',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  return { requestId, status, reason: error.code };
-}
-
-function describe(code: string | undefined): { status: number; found: Problem } {
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return { status: 431, found: problem('payload_too_large', { message: 'The request headers are too large.' }) };
-  }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return { status: 408, found: problem('validation_failed', { message: 'The request did not arrive in time.' }) };
-  }
-  return { status: 400, found: problem('validation_failed', { message: 'The request is not valid HTTP.' }) };
-}
-
 /**
- * `server.close()` cuts idle connections at once, and a request that is just under way on one of them with it. So the
- * port is closed first; whoever still sends gets `Connection: close` with the answer; the idle rest goes a little later.
+ * `server.close()` would cut idle connections at once, together with a request that is on its way over one of them. So
+ * the port is closed first, requests that still arrive are answered with `Connection: close`, and connections that stay
+ * idle are closed 400 ms later.
  */
 async function closeGently(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     TcpServer.prototype.close.call(server, () => resolve());
   });
-  const idle = setTimeout(() => server.close(), lastRequestWithinMs);
-  const cut = setTimeout(() => server.closeAllConnections(), closeWithinMs);
+  const closeIdle = setTimeout(() => server.close(), lastRequestWithinMs);
+  const cutAll = setTimeout(() => server.closeAllConnections(), closeWithinMs);
   await closed;
-  clearTimeout(idle);
-  clearTimeout(cut);
+  clearTimeout(closeIdle);
+  clearTimeout(cutAll);
   server.close();
 }

@@ -155,7 +155,11 @@ describe('what is no request', () => {
     const answer = parse(await sendRaw(viaIpv4, Buffer.from(text, 'latin1')));
     expect(answer.status).toBe(status);
     const { error } = errorBodySchema.parse(answer.body);
-    expect(error).toMatchObject({ type: 'invalid_request_error', request_id: answer.requestId });
+    expect(error).toMatchObject({
+      type: 'invalid_request_error',
+      code: 'malformed_request',
+      request_id: answer.requestId,
+    });
     const line = api.logLines.map((each) => JSON.parse(each)).find(({ request_id }) => request_id === answer.requestId);
     expect(line).toMatchObject({ msg: 'malformed HTTP request', status });
   });
