@@ -17,7 +17,7 @@ export function unsortedPlansUrl(url: string): string {
 
 /**
  * Holds the first of some rows, starts a statement that locks them all, waits until it waits, and counts which of the
- * others it holds already. None: it takes its locks in the order of the column, so two of its kind cannot deadlock.
+ * others it has locked already. None means that it locks in the order of the column, so two of its kind cannot deadlock.
  */
 export async function countLockedBeyondFirst(
   db: Database,

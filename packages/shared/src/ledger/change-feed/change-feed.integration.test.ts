@@ -87,7 +87,7 @@ describe('the change feed over Redis', () => {
       const [now] = await subscribers();
       return now !== undefined && now !== before[0];
     });
-    // A promise that nobody catches ends a process, and fails this test.
+    // An unhandled rejection would end a process, and fails this test.
     await feed.close();
     await until('no subscriber', async () => (await subscribers()).length === 0);
     expect(errors.map(({ message }) => message)).not.toContain('Connection is closed.');
