@@ -14,6 +14,9 @@ const common = {
   modulePathIgnorePatterns: ['/dist/', '/\\.data/'],
 };
 
+// A warning of Node.js in the output of a service fails the file.
+const setupFilesAfterEnv = ['<rootDir>/packages/testkit/src/processes/fail-on-node-warnings.ts'];
+
 // Unit tests need nothing but Node. `make test` starts a PostgreSQL and a Redis for the others.
 export default {
   testTimeout: 60_000,
@@ -28,6 +31,7 @@ export default {
     {
       ...common,
       displayName: 'integration',
+      setupFilesAfterEnv,
       testMatch: [
         '<rootDir>/{packages,services}/*/src/**/*.integration.test.ts',
         '<rootDir>/tools/**/*.integration.test.ts',
@@ -36,6 +40,7 @@ export default {
     {
       ...common,
       displayName: 'e2e',
+      setupFilesAfterEnv,
       testMatch: ['<rootDir>/tests/**/*.test.ts'],
     },
   ],

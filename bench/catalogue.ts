@@ -15,7 +15,7 @@ import { latency } from './workloads/latency.ts';
 import { single } from './workloads/single.ts';
 import { tenants } from './workloads/tenants.ts';
 
-/** Everything that can be measured. `seconds`: about how long it takes, in the short form and in full. */
+/** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
 export const catalogue = {
   W1: { title: 'single: 1 organization × 1 webhook', run: single, seconds: [10, 30] },
   W2: { title: 'fan-out: 1 × 100 at 100 addresses', run: fanOut, seconds: [13, 35] },

@@ -1,6 +1,6 @@
-/** How much of each workload a form of the benchmark does. */
+/** The size of each workload in one form of the benchmark. */
 export interface Sizes {
-  /** Requests before anything is counted: after 1,000 a program still costs up to twice as much as after 20,000. */
+  /** Requests before the measurement: after 1,000 a request still costs up to twice as much as after 20,000. */
   warmUp: number;
   events: number;
   fanOut: { warmUp: number; events: number };
@@ -10,7 +10,7 @@ export interface Sizes {
   latencySeconds: number;
   apiRequests: number;
   backlog: number;
-  /** Delivery rows that are there already, in W10. */
+  /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
   /** Deliveries in each baseline with a queue, and without. */
   queued: number;

@@ -1,13 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { clients, type Target } from './http-clients/clients.ts';
-import type { Measurement, Task } from './http-clients/measure.ts';
+import { startPeer } from '@enterprise-api/testkit';
+import { clients } from './http-clients/clients.ts';
+import type { MeasureCalls, Measurement, Task } from './http-clients/measure.ts';
+import type { ReceiverCalls } from './http-clients/receiver.ts';
 
-// What one HTTPS POST costs its sender, by client: CPU time of the client's process, over connections that are kept
-// alive, to a receiver in another process on loopback. CPU time rather than time: it holds on a busy machine.
-// The warm-up is long because compiling is CPU time too: after 1,000 requests a client still costs up to twice as much.
+// The cost of one HTTPS POST by client: CPU time of the client's process, over kept-alive connections to a receiver in
+// another process on loopback. CPU time rather than time, because it can be measured on a busy machine. The warm-up is
+// long because compiling is CPU time too: after 1,000 requests a client still costs up to twice as much.
 const method = { rounds: 3, requests: 10_000, warmUp: 10_000, concurrency: 20, bodyBytes: 1_024 };
 const names = Object.keys(clients) as (keyof typeof clients)[];
 const resultFile = new URL('./results/http-clients.json', import.meta.url);
@@ -20,10 +20,10 @@ interface Row {
 }
 
 async function main(): Promise<void> {
-  const receiver = fork(new URL('./http-clients/receiver.ts', import.meta.url));
-  const { url, ca } = await message<Target>(receiver);
+  await using receiver = await startPeer<ReceiverCalls>(new URL('./http-clients/receiver.ts', import.meta.url));
+  const { url, ca } = await receiver.call('address', null);
   const measurements = new Map(names.map((name) => [name, [] as Measurement[]]));
-  // Round by round, so that a slow minute of the machine meets every client.
+  // Round by round, so that a slow minute of the machine affects every client.
   for (let round = 1; round <= method.rounds; round++) {
     for (const client of names) {
       const measurement = await measure({ ...method, client, url, ca });
@@ -31,7 +31,6 @@ async function main(): Promise<void> {
       process.stderr.write(`round ${round}: ${client} ${measurement.cpuUsPerRequest.toFixed(1)} µs\n`);
     }
   }
-  receiver.disconnect();
   const rows = [...measurements].map(([client, rounds]) => summarize(client, rounds));
   mkdirSync(new URL('.', resultFile), { recursive: true });
   writeFileSync(resultFile, `${JSON.stringify(report(rows), null, 2)}\n`);
@@ -39,18 +38,8 @@ async function main(): Promise<void> {
 }
 
 async function measure(task: Task): Promise<Measurement> {
-  const child = fork(new URL('./http-clients/measure.ts', import.meta.url));
-  child.send(task);
-  return await message<Measurement>(child);
-}
-
-async function message<Content>(child: ChildProcess): Promise<Content> {
-  const ended = once(child, 'exit').then(() => {
-    throw new Error('A process of the benchmark ended before it had a result; its message is above.');
-  });
-  const [content] = await Promise.race([once(child, 'message'), ended]);
-  ended.catch(() => undefined);
-  return content as Content;
+  await using client = await startPeer<MeasureCalls>(new URL('./http-clients/measure.ts', import.meta.url));
+  return await client.call('measure', task);
 }
 
 function summarize(client: string, rounds: readonly Measurement[]): Row {

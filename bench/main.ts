@@ -9,10 +9,9 @@ import { writeReport } from './report/write.ts';
 import { runSession } from './session.ts';
 import { openLab } from './stage/lab.ts';
 
-// `make bench`: every workload in its short form. `FULL=1`: in full; what was measured at this commit already is not
-// measured again. `W=W2` or ARGS="W2 B1": some of them. ARGS=smoke: a few hundred events, only whether they arrive.
-// ARGS=report: the tables and pictures of what was measured before. ARGS="profile <folder>": what took the time there, and
-// flame graphs.
+// `make bench`: every workload in its short form. `FULL=1`: in full; runs that this commit has already are not
+// repeated. `W=W2` or ARGS="W2 B1": only these. ARGS=smoke: a few hundred events, to see that they arrive. ARGS=report:
+// tables and charts of earlier runs. ARGS="profile <folder>": self times and flame graphs of the CPU profiles there.
 async function main(args: readonly string[]): Promise<number> {
   if (args[0] === 'profile') {
     say(describeProfiles(args[1] ?? '.data/profiles'));
@@ -24,12 +23,12 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const only = selection([process.env.W ?? '', ...args.filter((arg) => arg !== 'smoke')].join(' '));
-  // What is being profiled costs more: its figures are looked at and not kept.
+  // A profiled run costs more: its figures are shown and not kept.
   const results = form === 'smoke' || process.env.PROFILE_INTO ? undefined : openResults(form);
   const commit = commitName();
   const plan = planOf(form, only);
   const left = form === 'full' ? plan.filter((run) => !results?.has(run, run.round, commit)) : plan;
-  announce(form, plan, left, commit);
+  printPlan(form, plan, left, commit);
   if (left.length === 0) return 0;
   await using lab = await openLab(say);
   const machine = describeMachine(lab.stores);
@@ -41,7 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
   return isVoid === 0 ? 0 : 1;
 }
 
-function announce(form: Form, plan: readonly PlannedRun[], left: readonly PlannedRun[], commit: string): void {
+function printPlan(form: Form, plan: readonly PlannedRun[], left: readonly PlannedRun[], commit: string): void {
   const rounds = new Map<string, number>();
   for (const run of plan) rounds.set(nameOf(run), (rounds.get(nameOf(run)) ?? 0) + 1);
   const minutes = left.reduce((sum, run) => sum + run.seconds, 0) / 60;

@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { nameOf, planOf, selection } from './plan.ts';
 
 describe('planOf', () => {
-  it('makes every series of the full form as often as it says, every second round backwards', () => {
+  it('makes each series of the full form in its number of rounds, every second round reversed', () => {
     const plan = planOf('full', selection('W1 B2'));
     const names = plan.map((run) => `${nameOf(run)} ${run.round}`);
     const rounds = ['W1 1,B2 1,W1 postgres 1,W1 one-core 1', 'B2 2,W1 2', 'W1 3,B2 3', 'B2 4,W1 4', 'W1 5,B2 5'];
     expect(names.join()).toBe(rounds.join());
   });
 
-  it('fits into its time: five minutes the short form, an hour the full one', () => {
+  it('takes less than five minutes in the short form and less than an hour in full', () => {
     const minutes = (form: 'short' | 'full') => planOf(form).reduce((sum, run) => sum + run.seconds, 0) / 60;
     expect(minutes('short')).toBeLessThan(5);
     expect(minutes('full')).toBeLessThan(60);
@@ -20,19 +20,19 @@ describe('planOf', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('has a smoke test of the main path alone', () => {
+  it('has only the main path in the smoke form', () => {
     expect(planOf('smoke').map(nameOf)).toEqual(['W1', 'W2', 'W7b', 'W7a']);
   });
 });
 
 describe('selection', () => {
-  it('takes names, and what several names begin with', () => {
+  it('selects by name, and by what several names begin with', () => {
     expect(selection('W2, B1')).toEqual(['W2', 'B1']);
     expect(selection('W7')).toEqual(['W7a', 'W7b']);
     expect(selection('')).toEqual([]);
   });
 
-  it('refuses what is not there', () => {
+  it('refuses an unknown name', () => {
     expect(() => selection('W8')).toThrow('Unknown: W8');
   });
 });

@@ -2,7 +2,7 @@ import { catalogue, type RunId } from './catalogue.ts';
 import type { Form } from './forms.ts';
 import type { Setting } from './stage/stage.ts';
 
-/** Runs of the same thing: what is summarized together. */
+/** Runs that are summarized together. */
 export interface Series {
   id: RunId;
   setting: Setting;
@@ -10,20 +10,20 @@ export interface Series {
 
 export interface PlannedRun extends Series {
   round: number;
-  /** About. */
+  /** The approximate duration. */
   seconds: number;
 }
 
 interface SeriesPlan {
   id: RunId;
   setting?: Setting;
-  /** How often in full; the short form does everything once, the smoke test what it is marked for. */
+  /** Rounds in full. The short form makes each series once; the smoke form only those with `smoke`. */
   rounds: number;
   smoke?: true;
   fullOnly?: true;
 }
 
-/** In this order, so that what is compared stands together: in a round both see the same machine. */
+/** Series that are compared are neighbours, so that both meet the machine in the same state. */
 const seriesPlans: SeriesPlan[] = [
   { id: 'W1', rounds: 5, smoke: true },
   { id: 'B2', rounds: 5 },
@@ -48,7 +48,7 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'W2', setting: 'one-core', rounds: 1, fullOnly: true },
 ];
 
-/** All runs of a form, in order: each round has every series once, every second round backwards (A B B A). */
+/** All runs of a form, in order. Each round has every series once; every second round is reversed (A B B A). */
 export function planOf(form: Form, only: readonly string[] = []): PlannedRun[] {
   const isWanted = ({ id }: SeriesPlan) =>
     only.length === 0 || only.includes(id) || (id === 'W2H' && only.includes('W2'));
@@ -64,7 +64,7 @@ export function planOf(form: Form, only: readonly string[] = []): PlannedRun[] {
   });
 }
 
-/** What a selection (`W=W2,W7`) means: names of the catalogue, or what they begin with. @throws on an unknown one */
+/** The runs that a selection (`W=W2,W7`) names, in whole or by their beginning. @throws on an unknown name */
 export function selection(text: string): RunId[] {
   const names = text.split(/[\s,]+/).filter((name) => name !== '');
   return names.flatMap((name) => {

@@ -9,9 +9,9 @@ import type { Results, RunRecord } from './report/results.ts';
 import type { Lab } from './stage/lab.ts';
 import type { Finding } from './workload.ts';
 
-/** What a form may take; what would not fit any more is left for the next time. */
+/** The time budget of a form. Runs that do not fit are left out. */
 const budgetSeconds: Record<Form, number> = { smoke: 25, short: 300, full: 3_600 };
-/** A run during which the machine changed is repeated so often, while all that is still to come has its time. */
+/** How often a run is repeated when the machine changed during it, as long as the other runs still fit. */
 const repeats: Record<Form, number> = { smoke: 0, short: 0, full: 2 };
 const quietMs: Record<Form, number> = { smoke: 0, short: 1_000, full: 1_000 };
 
@@ -21,15 +21,15 @@ export interface SessionOptions {
   lab: Lab;
   machine: Machine;
   commit: string;
-  /** Undefined: nothing is kept. */
+  /** Undefined: results are not kept. */
   results: Results | undefined;
   say: (line: string) => void;
 }
 
-/** Makes the planned runs. Returns how many were void, and how many were left out for lack of time. */
+/** Makes the planned runs. @returns how many were void, and how many were left out for lack of time */
 export async function runSession(options: SessionOptions): Promise<{ isVoid: number; leftOut: number }> {
   const { form, plan, results, say } = options;
-  // The first one would be measured while its code is still being compiled.
+  // Warm-up: the first calibration would measure code that is still being compiled.
   calibrate();
   let isVoid = 0;
   let leftOut = 0;

@@ -2,22 +2,22 @@ import type { Sizes } from './forms.ts';
 import type { Lab } from './stage/lab.ts';
 import type { Setting } from './stage/stage.ts';
 
-/** What a run is made with. */
+/** The input of a run. */
 export interface RunContext {
   lab: Lab;
   sizes: Sizes;
   setting: Setting;
-  /** 1, 2, …: what is compared within a run changes its order from round to round. */
+  /** 1, 2, …: parts that are compared within a run change their order from round to round. */
   round: number;
 }
 
-/** What a run measured, and why it says nothing (empty: it is valid). */
+/** The figures of a run, and the problems that make it void. */
 export interface Finding {
   figures: Record<string, number>;
   problems: string[];
 }
 
-/** Something that can be measured: a workload of ours, or a baseline. */
+/** A workload of the product, or a baseline. */
 export interface Workload {
   title: string;
   run: (context: RunContext) => Promise<Finding>;

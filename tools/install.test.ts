@@ -65,7 +65,7 @@ describe('tools/install.sh', () => {
     expect(existsSync(join(folder, '.installing'))).toBe(true);
   });
 
-  it('goes on after an installation that was killed', async () => {
+  it('starts over after an installation that was killed', async () => {
     program('npm', installed);
     const dead = await spawnGuarded('/bin/sh', ['-c', 'exit 0'], { env: {} });
     await dead.exited;

@@ -11,13 +11,13 @@ export function targets(lab: Lab): string[] {
   return Array.from({ length: webhooks }, (_, index) => `https://${addressOf(index)}:${lab.receiverPort}/w/${index}`);
 }
 
-/** What a baseline costs per delivery that the receiver has confirmed. */
+/** Measures the cost of a baseline per delivery that the receiver confirmed. */
 export async function confirmed(
   { receiver }: Lab,
   count: number,
   { cpu, send }: { cpu: () => CpuTimes; send: () => Promise<void> },
 ): Promise<Finding> {
-  const since = await receiver.call('mark', null);
+  const since = await receiver.call('position', null);
   const before = cpu();
   const startedAt = performance.now();
   await send();

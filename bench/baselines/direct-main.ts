@@ -1,13 +1,14 @@
+import { inParallel } from '@enterprise-api/testkit';
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: what sending costs with nothing around it
 import { Agent } from 'undici';
-import { serve } from '../processes/serve.ts';
 import { type Outbound, signedHeaders, usualBody } from './outbound.ts';
 
 const concurrency = 100;
 
-// B1: a loop that signs and sends, nothing else. Nothing that is kept anywhere can be cheaper.
+// B1: a loop that signs and sends, and stores nothing: the lower bound of any delivery.
 export type DirectCalls = { deliver: (outbound: Outbound) => Promise<void> };
-serve({ deliver } satisfies DirectCalls);
+answerCalls({ deliver } satisfies DirectCalls);
 
 let agent: Agent | undefined;
 
@@ -15,14 +16,8 @@ async function deliver({ urls, ca, count }: Outbound): Promise<void> {
   agent ??= new Agent({ connections: 20, pipelining: 1, connect: { ca } });
   const sender = agent;
   const targets = urls.map((url) => new URL(url));
-  let next = 0;
-  const line = async () => {
-    while (next < count) {
-      const target = targets[next++ % targets.length] as URL;
-      await dispatch(sender, target);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, line));
+  const numbers = Array.from({ length: count }).keys();
+  await inParallel(numbers, concurrency, (number) => dispatch(sender, targets[number % targets.length] as URL));
 }
 
 function dispatch(sender: Agent, { origin, pathname: path }: URL): Promise<void> {

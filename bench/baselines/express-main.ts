@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: an Express route with as little as a real one can do
 import express from 'express';
-import { serve } from '../processes/serve.ts';
 
-// B4: Express, a key that is looked up in memory by its hash, a JSON body that is parsed, a JSON answer.
+// B4: an Express route that looks a key up in memory by its hash, parses a JSON body and answers with JSON.
 export type ExpressCalls = { listen: (options: { key: string }) => Promise<{ port: number }> };
-serve({ listen } satisfies ExpressCalls);
+answerCalls({ listen } satisfies ExpressCalls);
 
 async function listen({ key }: { key: string }): Promise<{ port: number }> {
   const known = new Map([[hashOf(key), { organization: 'org_1', scopes: ['*'] }]]);

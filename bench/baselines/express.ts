@@ -1,12 +1,12 @@
+import { startPeer } from '@enterprise-api/testkit';
 import { cpuTimes } from '../measure/cpu.ts';
 import { serveRequests } from '../measure/requests.ts';
-import { startPeer } from '../processes/peer.ts';
 import { request } from '../stage/requests.ts';
 import type { Finding, RunContext } from '../workload.ts';
 import type { ExpressCalls } from './express-main.ts';
 import { usualBody } from './outbound.ts';
 
-/** B4: a route of Express with its key in memory; nothing is kept. */
+/** B4: an Express route with its key in memory, which stores nothing. */
 export async function expressRoute({ lab, sizes }: RunContext): Promise<Finding> {
   await using api = await startPeer<ExpressCalls>(new URL('./express-main.ts', import.meta.url));
   const key = 'nwk_benchmark';

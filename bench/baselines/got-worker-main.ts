@@ -1,14 +1,14 @@
 import { Agent } from 'node:https';
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: BullMQ as its documentation shows it
 import { Worker } from 'bullmq';
 import got from 'got';
-import { serve } from '../processes/serve.ts';
 import { type DeliveryJob, queueName, redisAt, type WorkerOptions, workerConcurrency } from './jobs.ts';
 import { signedHeaders } from './outbound.ts';
 
-// B2: one job, one POST with got; its result is BullMQ's.
+// B2: one POST with got for each job; BullMQ stores the result.
 export type WorkerCalls = { work: (options: WorkerOptions) => Promise<void> };
-serve({ work } satisfies WorkerCalls);
+answerCalls({ work } satisfies WorkerCalls);
 
 async function work({ redisUrl, ca }: WorkerOptions): Promise<void> {
   const agent = { https: new Agent({ keepAlive: true, ca }) };

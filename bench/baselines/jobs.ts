@@ -1,4 +1,4 @@
-/** A delivery as a job, with all it needs: how a queue alone does it. */
+/** A delivery as a job that carries everything it needs, as a design without a ledger has it. */
 export interface DeliveryJob {
   url: string;
   body: string;
@@ -14,7 +14,7 @@ export function redisAt(url: string): { host: string; port: number; maxRetriesPe
 
 export interface WorkerOptions {
   redisUrl: string;
-  /** Where B3 keeps what became of each. */
+  /** The database in which B3 stores the results. */
   databaseUrl: string;
   ca: string;
 }

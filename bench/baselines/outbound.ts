@@ -3,7 +3,7 @@ import { testWebhookSecret } from '@enterprise-api/testkit';
 import { seededRandom } from '../stage/random.ts';
 import { payload, payloads } from '../stage/requests.ts';
 
-/** What a baseline sends: as many deliveries as it is told, to these URLs in turn. */
+/** The deliveries that a baseline sends, to these URLs in rotation. */
 export interface Outbound {
   urls: string[];
   /** The authority of the receiver's certificates, PEM. */

@@ -1,6 +1,7 @@
+import { inParallel } from '@enterprise-api/testkit';
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: BullMQ as its documentation shows it
 import { Queue } from 'bullmq';
-import { serve } from '../processes/serve.ts';
 import { type DeliveryJob, queueName, redisAt } from './jobs.ts';
 import { usualBody } from './outbound.ts';
 
@@ -10,9 +11,9 @@ export interface Production {
   count: number;
 }
 
-// B2 and B3: an event goes to a hundred webhooks, and so it is a hundred jobs, added at once.
+// B2 and B3: an event for 100 webhooks is 100 jobs, added at once.
 export type ProducerCalls = { produce: (production: Production) => Promise<void> };
-serve({ produce } satisfies ProducerCalls);
+answerCalls({ produce } satisfies ProducerCalls);
 
 const jobsPerEvent = 100;
 const connections = 8;
@@ -20,17 +21,13 @@ const opts = { attempts: 4, backoff: { type: 'exponential', delay: 1_000 }, remo
 
 async function produce({ redisUrl, urls, count }: Production): Promise<void> {
   const queue = new Queue<DeliveryJob>(queueName, { connection: redisAt(redisUrl) });
-  let next = 0;
-  const line = async () => {
-    while (next < count) {
-      const first = next;
-      next = Math.min(count, first + jobsPerEvent);
-      const jobs = Array.from({ length: next - first }, (_, index) => {
-        return { name: 'deliver', opts, data: { url: urls[(first + index) % urls.length] as string, body: usualBody } };
-      });
-      await queue.addBulk(jobs);
-    }
-  };
-  await Promise.all(Array.from({ length: connections }, line));
+  const events = Array.from({ length: Math.ceil(count / jobsPerEvent) }).keys();
+  await inParallel(events, connections, async (event) => {
+    const first = event * jobsPerEvent;
+    const jobs = Array.from({ length: Math.min(jobsPerEvent, count - first) }, (_, index) => {
+      return { name: 'deliver', opts, data: { url: urls[(first + index) % urls.length] as string, body: usualBody } };
+    });
+    await queue.addBulk(jobs);
+  });
   await queue.close();
 }

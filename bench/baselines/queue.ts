@@ -1,12 +1,11 @@
-import { createTestDatabase } from '@enterprise-api/testkit';
+import { createTestDatabase, startPeer } from '@enterprise-api/testkit';
 import { cpuTimes } from '../measure/cpu.ts';
-import { startPeer } from '../processes/peer.ts';
 import type { Finding, RunContext } from '../workload.ts';
 import { confirmed, targets } from './confirmed.ts';
 import type { WorkerCalls } from './got-worker-main.ts';
 import type { ProducerCalls } from './producer-main.ts';
 
-/** B2: BullMQ and got, a job for each delivery, no database: what one writes in an afternoon. */
+/** B2: BullMQ and got, a job for each delivery, no database: the usual first version of such a service. */
 export function queueAndGot(context: RunContext): Promise<Finding> {
   return queue(context, new URL('./got-worker-main.ts', import.meta.url), false);
 }

@@ -4,7 +4,9 @@ import { addressOf } from '../stage/addresses.ts';
 import type { Finding, RunContext } from '../workload.ts';
 import { signedHeaders, usualBody } from './outbound.ts';
 
-/** B0: the generator straight to the receiver. Were it no faster than we are, the receiver would be what is measured. */
+/**
+ * B0: the generator straight to the receiver. It must be much faster than the product, or the receiver is the limit.
+ */
 export async function receiverAlone({ lab, sizes }: RunContext): Promise<Finding> {
   await lab.receiver.call('reset', null);
   const head = Object.entries(signedHeaders(usualBody)).map(([name, value]) => `${name}: ${value}`);

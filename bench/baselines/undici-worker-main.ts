@@ -1,15 +1,15 @@
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: BullMQ as its documentation shows it
 import { Worker } from 'bullmq';
 import { Pool } from 'pg';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: what sending costs with nothing around it
 import { Agent, request } from 'undici';
-import { serve } from '../processes/serve.ts';
 import type { WorkerCalls } from './got-worker-main.ts';
 import { type DeliveryJob, queueName, redisAt, type WorkerOptions, workerConcurrency } from './jobs.ts';
 import { signedHeaders } from './outbound.ts';
 
 // B3: one job, one POST with undici; results are inserted a hundred at a time, and the job waits for its row.
-serve({ work } satisfies WorkerCalls);
+answerCalls({ work } satisfies WorkerCalls);
 
 const table = 'create table if not exists results (url text, status int, ms int, at timestamptz default now())';
 const insert = 'insert into results (url, status, ms) select * from unnest($1::text[], $2::int[], $3::int[])';

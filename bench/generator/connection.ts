@@ -6,10 +6,10 @@ const headEnd = Buffer.from('\r\n\r\n');
 const nothing = Buffer.alloc(0);
 const contentLength = /\r\ncontent-length: *(\d+)/i;
 
-/** Told of an answer: its status (0 when the connection was lost), and its bytes, head and body. */
+/** Called with an answer: its status (0 when the connection was lost), and its bytes, head and body. */
 export type OnAnswer = (status: number, bytes: Buffer) => void;
 
-/** One kept-alive HTTP/1.1 connection with one request at a time; as cheap as a client can be. */
+/** A kept-alive HTTP/1.1 connection with one request at a time. It does as little as a client can. */
 export class Connection {
   readonly #target: Target;
   #socket: Socket | undefined;
@@ -34,7 +34,7 @@ export class Connection {
     const { host = '127.0.0.1', port, ca } = this.#target;
     const socket = ca === undefined ? connectPlain(port, host) : connectTls({ host, port, ca, servername: '' });
     socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.#socket = undefined;
@@ -43,7 +43,7 @@ export class Connection {
     return socket;
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     const bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     const end = bytes.indexOf(headEnd);
     const head = end === -1 ? '' : bytes.toString('latin1', 0, end);

@@ -10,7 +10,7 @@ export interface Target {
 interface Requests extends Target {
   /** Whole requests, as bytes, to choose from. */
   requests: Uint8Array[];
-  /** Which of them is sent, one after the other, from the beginning again at the end; in their order by default. */
+  /** The order in which they are sent, as indexes, repeated at the end; by default their own order. */
   picks?: Uint16Array;
   connections: number;
 }
@@ -19,11 +19,11 @@ interface Requests extends Target {
 export interface ClosedLoad extends Requests {
   kind: 'closed';
   count: number;
-  /** After so long no further request goes out: then there are fewer than `count`. */
+  /** After this time no further request is sent: then there are fewer than `count`. */
   withinMs?: number;
 }
 
-/** Requests go out by the clock, whatever the answers do. */
+/** Requests go out by the clock, however long the answers take. */
 export interface OpenLoad extends Requests {
   kind: 'open';
   perSecond: number;
@@ -34,7 +34,7 @@ export type Load = ClosedLoad | OpenLoad;
 
 /** One entry per request, in the order in which they were due. Times as `nowMs` tells them. */
 export interface LoadResult {
-  /** When it was to be sent: by the schedule, or, in a closed loop, when it was. */
+  /** The time at which it was due by the schedule; in a closed loop, the time at which it was sent. */
   dueAt: Float64Array;
   sentAt: Float64Array;
   answeredAt: Float64Array;

@@ -1,5 +1,5 @@
-import { serve } from '../processes/serve.ts';
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 import { runLoad } from './run.ts';
 
-// The load generator, in a process of its own so that its work is not counted.
-serve({ run: runLoad });
+// The load generator. It is a process of its own, so that its work is not counted.
+answerCalls({ run: runLoad });

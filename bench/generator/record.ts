@@ -3,7 +3,7 @@ import { idLength, type LoadResult } from './load.ts';
 
 const eventIdStart = Buffer.from('"evt_');
 
-/** Writes down what becomes of each request. */
+/** Records the times and the answer of each request. */
 export function createRecord(count: number) {
   const result: LoadResult = {
     dueAt: new Float64Array(count),
@@ -26,7 +26,7 @@ export function createRecord(count: number) {
       const at = bytes.indexOf(eventIdStart) + eventIdStart.length;
       if (at >= eventIdStart.length) result.eventIds.set(bytes.subarray(at, at + idLength), index * idLength);
     },
-    /** What became of the first so many. */
+    /** The record of the first so many requests. */
     finish: (sent: number): LoadResult => ({
       dueAt: result.dueAt.subarray(0, sent),
       sentAt: result.sentAt.subarray(0, sent),

@@ -3,7 +3,7 @@ import { Connection } from './connection.ts';
 import type { ClosedLoad, Load, LoadResult, OpenLoad } from './load.ts';
 import { createRecord } from './record.ts';
 
-/** Sends a load and says what became of each request. */
+/** Sends a load. @returns the times and the answer of each request */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const connections = Array.from({ length: load.connections }, () => new Connection(load));
   try {
@@ -45,7 +45,7 @@ async function runOpen(load: OpenLoad, free: Connection[]): Promise<LoadResult> 
   const dueAt = (index: number) => startedAt + (index * 1_000) / load.perSecond;
   let next = 0;
   let left = count;
-  // What is due and finds every connection busy waits, and its waiting counts: from the time it was due.
+  // A due request that finds every connection busy waits, and its waiting counts: latency starts at its due time.
   const sendDue = () => {
     while (next < count && free.length > 0 && dueAt(next) <= nowMs()) {
       const index = next++;

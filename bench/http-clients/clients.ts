@@ -2,9 +2,9 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { createAddressPolicy } from '@enterprise-api/shared/security';
 import got from 'got';
-// oxlint-disable-next-line no-restricted-imports -- measured here, beside what deliveries really go out through
+// oxlint-disable-next-line no-restricted-imports -- compared with the sender of the worker
 import { Agent, request as undiciRequest } from 'undici';
-// oxlint-disable-next-line no-restricted-imports -- the sender itself is what the others are compared with
+// oxlint-disable-next-line no-restricted-imports -- the sender is compared with the other clients
 import { createSender } from '../../services/webhook-worker/src/sender/send.ts';
 
 /** One POST over a kept-alive connection; the answer's status, when its body has been read. */
@@ -20,9 +20,11 @@ export interface Target {
 const headers = { 'Content-Type': 'application/json', 'User-Agent': 'benchmark' };
 const timeoutMs = 15_000;
 
-/** The candidates. Each gets one deadline over the whole exchange, which none of the three libraries has by itself. */
+/**
+ * The clients that are compared. Each gets one deadline over the whole exchange, which none of the three libraries has.
+ */
 export const clients = {
-  /** As it is set for everything that leaves us and is not a delivery. */
+  /** With the settings that we use for all requests that are not deliveries. */
   got: ({ url, ca, concurrency }: Target): Post => {
     const agent = { https: new HttpsAgent({ keepAlive: true, maxSockets: concurrency, ca }) };
     const settings = { retry: { limit: 0 }, followRedirect: false, throwHttpErrors: false, decompress: false } as const;
@@ -61,7 +63,7 @@ export const clients = {
     });
   },
 
-  /** What deliveries go out through: undici below, with the checks, limits and timings that a delivery needs. */
+  /** The worker's sender: undici with the checks, limits and timings that a delivery needs. */
   'our sender': ({ url, ca }: Target): Post => {
     const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8', '::1/128'] });
     const sender = createSender({ policy, ca, timeoutMs });

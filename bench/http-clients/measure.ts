@@ -1,7 +1,8 @@
-import { once } from 'node:events';
+import { inParallel } from '@enterprise-api/testkit';
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 import { type ClientName, clients, type Post, type Target } from './clients.ts';
 
-// One client in a fresh process: nothing that another one warmed up, or left for the garbage collector, is in its bill.
+// One client in a fresh process: no client profits from code that another compiled, or pays for its garbage.
 export interface Task extends Target {
   client: ClientName;
   warmUp: number;
@@ -27,16 +28,11 @@ async function measure(task: Task): Promise<Measurement> {
 }
 
 async function postMany(post: Post, body: Buffer, count: number, concurrency: number): Promise<void> {
-  let left = count;
-  const line = async () => {
-    while (left-- > 0) {
-      const status = await post(body);
-      if (status !== 200) throw new Error(`A request was answered with ${status}: the measurement is void.`);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, line));
+  await inParallel(Array.from({ length: count }), concurrency, async () => {
+    const status = await post(body);
+    if (status !== 200) throw new Error(`A request was answered with ${status}: the measurement is void.`);
+  });
 }
 
-const [task] = await once(process, 'message');
-const measurement = await measure(task as Task);
-process.send?.(measurement, () => process.exit());
+export type MeasureCalls = { measure: typeof measure };
+answerCalls({ measure } satisfies MeasureCalls);

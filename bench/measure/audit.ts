@@ -1,19 +1,19 @@
 import { createHmac } from 'node:crypto';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { testWebhookSecret } from '@enterprise-api/testkit';
+import { auditLedger, testWebhookSecret } from '@enterprise-api/testkit';
 import { Webhook } from 'standardwebhooks';
 import { idLength, type LoadResult } from '../generator/load.ts';
 import type { Received, Sample } from '../receiver/calls.ts';
 
-/** What a run must come to, or it is void. */
+/** What a run must deliver; otherwise it is void. */
 export interface Expectation {
   /** How many webhooks every event goes to. */
   webhooksPerEvent: number;
-  /** Webhooks that are told to fail or to hang: nothing is expected of them. */
+  /** Webhooks that fail or hang on purpose. */
   excepted?: ReadonlySet<number>;
 }
 
-/** Why a run says nothing; empty when it is valid. */
+/** The problems that make a run void. */
 export function audit(load: LoadResult, received: Received, expected: Expectation): string[] {
   const refused = load.statuses.filter((status) => status !== 202).length;
   const accepted = idsOf(load.eventIds);
@@ -25,26 +25,19 @@ export function audit(load: LoadResult, received: Received, expected: Expectatio
   return [
     ...(refused > 0 ? [`${refused} of ${load.statuses.length} requests were not answered 202`] : []),
     ...(pairs.size !== wanted ? [`${pairs.size} pairs of event and webhook were received, not ${wanted}`] : []),
-    ...(strange > 0 ? [`${strange} pairs are of events that nobody emitted`] : []),
-    ...(received.samples.length === 0 ? ['no signature was looked at'] : []),
+    ...(strange > 0 ? [`${strange} pairs are of events that were not emitted`] : []),
+    ...(received.samples.length === 0 ? ['no signature was verified'] : []),
     ...(wrong > 0 ? [`${wrong} of ${received.samples.length} signatures do not verify`] : []),
   ];
 }
 
-/** What the ledger must say when everything was delivered. */
-export async function auditLedger(db: Database, succeeded: number): Promise<string[]> {
-  const { count: outbox } = await db
-    .selectFrom('outbox')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  const { count } = await db
-    .selectFrom('deliveries')
-    .where('status', '=', 'succeeded')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
+/** What is wrong in the ledger when everything had to be delivered. */
+export async function ledgerProblems(db: Database, expected: number): Promise<string[]> {
+  const { statuses, ...mustBeZero } = await auditLedger(db);
+  const succeeded = statuses.succeeded ?? 0;
   return [
-    ...(outbox > 0 ? [`${outbox} events are still in the outbox`] : []),
-    ...(count !== succeeded ? [`the ledger has ${count} succeeded deliveries, not ${succeeded}`] : []),
+    ...Object.entries(mustBeZero).flatMap(([name, count]) => (count > 0 ? [`the ledger has ${count} ${name}`] : [])),
+    ...(succeeded !== expected ? [`the ledger has ${succeeded} succeeded deliveries, not ${expected}`] : []),
   ];
 }
 
@@ -67,7 +60,7 @@ function acceptedPairs(received: Received, excepted: ReadonlySet<number> | undef
 
 const standard = new Webhook(testWebhookSecret);
 
-/** Both signatures of a request, by the rules that receivers are told. */
+/** Whether both signatures of a request verify, by the rules for receivers. */
 function isSigned({ head, body }: Sample): boolean {
   const headers = Object.fromEntries(
     head

@@ -4,8 +4,8 @@ const hmacs = 60_000;
 const tolerated = 0.1;
 
 /**
- * How fast the machine is at this moment: the CPU time of an HMAC-SHA256 over 1 KiB, in microseconds, over 60,000 of
- * them. A machine whose cores are shared is not always the same machine.
+ * The speed of the machine at this moment: the mean CPU time of 60,000 HMAC-SHA256 over 1 KiB, in microseconds. Shared
+ * cores are not always equally fast.
  */
 export function calibrate(): number {
   const key = createSecretKey(Buffer.alloc(32, 7));
@@ -16,7 +16,7 @@ export function calibrate(): number {
   return (user + system) / hmacs;
 }
 
-/** Whether the machine has changed so much that what was measured in between says little. */
+/** Whether the machine changed too much between two calibrations for the figures in between to be comparable. */
 export function hasMoved(before: number, after: number): boolean {
   return Math.abs(after - before) > tolerated * Math.min(before, after);
 }

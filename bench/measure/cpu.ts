@@ -2,17 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { childrenOf } from '../processes/pinning.ts';
 
-/** Microseconds of CPU time, user and system, by who used them. */
+/** Microseconds of CPU time, user and system, by process. */
 export type CpuTimes = Record<string, number>;
 
-/** Whether the system tells what CPU time each process used. */
+/** Whether the system shows the CPU time of each process. */
 export const canMeasureCpu = existsSync('/proc/self/stat');
 
 const microsecondsPerTick = canMeasureCpu ? 1e6 / Number(execFileSync('getconf', ['CLK_TCK']).toString()) : 0;
 
 /**
- * The CPU time of processes so far, with that of their children: the living ones, and those that have ended and were
- * waited for (a PostgreSQL server is such a family).
+ * The CPU time of processes so far, with that of their children, living or ended (PostgreSQL has a process for each
+ * connection).
  */
 export function cpuTimes(processes: Readonly<Record<string, number>>): CpuTimes {
   if (!canMeasureCpu) return {};
@@ -27,7 +27,7 @@ export function total(times: CpuTimes): number {
   return Object.values(times).reduce((sum, time) => sum + time, 0);
 }
 
-/** The most memory that a process has had at once, in bytes; NaN where the system does not tell. */
+/** The peak resident memory of a process, in bytes; NaN where the system does not show it. */
 export function peakMemory(pid: number): number {
   const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1];
   return kilobytes === undefined ? Number.NaN : Number(kilobytes) * 1_024;
@@ -52,7 +52,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'latin1');
   } catch {
-    // The process has ended since: its parent has its time now.
+    // The process has ended: its time counts for its parent now.
     return '';
   }
 }

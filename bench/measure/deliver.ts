@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Load, LoadResult } from '../generator/load.ts';
 import type { Received } from '../receiver/calls.ts';
-import type { Stage } from '../stage/stage.ts';
+import type { BenchStage } from '../stage/stage.ts';
 import { audit, type Expectation } from './audit.ts';
 import { type CpuTimes, difference, total } from './cpu.ts';
 import { untilReceived } from './until-received.ts';
@@ -10,7 +10,7 @@ import { untilReceived } from './until-received.ts';
 export interface Delivered {
   load: LoadResult;
   received: Received;
-  /** CPU time of the service's processes, from the first request until the last outcome was written. */
+  /** CPU time of the service's processes, from the first request until the last outcome was recorded. */
   cpu: CpuTimes;
   /** Confirmed by the receiver: answered 200. */
   deliveries: number;
@@ -19,18 +19,18 @@ export interface Delivered {
   problems: string[];
 }
 
-/** An outcome is written at most 25 ms after its delivery; this is what a slow disk may take on top. */
+/** An outcome is recorded at most 25 ms after its delivery; the rest is for a slow disk. */
 const settleMs = 300;
 
 /** Sends a load to the API, waits until everything was received, and counts what it cost. */
-export async function deliver(stage: Stage, load: Load, expected: Expectation): Promise<Delivered> {
+export async function deliver(stage: BenchStage, load: Load, expected: Expectation): Promise<Delivered> {
   const { generator, receiver } = stage.lab;
   const count = load.kind === 'closed' ? load.count : Math.round(load.perSecond * load.seconds);
   const accepted = count * (expected.webhooksPerEvent - (expected.excepted?.size ?? 0));
-  const since = await receiver.call('mark', null);
+  const since = await receiver.call('position', null);
   const cpuBefore = stage.cpu();
   const result = await generator.call('run', load);
-  // A run that is void anyway is not waited for.
+  // A run that is void already is not waited for.
   const isAccepted = result.statuses.every((status) => status === 202);
   await untilReceived(receiver, { since, accepted, ...(!isAccepted && { withinMs: 1_000 }) });
   await pause(settleMs);

@@ -1,10 +1,4 @@
-/** The value below which such a part of the values lies; all values count, none is left out. */
-export function quantile(values: ArrayLike<number>, part: number): number {
-  const sorted = Float64Array.from(values).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
-
-/** The middle of several measurements, with the least and the greatest. */
+/** The median of several measurements, with the least and the greatest. */
 export interface Summary {
   median: number;
   min: number;
@@ -26,7 +20,7 @@ export function summarize(values: readonly number[]): Summary | undefined {
   };
 }
 
-/** Three digits that count, as people read them; large numbers whole. */
+/** Three significant digits; numbers from 1,000 on as integers. */
 export function rounded(value: number): number {
   if (!Number.isFinite(value) || value === 0 || Math.abs(value) >= 1_000) return Math.round(value);
   return Number(value.toPrecision(3));

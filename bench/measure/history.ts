@@ -1,24 +1,24 @@
+import { quantile } from '@enterprise-api/testkit';
 import { request } from '../stage/requests.ts';
-import type { Stage } from '../stage/stage.ts';
-import { quantile } from './figures.ts';
+import type { BenchStage } from '../stage/stage.ts';
 
-const pagesPerQuestion = 200;
-/** A question that takes seconds has shown what it takes long before 200 pages. */
+const pagesPerQuery = 200;
+/** A query that takes seconds is measured well enough before 200 pages. */
 const withinMs = 10_000;
 const day = 24 * 3_600_000;
 
-/** The 95th percentile of pages of the delivery history, by what is asked for, in milliseconds. */
+/** The 95th percentile of the time for a page of the delivery history, by kind of query, in milliseconds. */
 export async function pageTimes(
-  stage: Stage,
+  stage: BenchStage,
   key: string,
   { webhookIds, soundWebhookId }: { webhookIds: readonly string[]; soundWebhookId: string },
 ): Promise<{ p95: Record<string, number>; problems: string[] }> {
   const p95: Record<string, number> = {};
   const problems: string[] = [];
-  for (const [name, queries] of Object.entries(questions(webhookIds, soundWebhookId))) {
+  for (const [name, queries] of Object.entries(queriesOfKind(webhookIds, soundWebhookId))) {
     const requests = queries.map((query) => request('GET', `/v1/webhooks/deliveries?limit=100${query}`, key));
     const port = Number(new URL(stage.api.url).port);
-    const load = { kind: 'closed', port, requests, connections: 1, count: pagesPerQuestion, withinMs } as const;
+    const load = { kind: 'closed', port, requests, connections: 1, count: pagesPerQuery, withinMs } as const;
     const { answeredAt, sentAt, statuses } = await stage.lab.generator.call('run', load);
     const refused = statuses.filter((status) => status !== 200).length;
     if (refused > 0) problems.push(`${refused} pages of the history (${name}) were not answered 200`);
@@ -30,8 +30,8 @@ export async function pageTimes(
   return { p95, problems };
 }
 
-/** What people ask the history for; several of each, so that not one page is read again and again. */
-function questions(webhookIds: readonly string[], soundWebhookId: string): Record<string, string[]> {
+/** Kinds of queries for the history, several of each, so that not only one page is read. */
+function queriesOfKind(webhookIds: readonly string[], soundWebhookId: string): Record<string, string[]> {
   const days = Array.from({ length: 20 }, (_, back) => new Date(Date.now() - (back + 1) * day).toISOString());
   return {
     page: [''],

@@ -2,7 +2,7 @@ import type { LoadResult } from '../generator/load.ts';
 import type { Received } from '../receiver/calls.ts';
 import { idsOf } from './audit.ts';
 
-/** Milliseconds from when an event's request was due to each first arrival of its deliveries; all of them. */
+/** Milliseconds from the due time of an event's request to the arrival of the first attempt of each delivery. */
 export function latencies(load: LoadResult, received: Received, counts: (webhook: number) => boolean = () => true) {
   const due = new Map(idsOf(load.eventIds).map((id, index) => [id, load.dueAt[index] as number]));
   const values: number[] = [];

@@ -1,14 +1,14 @@
 import { jobs } from '@enterprise-api/shared/queue';
 import { Redis } from 'ioredis';
 
-/** What Redis holds for events that wait in it. */
+/** The events that wait in the queue, and the memory of Redis. */
 export interface QueuedEvents {
   events: number;
   jobs: number;
   usedMemory: number;
 }
 
-/** Looks into the queue's waiting jobs as BullMQ keeps them, and at the memory that Redis uses. */
+/** Reads the waiting jobs in BullMQ's own format, and the memory that Redis uses. */
 export async function queuedEvents(url: string): Promise<QueuedEvents> {
   const redis = new Redis(url);
   try {

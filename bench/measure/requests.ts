@@ -1,5 +1,5 @@
+import type { Peer } from '@enterprise-api/testkit';
 import type { ClosedLoad, GeneratorCalls, LoadResult } from '../generator/load.ts';
-import type { Peer } from '../processes/peer.ts';
 import { type CpuTimes, difference, total } from './cpu.ts';
 
 export interface Served {
@@ -8,7 +8,7 @@ export interface Served {
   problems: string[];
 }
 
-/** Sends requests that are done when they are answered, and counts what they cost. */
+/** Sends requests that are complete when they are answered, and measures their cost. */
 export async function serveRequests(
   { generator, cpu }: { generator: Peer<GeneratorCalls>; cpu: () => CpuTimes },
   load: ClosedLoad,

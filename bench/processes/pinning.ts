@@ -4,16 +4,15 @@ import { availableParallelism } from 'node:os';
 
 const taskset = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** Whether processes can be kept on one core here: util-linux' taskset is there, and there are cores to choose from. */
+/** Whether processes can be pinned to one core: util-linux' taskset is installed, and there is more than one core. */
 export const canPin = taskset && availableParallelism() > 1;
 
-/** Generator and receiver share the last core; a system that is to have one core has the first. */
-export const cores = { ours: availableParallelism() - 1, systems: 0 };
+/** Generator and receiver share the last core; a system with one core gets the first. */
+export const cores = { bench: availableParallelism() - 1, system: 0 };
 
-/** A command that runs on one core alone, where that can be said. */
-export function pinned(command: readonly [string, ...string[]], core: number | undefined): [string, string[]] {
-  const [program, ...args] = command;
-  return core === undefined || !canPin ? [program, args] : ['taskset', ['-c', String(core), program, ...args]];
+/** What to put before a command so that it runs on one core alone; nothing where the system cannot do it. */
+export function pinnedTo(core: number): string[] {
+  return canPin ? ['taskset', '-c', String(core)] : [];
 }
 
 /** Moves running processes, with all their threads and children, to some cores (`0`, or `0-3`). */
@@ -23,10 +22,10 @@ export function moveTo(coreList: string, pids: readonly number[]): void {
   }
 }
 
-/** The list of all cores, as taskset takes it. */
+/** All cores, in the notation of taskset. */
 export const allCores = `0-${availableParallelism() - 1}`;
 
-/** The processes that this one has started and that still run; empty where there is no /proc. */
+/** The running children of a process; empty where there is no /proc. */
 export function childrenOf(pid: number): number[] {
   return processIds().filter((each) => parentOf(each) === pid);
 }
@@ -44,7 +43,7 @@ function parentOf(pid: number): number | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
-    // It has ended since.
+    // The process has ended.
     return undefined;
   }
 }

@@ -1,13 +1,13 @@
 import type { Script } from './calls.ts';
 
-/** Decides what a request is answered with; 0: nothing. */
+/** The status that a request is answered with; 0: no answer. */
 export type Behaviour = (webhook: number, attempt: number) => number;
 
 export function createBehaviour(script: Script): Behaviour {
   const failing = new Set(script.failing);
   const hanging = new Set(script.hanging);
   const every = script.failFirstAttemptsEvery ?? 0;
-  // By webhook: counted over all, deliveries that go round and round would always fail at the same ones.
+  // Counted for each webhook: counted over all, deliveries in a fixed order would always fail at the same webhooks.
   const firstAttempts = new Map<number, number>();
   return (webhook, attempt) => {
     if (hanging.has(webhook)) return 0;

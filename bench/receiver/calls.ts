@@ -1,7 +1,7 @@
 import type { KeyPairPem } from '@enterprise-api/testkit';
 
-interface Opening {
-  /** Certificates, by the first three numbers of the addresses that they are for (`127.1.0`). */
+interface OpenInput {
+  /** Certificates, by the first three numbers of their addresses (`127.1.0`). */
   certificates: Record<string, KeyPairPem>;
 }
 
@@ -15,13 +15,13 @@ export interface Script {
   failFirstAttemptsEvery?: number;
 }
 
-/** A moment in the receiver's log. */
-export interface Mark {
+/** A position in the receiver's log. */
+export interface Position {
   requests: number;
   connections: number;
 }
 
-/** What came since a mark, one entry per request, in the order in which they came. */
+/** The requests since a position in the log, one entry each, in the order of arrival. */
 export interface Received {
   requests: number;
   /** Connections that were opened. */
@@ -30,7 +30,7 @@ export interface Received {
   eventIds: Uint8Array;
   webhooks: Uint16Array;
   attempts: Uint8Array;
-  /** What was answered; 0: nothing. */
+  /** The status of each answer; 0: none was given. */
   statuses: Uint16Array;
   /** When the request was complete, as `nowMs` tells it. */
   at: Float64Array;
@@ -44,12 +44,12 @@ export interface Sample {
 }
 
 export type ReceiverCalls = {
-  open: (opening: Opening) => Promise<{ port: number }>;
+  open: (input: OpenInput) => Promise<{ port: number }>;
   script: (script: Script) => void;
-  /** Forgets everything. */
+  /** Clears log and script. */
   reset: (_: null) => void;
-  mark: (_: null) => Mark;
-  /** Waits until so many requests since a mark were answered 200; says whether it was so in time. */
-  until: (question: { since: Mark; accepted: number; withinMs: number }) => Promise<boolean>;
-  received: (since: Mark) => Received;
+  position: (_: null) => Position;
+  /** Waits until so many requests since a position were answered 200. @returns whether that was in time */
+  untilAccepted: (question: { since: Position; accepted: number; withinMs: number }) => Promise<boolean>;
+  received: (since: Position) => Received;
 };

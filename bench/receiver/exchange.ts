@@ -10,7 +10,7 @@ const answers: Record<number, Buffer> = {
   503: Buffer.from('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy'),
 };
 
-/** Given a whole request, says what to answer; 0: nothing. `sample` copies it, which costs something. */
+/** Returns the status to answer a whole request with; 0: no answer. `sample` copies the request, which costs time. */
 export type OnRequest = (head: RequestHead, sample: () => Sample) => number;
 
 /** Reads the requests of one connection and answers them. */
@@ -28,7 +28,7 @@ export function serveConnection(socket: TLSSocket, onRequest: OnRequest): void {
       bytes = bytes.subarray(end + headEnd.length);
     }
     if (bytes.length < head.contentLength) return;
-    // A client with one request at a time: what came is the body and nothing else.
+    // Clients send one request at a time: these bytes are the body and nothing else.
     const body = bytes;
     const status = onRequest(head, () => ({ head: headText, body: new Uint8Array(body) }));
     bytes = nothing;

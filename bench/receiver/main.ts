@@ -1,6 +1,6 @@
-import { serve } from '../processes/serve.ts';
+import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 import { createBehaviour } from './behaviour.ts';
-import type { Mark, ReceiverCalls, Sample } from './calls.ts';
+import type { Position, ReceiverCalls, Sample } from './calls.ts';
 import { serveConnection } from './exchange.ts';
 import { listen } from './listener.ts';
 import type { RequestHead } from './request-head.ts';
@@ -9,7 +9,7 @@ import { RequestLog } from './request-log.ts';
 // The receiver of all deliveries, in a process of its own so that its work is not counted.
 let log = new RequestLog();
 let decide = createBehaviour({});
-/** Set while somebody waits for a number of requests. */
+/** Set while a call waits for a number of requests. */
 let wanted: { left: number; reached: () => void } | undefined;
 
 const calls: ReceiverCalls = {
@@ -25,11 +25,11 @@ const calls: ReceiverCalls = {
     log = new RequestLog();
     decide = createBehaviour({});
   },
-  mark: () => log.mark(),
-  until: ({ since, accepted, withinMs }) => waitFor(since, accepted, withinMs),
+  position: () => log.position(),
+  untilAccepted: ({ since, accepted, withinMs }) => waitFor(since, accepted, withinMs),
   received: (since) => log.since(since),
 };
-serve(calls);
+answerCalls(calls);
 
 function onRequest(head: RequestHead, sample: () => Sample): number {
   const status = decide(head.webhook, head.attempt);
@@ -42,7 +42,7 @@ function onRequest(head: RequestHead, sample: () => Sample): number {
   return status;
 }
 
-async function waitFor(since: Mark, accepted: number, withinMs: number): Promise<boolean> {
+async function waitFor(since: Position, accepted: number, withinMs: number): Promise<boolean> {
   const left = accepted - log.countAccepted(since.requests);
   if (left <= 0) return true;
   const reached = Promise.withResolvers<boolean>();

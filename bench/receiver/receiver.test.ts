@@ -18,7 +18,7 @@ describe('readHead', () => {
 });
 
 describe('createBehaviour', () => {
-  it('answers 503 or nothing where it is told to, and 503 to every n-th first attempt elsewhere', () => {
+  it('answers 503 or nothing to the webhooks of its script, and 503 to every n-th first attempt elsewhere', () => {
     const answer = createBehaviour({ failing: [1], hanging: [2], failFirstAttemptsEvery: 3 });
     expect([answer(1, 1), answer(2, 1)]).toEqual([503, 0]);
     const answers = [answer(3, 1), answer(3, 1), answer(4, 1), answer(3, 1), answer(3, 2), answer(4, 1)];
@@ -29,18 +29,18 @@ describe('createBehaviour', () => {
 describe('RequestLog', () => {
   const head = { webhook: 3, eventId, attempt: 1, contentLength: 0 };
 
-  it('gives what came since a mark', () => {
+  it('returns the requests since a position', () => {
     const log = new RequestLog();
     log.add(head, 503);
-    const mark = log.mark();
+    const position = log.position();
     log.add({ ...head, webhook: 4 }, 200);
-    const received = log.since(mark);
+    const received = log.since(position);
     expect([...received.webhooks]).toEqual([4]);
     expect(Buffer.from(received.eventIds).toString()).toBe(eventId);
     expect(log.countAccepted(0)).toBe(1);
   });
 
-  it('keeps all when it grows', () => {
+  it('keeps all requests when it grows', () => {
     const log = new RequestLog();
     const count = 70_000;
     for (let number = 0; number < count; number++) log.add({ ...head, webhook: number % 100 }, 200);
@@ -49,7 +49,7 @@ describe('RequestLog', () => {
     expect(webhooks.every((webhook, index) => webhook === index % 100)).toBe(true);
   });
 
-  it('wants the first request after a mark whole, and then one now and again', () => {
+  it('keeps the first request after a position whole, and then one in 102', () => {
     const log = new RequestLog();
     const wishes = () =>
       Array.from({ length: 300 }, () => {
@@ -57,7 +57,7 @@ describe('RequestLog', () => {
         return log.wantsSample();
       });
     expect(wishes().filter(Boolean)).toHaveLength(3);
-    log.mark();
+    log.position();
     expect(wishes()[0]).toBe(true);
   });
 });

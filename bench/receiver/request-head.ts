@@ -1,4 +1,4 @@
-/** What the receiver wants to know of a request's head. */
+/** The parts of a request's head that the receiver uses. */
 export interface RequestHead {
   webhook: number;
   eventId: string;
@@ -13,7 +13,7 @@ const attemptHeader = /\r\nx-service-attempt: *(\d+)/i;
 
 const noEvent = '0'.repeat(26);
 
-/** Reads the head of a request, as little of it as the benchmark needs. Webhooks are the numbers in paths `/w/17`. */
+/** Reads only what the benchmark needs of a request's head. A webhook is the number in its path, `/w/17`. */
 export function readHead(head: string): RequestHead {
   return {
     webhook: Number(webhookPath.exec(head)?.[1] ?? 0),

@@ -1,12 +1,12 @@
 import { nowMs } from '../clock.ts';
 import { idLength } from '../generator/load.ts';
-import type { Mark, Received, Sample } from './calls.ts';
+import type { Position, Received, Sample } from './calls.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Every so many-th request, and the first after a mark, is kept whole, so that its signature can be verified. */
+/** One request of so many, and the first after a position was taken, is kept whole to verify its signature. */
 const sampleEvery = 101;
 
-/** Every request in arrays of numbers: a log must not be what the receiver spends its time on. */
+/** Keeps every request in arrays of numbers, so that the log costs the receiver next to nothing. */
 export class RequestLog {
   connections = 0;
   requests = 0;
@@ -30,7 +30,7 @@ export class RequestLog {
     this.requests = index + 1;
   }
 
-  /** Whether the request that was added last is one of those to be kept; to be asked once for each. */
+  /** Whether the request that was added last is to be kept whole. To be called once for each request. */
   wantsSample(): boolean {
     this.#untilSample -= 1;
     if (this.#untilSample >= 0) return false;
@@ -42,16 +42,16 @@ export class RequestLog {
     this.#samples.push({ ...sample, request: this.requests });
   }
 
-  mark(): Mark {
+  position(): Position {
     this.#untilSample = 0;
     return { requests: this.requests, connections: this.connections };
   }
 
-  since(mark: Mark): Received {
-    const [from, to] = [mark.requests, this.requests];
+  since(position: Position): Received {
+    const [from, to] = [position.requests, this.requests];
     return {
       requests: to - from,
-      connections: this.connections - mark.connections,
+      connections: this.connections - position.connections,
       eventIds: this.#eventIds.slice(from * idLength, to * idLength),
       webhooks: this.#webhooks.slice(from, to),
       attempts: this.#attempts.slice(from, to),

@@ -6,7 +6,7 @@ import type { View } from './view.ts';
 const width = 760;
 const [left, right] = [150, 90];
 
-/** The charts by their names; those that have nothing to show are left out. */
+/** The charts by name. Charts without figures are left out. */
 export function charts(view: View, note: string): Record<string, string> {
   const all = { cost: costChart(view, note), latency: latencyChart(view, note), growth: growthChart(view, note) };
   return Object.fromEntries(
@@ -15,7 +15,7 @@ export function charts(view: View, note: string): Record<string, string> {
 }
 
 const costSeries = ['W1', 'W3', 'W2', 'W2H', 'W1 postgres', 'W2 postgres', 'B2', 'B3', 'B1'];
-/** Who uses the time, and under what names. */
+/** The processes that use CPU time, and the names of their figures. */
 const users = {
   'API, producer': ['api_us', 'producer_us'],
   worker: ['worker_us', 'sender_us'],
@@ -55,7 +55,7 @@ function latencyChart(view: View, note: string): string | undefined {
   }));
   const most = Math.max(...rows.flatMap(({ values }) => values.map((value) => value ?? 0)));
   if (most === 0) return undefined;
-  // From 1 ms on, each ten times as wide as the last: a p99 is many times a p50.
+  // Logarithmic from 1 ms on: a p99 is many times a p50.
   const scale = (value: number) => (Math.log10(Math.max(value, 1)) / Math.log10(most)) * (width - left - right);
   const drawn = rows.flatMap(({ rate, values }, index) => {
     const y = 70 + index * 70;

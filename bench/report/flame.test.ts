@@ -4,7 +4,7 @@ import type { CpuProfile } from './profile.ts';
 
 const frame = (functionName: string, url = '') => ({ callFrame: { functionName, url, lineNumber: 0 } });
 
-/** `main` calls `parse` from two of its lines and `send` from one; half of all the time nothing is done. */
+/** `main` calls `parse` from two places and `send` from one; the process is idle half of the time. */
 const profile: CpuProfile = {
   nodes: [
     { id: 1, ...frame('(root)'), children: [2, 3] },
@@ -18,7 +18,7 @@ const profile: CpuProfile = {
   timeDeltas: [1_000, 100, 200, 300, 400],
 };
 
-/** The bars' hints with their widths in pixels, as they stand in the picture. */
+/** The bars of the graph: tooltip, position and width in pixels. */
 function barsOf(picture: string) {
   const bars = picture.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"[^>]*><title>([^<]*)<\/title>/g);
   return [...bars].map(([, x, y, width, hint]) => ({ x: Number(x), y: Number(y), width: Number(width), hint }));
@@ -27,7 +27,7 @@ function barsOf(picture: string) {
 describe('a flame graph', () => {
   const bars = barsOf(flameGraph(profile, 'Where the time went'));
 
-  it('has a bar for each path, with its share of the time in which something was done', () => {
+  it('has a bar for each path, with its share of the time that was not idle', () => {
     expect(bars.map(({ hint }) => hint)).toEqual([
       expect.stringMatching(/^main .*main\.ts:1, 100\.0 %$/),
       expect.stringMatching(/^parse .*, 60\.0 %$/),
@@ -35,7 +35,7 @@ describe('a flame graph', () => {
     ]);
   });
 
-  it('puts what is called below its caller, side by side, as wide as its time', () => {
+  it('draws the functions that are called below their caller, side by side, as wide as their time', () => {
     const [main, parse, send] = bars as [(typeof bars)[0], (typeof bars)[0], (typeof bars)[0]];
     expect(parse.y).toBeGreaterThan(main.y);
     expect([parse.x, send.y]).toEqual([main.x, parse.y]);

@@ -1,7 +1,7 @@
 import { type CpuProfile, nameOf, originOf } from './profile.ts';
 import { colourOf, legend, rect, svg, text } from './svg.ts';
 
-/** A function called on one path: its own time, and that of what it called there, in microseconds. */
+/** A function called on one path: its own time and that of the functions it called there, in microseconds. */
 interface Call {
   name: string;
   origin: string;
@@ -13,15 +13,16 @@ const width = 1_400;
 const margin = 12;
 const top = 64;
 const row = 17;
-/** Narrower ones, in pixels, are left out; text needs room for a few letters. */
+/** Bars narrower than this are left out, in pixels; a label needs space for a few letters. */
 const narrowest = 1.5;
 const readableFrom = 30;
 const letter = 7;
 const kinds = ['ours', 'packages', 'Node.js', 'native', 'collector'] as const;
 
 /**
- * A flame graph: what was on the stack, for how much of the time in which the process did something. Callers are above
- * what they call, and equal paths are one bar, the widest first. Each bar says its name and share when pointed at.
+ * A flame graph: the functions on the stack, as wide as their share of the time in which the process was not idle.
+ * Callers are above the functions they call; equal paths are one bar, the widest first. Each bar has its name and share
+ * as a tooltip.
  */
 export function flameGraph(profile: CpuProfile, title: string): string {
   const root = callTree(profile);
@@ -61,7 +62,7 @@ function kindOf(origin: string): (typeof kinds)[number] {
   return /^(packages|services)\//.test(origin) ? 'ours' : 'packages';
 }
 
-/** The tree of calls with their times, without idling; what is called in two ways at one place is merged. */
+/** The tree of calls with their times, without idle time. Equal calls at one place are merged. */
 function callTree(profile: CpuProfile): Call {
   const own = new Map<number, number>();
   for (const [index, id] of profile.samples.entries()) {

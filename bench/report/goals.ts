@@ -1,11 +1,11 @@
 import type { RunRecord } from './results.ts';
 import type { View } from './view.ts';
 
-/** What fast means: a figure, and how far it must be and should be. */
+/** A performance goal: a figure with the limit that it must reach, and the one that it should reach. */
 export interface Goal {
   what: string;
   unit: string;
-  /** `most`: as little as possible. */
+  /** `most`: the limits are upper ones. */
   at: 'most' | 'least';
   must: number;
   stretch: number;
@@ -15,7 +15,7 @@ export interface Goal {
 const megabyte = 1e6;
 const cpu = 'cpu_us';
 
-/** The cost of one over the cost of another: how many times better the second one is. */
+/** The cost of one series divided by that of another. */
 const cost = (view: View, over: string, under: string) => view.ratios([over, cpu], [under, cpu]);
 const scaled = (values: readonly number[], factor: number) => values.map((value) => value * factor);
 
@@ -62,7 +62,7 @@ function goal(
   return { what, unit, at, must, stretch, values };
 }
 
-/** What the median of a goal's values comes to. */
+/** Which limit of a goal the median of its values reaches. */
 export function verdict({ at, must, stretch }: Goal, median: number): 'stretch' | 'yes' | 'no' {
   const reaches = (limit: number) => (at === 'most' ? median <= limit : median >= limit);
   if (reaches(stretch)) return 'stretch';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { availableParallelism, cpus, totalmem, type } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** What a figure was measured on; nothing by which a machine could be found. */
+/** The machine of a measurement, without anything that identifies it. */
 export interface Machine {
   cpu: string;
   cores: number;
@@ -28,7 +28,7 @@ export function describeMachine(stores: { postgres: { version: string }; redisVe
 
 const measured = ['services', 'packages', 'bench', 'package-lock.json', ':!bench/results'];
 
-/** The commit that is measured; when files differ from it, with a digest of the differences. */
+/** The commit that is measured, with a digest of the changes when files differ from it. */
 export function commitName(): string {
   try {
     const commit = git('rev-parse', '--short', 'HEAD').trim();

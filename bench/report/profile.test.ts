@@ -4,7 +4,7 @@ import { type CpuProfile, selfTimes } from './profile.ts';
 const frame = (functionName: string, url = '', lineNumber = 0) => ({ callFrame: { functionName, url, lineNumber } });
 
 describe('self times', () => {
-  it('are shares of the time in which something was done, by function and by origin', () => {
+  it('are shares of the time that was not idle, by function and by origin', () => {
     const profile: CpuProfile = {
       nodes: [
         { id: 1, ...frame('(idle)') },

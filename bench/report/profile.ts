@@ -12,10 +12,10 @@ export interface CpuProfile {
   timeDeltas: number[];
 }
 
-/** What takes time by itself, without what it calls. */
+/** The time that a function takes itself, without the functions it calls. */
 export interface SelfTime {
   name: string;
-  /** Of the time in which the process did something, 0 to 1. */
+  /** Of the time in which the process was not idle, 0 to 1. */
   share: number;
 }
 
@@ -46,7 +46,7 @@ function ranked(times: ReadonlyMap<string, number>, busy: number): SelfTime[] {
 type Frame = CpuProfile['nodes'][number]['callFrame'];
 
 export function nameOf({ functionName, url, lineNumber }: Frame): string {
-  // `(garbage collector)` and `(program)`, which is everything outside of JavaScript, have no place.
+  // `(garbage collector)` and `(program)`, which is everything outside of JavaScript, have no URL.
   if (url === '') return functionName;
   return `\`${functionName || '(anonymous)'}\` ${placeOf(url)}:${lineNumber + 1}`;
 }
@@ -55,7 +55,7 @@ function placeOf(url: string): string {
   return url.replace(`file://${project}`, '').replace(/^.*node_modules\//, '');
 }
 
-/** A package, Node.js itself, a room of ours, or what is not JavaScript. */
+/** The origin of a function: a package, Node.js, a folder of ours, or native code. */
 export function originOf({ functionName, url }: Frame): string {
   if (url === '') return functionName.startsWith('(') ? functionName : 'native functions';
   if (url.startsWith('node:')) return 'Node.js';

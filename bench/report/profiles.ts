@@ -7,8 +7,9 @@ const shown = 10;
 const ending = '.cpuprofile';
 
 /**
- * Says of every profile in a folder, and in the folders in it, what took the time, as Markdown; beside each it puts a
- * picture of it, a flame graph. @throws when there is none
+ * Lists the self times of every CPU profile below a folder, as Markdown, and writes a flame graph beside each.
+ *
+ * @throws when there is none
  */
 export function describeProfiles(folder: string): string {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(ending));

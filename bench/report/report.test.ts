@@ -33,13 +33,13 @@ describe('viewOf', () => {
     run('B2', 3, { cpu_us: 1 }, { problems: ['void'] }),
   ]);
 
-  it('has the values of a series without the void ones', () => {
+  it('has the values of a series without those of void runs', () => {
     expect(view.values('W1', 'cpu_us')).toEqual([200, 300]);
     expect(view.values('W1 postgres', 'cpu_us')).toEqual([1_000]);
     expect(view.values('B2', 'cpu_us')).toEqual([800, 600]);
   });
 
-  it('compares what was measured in the same round at the same commit', () => {
+  it('compares only figures of the same round and commit', () => {
     expect(view.ratios(['B2', 'cpu_us'], ['W1', 'cpu_us'])).toEqual([4]);
   });
 });
@@ -48,14 +48,14 @@ describe('goals', () => {
   const [first] = goals(10_000);
   const least = goals(10_000).find((goal) => goal.at === 'least');
 
-  it('says how far a median has come, in both directions', () => {
+  it('says which limit a median reaches, for upper and lower limits', () => {
     expect(first).toMatchObject({ at: 'most', must: 240, stretch: 160 });
     expect([160, 240, 241].map((median) => first && verdict(first, median))).toEqual(['stretch', 'yes', 'no']);
     expect(least).toMatchObject({ must: 3, stretch: 5 });
     expect([5, 3, 2.9].map((median) => least && verdict(least, median))).toEqual(['stretch', 'yes', 'no']);
   });
 
-  it('looks at the greatest history that was measured', () => {
+  it('uses the greatest history that was measured', () => {
     const runs = [run('W10', 1, { cpu_us_at_10000: 1, cpu_us_at_1000000: 2, page_p95_at_1000000: 5 })];
     expect(growthSizes(runs)).toEqual([10_000, 1_000_000]);
     expect(goalTable(runs).join('\n')).toContain('at 1,000,000 rows against 10,000 | ≤ 1.3 × | ≤ 1.1 × | 2 × | no');
@@ -84,7 +84,7 @@ describe('tables', () => {
 });
 
 describe('charts', () => {
-  it('draw what there is and leave out what there is not', () => {
+  it('draw the figures there are and leave out the other charts', () => {
     const drawn = charts(viewOf([run('W1', 1, { cpu_us: 200, api_us: 90, worker_us: 110 })]), ' <note>');
     expect(Object.keys(drawn)).toEqual(['cost']);
     expect(drawn.cost).toContain('200 µs');

@@ -3,7 +3,7 @@ import type { Form } from '../forms.ts';
 import { nameOf, type Series } from '../plan.ts';
 import type { Machine } from './machine.ts';
 
-/** A run, as a line of the results. */
+/** A run as a line of the results file. */
 export interface RunRecord extends Series {
   form: Form;
   round: number;
@@ -46,7 +46,7 @@ export function openResults(form: Form): Results {
     add: (run) => {
       runs = [...runs.filter((other) => !replaces(run, other)), run];
       mkdirSync(resultsFolder, { recursive: true });
-      // A run that is killed while it writes must not take the others with it.
+      // A run that is killed while it writes must not destroy the results of the others.
       const draft = new URL(`${form}.jsonl.new`, resultsFolder);
       writeFileSync(draft, runs.map((each) => `${JSON.stringify(each)}\n`).join(''));
       renameSync(draft, file);

@@ -1,4 +1,4 @@
-/** The few elements that the charts are made of. Colours are chosen so that they can be told apart in grey as well. */
+/** The elements of the charts. The colours can be told apart in grey as well. */
 const colours = ['#31688e', '#35b779', '#fdb462', '#6a4c93', '#bbbbbb'];
 
 export function svg(width: number, height: number, title: string, parts: readonly string[]): string {
@@ -15,7 +15,7 @@ interface Box {
   width: number;
   height: number;
   fill: string;
-  /** Shown when it is pointed at. */
+  /** The tooltip. */
   hint?: string;
 }
 

@@ -5,7 +5,7 @@ import { goals, growthSizes, verdict } from './goals.ts';
 import type { RunRecord } from './results.ts';
 import { viewOf } from './view.ts';
 
-/** What was wanted, what was measured, and whether that is enough. */
+/** The goals, the measured figures, and whether they reach the goals. */
 export function goalTable(runs: readonly RunRecord[]): string[] {
   const view = viewOf(runs);
   const rows = goals(growthSizes(runs).at(-1) ?? 10_000_000).map((goal) => {
@@ -21,7 +21,7 @@ export function goalTable(runs: readonly RunRecord[]): string[] {
   return table(['goal', 'must', 'stretch', 'measured: median (min–max)', 'reached'], rows);
 }
 
-/** What each series cost and who used it, and how much it did in a second. */
+/** The cost of each series by process, and its throughput. */
 export function costTable(runs: readonly RunRecord[]): string[] {
   const view = viewOf(runs);
   const users = ['api_us', 'worker_us', 'redis_us', 'postgres_us'];
@@ -58,7 +58,7 @@ export function figureTable(runs: readonly RunRecord[]): string[] {
   return table(['series', 'figure', 'median (min–max)'], rows);
 }
 
-/** Runs that say nothing, and runs that say less than they should. */
+/** Void and noisy runs, with the reasons. */
 export function remarks(runs: readonly RunRecord[]): string[] {
   return runs.flatMap((run) => {
     const name = `${nameOf(run)}, round ${run.round}`;
@@ -70,7 +70,7 @@ export function remarks(runs: readonly RunRecord[]): string[] {
   });
 }
 
-/** What the runs were made on; one line for each machine, should there be several. */
+/** The machines that the runs were made on, one line each. */
 export function machines(runs: readonly RunRecord[]): string[] {
   const lines = runs.map(({ machine }) => {
     const { cpu, cores, memory_gb: memory, system, node, postgres, redis } = machine;

@@ -9,8 +9,8 @@ const summaryFile = new URL('../../docs/performance.md', import.meta.url);
 const markers = { begin: '<!-- bench: begin -->', end: '<!-- bench: end -->' };
 
 /**
- * Writes what the results of a form come to: its tables beside them, and, when nothing better was measured, the charts
- * and the summary in docs/performance.md.
+ * Writes the tables of a form beside its results. The charts and the summary in docs/performance.md come from the full
+ * form, or from the short form while there is none.
  */
 export function writeReport(form: Form): void {
   const { runs } = openResults(form);
@@ -45,7 +45,7 @@ function wholeReport(form: Form, runs: readonly RunRecord[]): string {
 function writeSummary(form: Form, runs: readonly RunRecord[]): void {
   const text = existsSync(summaryFile) ? readFileSync(summaryFile, 'utf8') : '';
   const [begin, end] = [text.indexOf(markers.begin), text.indexOf(markers.end)];
-  if (begin === -1 || end === -1) throw new Error('docs/performance.md has lost its marks.');
+  if (begin === -1 || end === -1) throw new Error('docs/performance.md has lost its markers.');
   const warning =
     'From the short form: few events, one run each, programs not warm. Costs are up to twice those of the full form.';
   const voids = remarks(runs).length;

@@ -1,4 +1,4 @@
-/** The receiver listens on a thousand loopback addresses, 127.1.0.1 to 127.1.9.100: a thousand origins on one machine. */
+/** The receiver listens on 1,000 loopback addresses, 127.1.0.1 to 127.1.9.100: 1,000 origins on one machine. */
 export const addressesPerNetwork = 100;
 export const networks = Array.from({ length: 10 }, (_, index) => `127.1.${index}`);
 

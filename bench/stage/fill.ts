@@ -2,22 +2,22 @@ import { statfsSync } from 'node:fs';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { Client } from 'pg';
 
-/** Puts rows into the history as if they had been delivered over the last four weeks. */
+/** Fills the history with rows, as if they had been delivered over the last four weeks. */
 export interface Filler extends AsyncDisposable {
   /** Webhooks of the measured organization that have rows. */
   readonly webhookIds: readonly string[];
-  /** Adds rows until there are so many; says why not when the disk has no room for them. */
+  /** Adds rows until there are so many. @returns the reason when the disk has no space for them */
   fillTo(rows: number): Promise<string | undefined>;
 }
 
 export interface FillerOptions {
   organizationId: string;
   webhookIds: readonly string[];
-  /** Where the database is. */
+  /** The folder of the database, whose free space is checked. */
   folder: string;
 }
 
-/** Deliveries with their attempts and indexes, and what PostgreSQL writes ahead of them. */
+/** A delivery with its attempts, indexes and write-ahead log. */
 const bytesPerRow = 1_300;
 const rowsPerStatement = 250_000;
 const webhooksOfTheOrganization = 10;
@@ -34,14 +34,14 @@ export async function openFiller(databaseUrl: string, options: FillerOptions): P
     webhookIds,
     fillTo: async (wanted) => {
       const { bavail, bsize } = statfsSync(options.folder);
-      if (bavail * bsize < (wanted - rows) * bytesPerRow) return `the disk has no room for ${wanted} rows`;
+      if (bavail * bsize < (wanted - rows) * bytesPerRow) return `the disk has no space for ${wanted} rows`;
       for (let done = rows; done < wanted; done += rowsPerStatement) {
         const last = Math.min(done + rowsPerStatement, wanted);
         const values = [done, last, options.organizationId, webhookIds, others, rows, wanted];
         await client.query(insertDeliveries, values);
       }
       rows = wanted;
-      // As a database that has grown slowly: its statistics are up to date, and all is on disk.
+      // As in a database that has grown slowly: statistics are up to date, and everything is on disk.
       for (const table of ['deliveries', 'attempts']) await client.query(`vacuum (analyze) ${table}`);
       await client.query('checkpoint');
       return undefined;
@@ -51,8 +51,8 @@ export async function openFiller(databaseUrl: string, options: FillerOptions): P
 }
 
 /**
- * In the order of time, as rows come. Half of them are the measured organization's. Ids carry their time, as everywhere.
- * 97 of 100 have succeeded, and all of the organization's first webhook.
+ * In the order of time. Half of the rows belong to the measured organization. Ids carry their time, as everywhere. 97
+ * of 100 deliveries have succeeded, and all of the organization's first webhook.
  */
 const insertDeliveries = `
   with rows as (

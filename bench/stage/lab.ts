@@ -1,20 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCertificateAuthority, type KeyPairPem } from '@enterprise-api/testkit';
+import { createCertificateAuthority, type KeyPairPem, type Peer, startPeer } from '@enterprise-api/testkit';
 import type { GeneratorCalls } from '../generator/load.ts';
-import { type Peer, startPeer } from '../processes/peer.ts';
-import { cores } from '../processes/pinning.ts';
+import { cores, pinnedTo } from '../processes/pinning.ts';
 import type { ReceiverCalls } from '../receiver/calls.ts';
 import { addressesPerNetwork, networkOf, networks } from './addresses.ts';
 import { type Stores, startStores } from './stores.ts';
 
-/** What all runs share: stores, a load generator, a receiver. */
+/** Shared by all runs: stores, a load generator, a receiver. */
 export interface Lab extends AsyncDisposable {
   readonly stores: Stores;
   readonly generator: Peer<GeneratorCalls>;
   readonly receiver: Peer<ReceiverCalls>;
   readonly receiverPort: number;
-  /** The authority that the receiver's certificates are from. */
+  /** The authority of the receiver's certificates, PEM. */
   readonly ca: string;
   readonly caFile: string;
 }
@@ -22,12 +21,12 @@ export interface Lab extends AsyncDisposable {
 export async function openLab(say: (line: string) => void): Promise<Lab> {
   await using building = new AsyncDisposableStack();
   const stores = building.use(await startStores(say));
-  const onOurCore = { core: cores.ours };
+  const onBenchCore = { prefix: pinnedTo(cores.bench) };
   const generator = building.use(
-    await startPeer<GeneratorCalls>(new URL('../generator/main.ts', import.meta.url), onOurCore),
+    await startPeer<GeneratorCalls>(new URL('../generator/main.ts', import.meta.url), onBenchCore),
   );
   const receiver = building.use(
-    await startPeer<ReceiverCalls>(new URL('../receiver/main.ts', import.meta.url), onOurCore),
+    await startPeer<ReceiverCalls>(new URL('../receiver/main.ts', import.meta.url), onBenchCore),
   );
   const { ca, certificates } = await issueCertificates();
   const caFile = join(stores.folder, 'ca.pem');
@@ -45,7 +44,7 @@ export async function openLab(say: (line: string) => void): Promise<Lab> {
   };
 }
 
-/** One certificate for each hundred addresses: with a thousand in it, a handshake would be mostly certificate. */
+/** One certificate for each 100 addresses: one with 1,000 names would dominate the cost of a handshake. */
 async function issueCertificates(): Promise<{ ca: string; certificates: Record<string, KeyPairPem> }> {
   const authority = await createCertificateAuthority('Benchmark CA');
   const certificates: Record<string, KeyPairPem> = {};

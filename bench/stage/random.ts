@@ -1,4 +1,4 @@
-/** A small generator of numbers from 0 to 1 (mulberry32): the same seed gives the same run. */
+/** A generator of numbers from 0 to 1 (mulberry32): the same seed gives the same sequence. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

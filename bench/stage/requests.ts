@@ -1,11 +1,11 @@
 import { toPublicId } from '@enterprise-api/shared/runtime';
+import { testInternalSecret } from '@enterprise-api/testkit';
 import { seededRandom } from './random.ts';
-import { internalSecret } from './stage.ts';
 
 /** Bytes of `data` as JSON. */
 export const payloads = { usual: 1_024, large: 20 * 1_024 };
 
-/** Several of each, so that nothing meets the same text every time. */
+/** Several payloads of each size, so that no cache profits from equal texts. */
 const variants = 16;
 
 /** POST /internal/v1/events as bytes, one event each: all variants of the first organization, then of the next. */
@@ -17,7 +17,7 @@ export function eventRequests(organizationIds: readonly string[], payloadBytes: 
     Array.from({ length: each }, (_, variant) => {
       const data = texts[(place + variant) % variants];
       const body = `{"organization_id":"${toPublicId('org', id)}","type":"consultation.completed","data":${data}}`;
-      return request('POST', '/internal/v1/events', internalSecret, body);
+      return request('POST', '/internal/v1/events', testInternalSecret, body);
     }),
   );
 }
@@ -49,7 +49,7 @@ const syllables = [
   'ri',
 ];
 
-/** JSON of exactly so many bytes, of random words. */
+/** JSON of exactly so many bytes, with random words. */
 export function payload(bytes: number, random: () => number): string {
   const [start, end] = ['{"consultation_id":"con_1","text":"', '"}'];
   let text = '';

@@ -1,11 +1,4 @@
-import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import {
-  createTestDatabase,
-  type ServiceName,
-  type ServiceProcess,
-  startService,
-  testKeyRing,
-} from '@enterprise-api/testkit';
+import { openStage, type ServiceName, type ServiceProcess, type Stage } from '@enterprise-api/testkit';
 import { type CpuTimes, cpuTimes } from '../measure/cpu.ts';
 import { allCores, cores, moveTo } from '../processes/pinning.ts';
 import type { Lab } from './lab.ts';
@@ -13,11 +6,9 @@ import type { Lab } from './lab.ts';
 /** Where the queue lives; `one-core` is Redis, with the whole system on one core. */
 export type Setting = 'redis' | 'postgres' | 'one-core';
 
-/** A fresh database, empty stores, and the product's processes on them. */
-export interface Stage extends AsyncDisposable {
+/** A stage on a fresh database and empty stores, with the API running, whose processes can be measured. */
+export interface BenchStage extends Pick<Stage, 'db' | 'databaseUrl'>, AsyncDisposable {
   readonly lab: Lab;
-  readonly db: Database;
-  readonly databaseUrl: string;
   readonly api: ServiceProcess;
   startWorker(): Promise<void>;
   /** CPU time so far of all that belongs to the service. */
@@ -26,51 +17,40 @@ export interface Stage extends AsyncDisposable {
   pids(): Record<string, number>;
 }
 
-export interface StageOptions {
+export interface BenchStageOptions {
   setting?: Setting;
   /** False: deliveries have to wait for `startWorker`. */
   worker?: boolean;
   settings?: Record<string, string>;
 }
 
-export const internalSecret = 'an-internal-secret-for-benchmarks-only-0123456789';
+/** Beyond those of every stage; everything else is the product's default. */
+const benchSettings = { WEBHOOK_RETRY_SCHEDULE: '1s,2s,4s', WEBHOOK_TIMEOUT_MS: '5000' };
 
-/** What benchmark.md says; everything else is the product's default. */
-const settingsOfAll = {
-  SECRETS_ENCRYPTION_KEYS: testKeyRing,
-  INTERNAL_API_SECRET: internalSecret,
-  WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
-  WEBHOOK_RETRY_SCHEDULE: '1s,2s,4s',
-  WEBHOOK_TIMEOUT_MS: '5000',
-  LOG_LEVEL: 'warn',
-};
-
-export async function openStage(lab: Lab, options: StageOptions = {}): Promise<Stage> {
+export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}): Promise<BenchStage> {
+  const { setting = 'redis', worker: startsWorker = true } = options;
   await using building = new AsyncDisposableStack();
-  const database = building.use(await createTestDatabase());
+  const { redis, postgres } = lab.stores;
+  const settings = { ...benchSettings, WEBHOOK_CA_FILE: lab.caFile, ...options.settings };
+  const redisUrl = setting === 'postgres' ? undefined : redis.url;
+  const stores = { redis: redis.process.pid, postgres: postgres.pid };
+  if (setting === 'one-core') building.use(keepOnOneCore(Object.values(stores)));
+  const stage = building.use(await openStage({ redisUrl, settings }));
   await lab.stores.settle();
   await lab.receiver.call('reset', null);
-  const db = createDatabase({ url: database.url, applicationName: 'bench', poolSize: 2 });
-  building.defer(() => db.destroy());
-  const { redis, postgres } = lab.stores;
-  const stores = { redis: redis.process.pid, postgres: postgres.pid };
-  if (options.setting === 'one-core') {
-    moveTo(String(cores.systems), Object.values(stores));
-    building.defer(() => moveTo(allCores, Object.values(stores)));
-  }
-  // A stack of its own: a worker may be started long after the stage was built.
-  const processes = building.use(new AsyncDisposableStack());
   const start = async (name: ServiceName) => {
-    return processes.use(await startProcess(lab, name, database.url, options));
+    const service = await (name === 'api' ? stage.startApi : stage.startWorker)(profiling(name));
+    if (setting === 'one-core') moveTo(String(cores.system), [service.pid]);
+    return service;
   };
   const api = await start('api');
-  let worker = options.worker === false ? undefined : await start('webhook-worker');
+  let worker = startsWorker ? await start('webhook-worker') : undefined;
   const pids = () => ({ api: api.pid, ...(worker && { worker: worker.pid }) });
   const resources = building.move();
   return {
     lab,
-    db,
-    databaseUrl: database.url,
+    db: stage.db,
+    databaseUrl: stage.databaseUrl,
     api,
     startWorker: async () => {
       worker = await start('webhook-worker');
@@ -81,21 +61,13 @@ export async function openStage(lab: Lab, options: StageOptions = {}): Promise<S
   };
 }
 
-async function startProcess(
-  lab: Lab,
-  name: ServiceName,
-  databaseUrl: string,
-  { setting = 'redis', settings = {} }: StageOptions,
-): Promise<ServiceProcess> {
-  const profiles = process.env.PROFILE_INTO;
-  const service = await startService(name, {
-    ...settingsOfAll,
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: setting === 'postgres' ? undefined : lab.stores.redis.url,
-    WEBHOOK_CA_FILE: lab.caFile,
-    ...(profiles && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}/${name}` }),
-    ...settings,
-  });
-  if (setting === 'one-core') moveTo(String(cores.systems), [service.pid]);
-  return service;
+function keepOnOneCore(pids: readonly number[]): AsyncDisposable {
+  moveTo(String(cores.system), pids);
+  return { [Symbol.asyncDispose]: async () => moveTo(allCores, pids) };
+}
+
+/** `PROFILE_INTO`: each process writes a CPU profile there. */
+function profiling(name: ServiceName): Record<string, string> {
+  const folder = process.env.PROFILE_INTO;
+  return folder ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}/${name}` } : {};
 }

@@ -10,20 +10,20 @@ import {
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 
-/** A PostgreSQL and a Redis of the benchmark's own, with honest settings. */
+/** A PostgreSQL and a Redis of the benchmark's own, with durable settings. */
 export interface Stores extends AsyncDisposable {
   postgres: { pid: number; url: string; version: string; folder: string };
   redis: RedisServer;
   redisVersion: string;
-  /** For files that nobody needs afterwards. */
+  /** For temporary files; removed at the end. */
   readonly folder: string;
-  /** Both as if nothing had happened: an empty Redis, and nothing that PostgreSQL has still to write. */
+  /** Empties Redis, and lets PostgreSQL write everything to disk. */
   settle(): Promise<void>;
 }
 
 const folder = join(projectFolder, '.data/bench');
 
-/** fsync and synchronous_commit are on in the embedded server unless it is told otherwise; Redis writes its log every second. */
+/** The embedded server has fsync and synchronous_commit on by default; Redis syncs its log every second. */
 const redisSettings = { appendonly: 'yes', appendfsync: 'everysec' };
 
 export async function startStores(say: (line: string) => void): Promise<Stores> {
@@ -39,7 +39,7 @@ export async function startStores(say: (line: string) => void): Promise<Stores> 
   await admin.connect();
   building.defer(() => admin.end());
   await dropLeftovers(admin);
-  await requireHonesty(admin);
+  await requireDurability(admin);
   const redisFolder = join(folder, 'redis');
   rmSync(redisFolder, { recursive: true, force: true });
   mkdirSync(redisFolder);
@@ -48,7 +48,7 @@ export async function startStores(say: (line: string) => void): Promise<Stores> 
   building.defer(async () => redisAdmin.disconnect());
   const redisVersion = /redis_version:(\S+)/.exec(await redisAdmin.info('server'))?.[1] ?? 'unknown';
   const resources = building.move();
-  // Databases for runs are made by the helpers of the tests, which ask the environment where.
+  // The testkit makes the databases of the runs on the server that this variable names.
   process.env.TEST_DATABASE_URL = postgres.url;
   return {
     postgres,
@@ -63,7 +63,7 @@ export async function startStores(say: (line: string) => void): Promise<Stores> 
   };
 }
 
-/** Databases that a killed benchmark has left. */
+/** Drops the databases that a killed benchmark left behind. */
 async function dropLeftovers(admin: Client): Promise<void> {
   const { rows } = await admin.query<{ datname: string }>(
     `select datname from pg_database where datname like 'test\\_%'`,
@@ -71,10 +71,11 @@ async function dropLeftovers(admin: Client): Promise<void> {
   for (const { datname } of rows) await admin.query(`drop database ${admin.escapeIdentifier(datname)} with (force)`);
 }
 
-async function requireHonesty(admin: Client): Promise<void> {
+async function requireDurability(admin: Client): Promise<void> {
   for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
     const { rows } = await admin.query<Record<string, string>>(`show ${setting}`);
-    if (rows[0]?.[setting] !== 'on') throw new Error(`PostgreSQL runs with ${setting} off: nothing is measured so.`);
+    if (rows[0]?.[setting] !== 'on')
+      throw new Error(`PostgreSQL runs with ${setting} off: its figures would not count.`);
   }
 }
 

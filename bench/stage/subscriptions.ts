@@ -5,13 +5,13 @@ import { addressesPerNetwork, addressOf, networks } from './addresses.ts';
 export interface Subscriptions {
   /** UUIDs. */
   organizationIds: string[];
-  /** UUIDs; the place of each is its number in the receiver's log. */
+  /** UUIDs; the index of each is its number in the receiver's log. */
   webhookIds: string[];
 }
 
 /**
- * Organizations, each with so many webhooks. Every webhook has a number, in its path, and an address of its own unless
- * there are to be fewer.
+ * Makes organizations, each with so many webhooks. Every webhook has a number, in its path, and an address of its own
+ * unless `addresses` says that there are fewer.
  */
 export async function subscribe(
   db: Database,

@@ -1,31 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { audit, auditLedger } from '../measure/audit.ts';
+import { audit, ledgerProblems } from '../measure/audit.ts';
 import { difference, total } from '../measure/cpu.ts';
 import { queuedEvents } from '../measure/redis-bytes.ts';
 import { untilReceived } from '../measure/until-received.ts';
 import { emission } from '../stage/emission.ts';
-import { openStage } from '../stage/stage.ts';
+import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
-/** As after every load: the last outcomes are written. */
+/** As after every load: the last outcomes are recorded. */
 const settleMs = 300;
 
-/** W9: events that pile up while no worker runs, and how they drain when one is started. */
+/** W9: a backlog of events that were emitted while no worker ran, drained by a new worker. */
 export async function backlog({ lab, sizes, setting }: RunContext): Promise<Finding> {
-  await using stage = await openStage(lab, { setting, worker: false });
+  await using stage = await openBenchStage(lab, { setting, worker: false });
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, { organizations: 1, webhooks: 1 });
   const { closed } = emission(stage, organizationIds);
   const { generator, receiver } = lab;
-  const start = await receiver.call('mark', null);
+  const start = await receiver.call('position', null);
   const { url } = lab.stores.redis;
   const empty = await queuedEvents(url);
   const load = await generator.call('run', closed(sizes.backlog, 50));
   const full = await queuedEvents(url);
   await stage.startWorker();
-  // What a process costs before it is ready is not what a delivery costs; what it delivered until then does not count.
+  // The start of a process is not part of the cost of a delivery: neither CPU time nor deliveries before it is ready
+  // count.
   const cpuBefore = stage.cpu();
-  const ready = await receiver.call('mark', null);
+  const ready = await receiver.call('position', null);
   const readyAt = performance.now();
   await untilReceived(receiver, { since: start, accepted: sizes.backlog });
   const seconds = (performance.now() - readyAt) / 1_000;
@@ -33,7 +34,7 @@ export async function backlog({ lab, sizes, setting }: RunContext): Promise<Find
   const cpu = difference(cpuBefore, stage.cpu());
   const received = await receiver.call('received', start);
   const deliveries = received.requests - (ready.requests - start.requests);
-  const ledger = await auditLedger(stage.db, sizes.backlog);
+  const ledger = await ledgerProblems(stage.db, sizes.backlog);
   return {
     figures: {
       ...(total(cpu) > 0 && { cpu_us: total(cpu) / deliveries }),

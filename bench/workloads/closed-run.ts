@@ -1,15 +1,15 @@
-import { auditLedger } from '../measure/audit.ts';
+import { ledgerProblems } from '../measure/audit.ts';
 import { peakMemory } from '../measure/cpu.ts';
 import { deliver, deliveryFigures } from '../measure/deliver.ts';
 import { ledgerBytes } from '../measure/ledger-bytes.ts';
 import { emission } from '../stage/emission.ts';
-import { openStage, type Stage } from '../stage/stage.ts';
+import { type BenchStage, openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
 export interface Shape {
   organizations: number;
-  /** Of each organization; every event goes to all of them. */
+  /** Webhooks of each organization; every event goes to all of them. */
   webhooks: number;
   /** As many as webhooks by default. */
   addresses?: number;
@@ -19,9 +19,12 @@ export interface Shape {
   picks?: Uint16Array;
 }
 
-/** A run in which the next event is emitted when the last one was accepted: what a delivery costs at full load. */
+/**
+ * A run in which each connection emits its next event when the last one was accepted: the cost of a delivery at full
+ * load.
+ */
 export async function closedRun({ lab, setting }: RunContext, shape: Shape): Promise<Finding> {
-  await using stage = await openStage(lab, { setting });
+  await using stage = await openBenchStage(lab, { setting });
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, shape);
   const { closed } = emission(stage, organizationIds, shape);
   const expected = { webhooksPerEvent: shape.webhooks };
@@ -29,7 +32,7 @@ export async function closedRun({ lab, setting }: RunContext, shape: Shape): Pro
   const bytesBefore = await ledgerBytes(stage.db);
   const measured = await deliver(stage, closed(shape.events, shape.connections), expected);
   const bytes = (await ledgerBytes(stage.db)) - bytesBefore;
-  const ledger = await auditLedger(stage.db, (shape.warmUp + shape.events) * shape.webhooks);
+  const ledger = await ledgerProblems(stage.db, (shape.warmUp + shape.events) * shape.webhooks);
   const { connections, requests } = measured.received;
   return {
     figures: {
@@ -42,8 +45,8 @@ export async function closedRun({ lab, setting }: RunContext, shape: Shape): Pro
   };
 }
 
-/** The most memory that API and worker had, each and together. */
-function memoryFigures(stage: Stage): Record<string, number> {
+/** The peak memory of API and worker, each and together. */
+function memoryFigures(stage: BenchStage): Record<string, number> {
   const peaks = Object.entries(stage.pids()).map(([name, pid]) => [`${name}_rss`, peakMemory(pid)] as const);
   return { ...Object.fromEntries(peaks), rss: peaks.reduce((sum, [, bytes]) => sum + bytes, 0) };
 }

@@ -1,6 +1,6 @@
 import { type Delivered, deliver, deliveryFigures } from '../measure/deliver.ts';
 import { emission } from '../stage/emission.ts';
-import { openStage } from '../stage/stage.ts';
+import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 import { fanOutShape } from './fan-out.ts';
@@ -11,7 +11,7 @@ const failFirstAttemptsEvery = 10;
 
 /** W4: ten of a hundred webhooks always answer 503, and every tenth first attempt at the others does; against none. */
 export async function failingWebhooks({ lab, sizes, setting }: RunContext): Promise<Finding> {
-  await using stage = await openStage(lab, { setting });
+  await using stage = await openBenchStage(lab, { setting });
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, fanOutShape);
   const { closed } = emission(stage, organizationIds);
   const load = closed(sizes.failing, fanOutShape.connections);
@@ -32,7 +32,7 @@ export async function failingWebhooks({ lab, sizes, setting }: RunContext): Prom
   };
 }
 
-/** First attempts at the webhooks that work: what they are answered here and there makes no second attempt one of these. */
+/** First attempts at the healthy webhooks per second. Retries after their occasional 503 do not count. */
 function healthyPerSecond({ load, received }: Delivered): number {
   let count = 0;
   let lastAt = load.startedAt;

@@ -1,22 +1,22 @@
 import { toPublicId } from '@enterprise-api/shared/runtime';
+import { createApiClient } from '@enterprise-api/testkit';
 import { deliver, deliveryFigures } from '../measure/deliver.ts';
 import { pageTimes } from '../measure/history.ts';
 import { ledgerBytes } from '../measure/ledger-bytes.ts';
 import { emission } from '../stage/emission.ts';
 import { openFiller } from '../stage/fill.ts';
-import { createKey } from '../stage/keys.ts';
-import { openStage } from '../stage/stage.ts';
+import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
-/** The part of W1 that is done at each size. */
+/** The part of W1's events that is sent at each size. */
 const part = 1 / 4;
 
-/** W10: what a delivery costs, and how long pages of the history take, with so many rows there already. */
+/** W10: the cost of a delivery, and the time for a page of the history, by the number of rows in the ledger. */
 export async function growth({ lab, sizes, setting }: RunContext): Promise<Finding> {
   const settings = { API_RATE_LIMITS: 'enterprise=100000000' };
-  await using stage = await openStage(lab, { setting, settings });
-  // One webhook that every event goes to, and nine that only have a past.
+  await using stage = await openBenchStage(lab, { setting, settings });
+  // One webhook that every event goes to, and nine that have history only.
   const { organizationIds, webhookIds } = await subscribe(stage.db, lab.receiverPort, {
     organizations: 1,
     webhooks: 1,
@@ -29,7 +29,7 @@ export async function growth({ lab, sizes, setting }: RunContext): Promise<Findi
   });
   const [soundWebhookId = '', ...others] = filler.webhookIds.map((id) => toPublicId('whk', id));
   const questions = { webhookIds: others, soundWebhookId };
-  const key = await createKey(stage, organizationId);
+  const { secret: key } = await createApiClient(stage.api).createKey(toPublicId('org', organizationId));
   const { closed } = emission(stage, organizationIds);
   const problems: string[] = [];
   const figures: Record<string, number> = {};
@@ -39,7 +39,7 @@ export async function growth({ lab, sizes, setting }: RunContext): Promise<Findi
       problems.push(filled);
       break;
     }
-    // At each size: while millions of rows are made the processes idle, and V8 throws away what it has compiled.
+    // At each size: the processes idle while millions of rows are inserted, and V8 drops compiled code.
     problems.push(...(await deliver(stage, closed(sizes.warmUp, 50), { webhooksPerEvent: 1 })).problems);
     const measured = await deliver(stage, closed(Math.ceil(sizes.events * part), 50), { webhooksPerEvent: 1 });
     problems.push(...measured.problems);

@@ -1,8 +1,8 @@
+import { quantile } from '@enterprise-api/testkit';
 import { deliver } from '../measure/deliver.ts';
-import { quantile } from '../measure/figures.ts';
 import { latencies } from '../measure/latency.ts';
 import { emission } from '../stage/emission.ts';
-import { openStage } from '../stage/stage.ts';
+import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 import { fanOutShape } from './fan-out.ts';
@@ -11,9 +11,9 @@ const eventsPerSecond = 20;
 const hanging = 0;
 const excepted: ReadonlySet<number> = new Set([hanging]);
 
-/** W5: one of a hundred webhooks accepts and never answers; what the other 99 notice of it. */
+/** W5: one of 100 webhooks accepts connections and never answers; the latency of the other 99. */
 export async function hangingWebhook({ lab, sizes, setting }: RunContext): Promise<Finding> {
-  await using stage = await openStage(lab, { setting });
+  await using stage = await openBenchStage(lab, { setting });
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, fanOutShape);
   const { closed, open } = emission(stage, organizationIds);
   const webhooksPerEvent = fanOutShape.webhooks;

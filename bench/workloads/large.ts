@@ -1,18 +1,18 @@
-import { auditLedger } from '../measure/audit.ts';
+import { ledgerProblems } from '../measure/audit.ts';
 import { deliver, deliveryFigures } from '../measure/deliver.ts';
 import { emission } from '../stage/emission.ts';
 import { payloads } from '../stage/requests.ts';
-import { openStage, type Stage } from '../stage/stage.ts';
+import { type BenchStage, openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 import { fanOutShape } from './fan-out.ts';
 
-/** The part of W1 and W2 that is done with each payload. */
+/** The part of W1's and W2's events that is sent with each payload. */
 const part = 1 / 4;
 
 /** W6: W1 and W2 with 20 KiB of random words, against 1 KiB in the same processes. */
 export async function large({ lab, sizes, setting, round }: RunContext): Promise<Finding> {
-  await using stage = await openStage(lab, { setting });
+  await using stage = await openBenchStage(lab, { setting });
   const one = { webhooks: 1, connections: 50, warmUp: sizes.warmUp, events: sizes.events };
   const many = { ...fanOutShape, ...sizes.fanOut };
   const single = await comparePayloads(stage, { ...one, organizations: 1 }, round);
@@ -20,7 +20,7 @@ export async function large({ lab, sizes, setting, round }: RunContext): Promise
   const succeeded = [one, many].map(({ warmUp, events, webhooks }) => {
     return (Math.ceil(warmUp * part) + 2 * Math.ceil(events * part)) * webhooks;
   });
-  const ledger = await auditLedger(
+  const ledger = await ledgerProblems(
     stage.db,
     succeeded.reduce((sum, each) => sum + each, 0),
   );
@@ -38,7 +38,7 @@ interface Shape {
   events: number;
 }
 
-async function comparePayloads(stage: Stage, shape: Shape, round: number) {
+async function comparePayloads(stage: BenchStage, shape: Shape, round: number) {
   const { organizationIds } = await subscribe(stage.db, stage.lab.receiverPort, shape);
   const expected = { webhooksPerEvent: shape.webhooks };
   const run = (payloadBytes: number, count: number) => {

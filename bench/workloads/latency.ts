@@ -1,21 +1,21 @@
+import { quantile } from '@enterprise-api/testkit';
 import { deliver } from '../measure/deliver.ts';
-import { quantile } from '../measure/figures.ts';
 import { latencies } from '../measure/latency.ts';
 import { emission } from '../stage/emission.ts';
-import { openStage } from '../stage/stage.ts';
+import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
 const fixedRates = [50, 200, 1_000];
 const webhooksPerEvent = 1;
 
-/** W1L: how long an event is under way, from when it was due to be sent until its receiver has it, at several rates. */
+/** W1L: the time from an event's due time until its receiver has it, at several rates. */
 export async function latency({ lab, sizes, setting }: RunContext): Promise<Finding> {
-  await using stage = await openStage(lab, { setting });
+  await using stage = await openBenchStage(lab, { setting });
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, { organizations: 1, webhooks: 1 });
   const { closed, open } = emission(stage, organizationIds);
   const warm = await deliver(stage, closed(sizes.warmUp, 50), { webhooksPerEvent });
-  // The second half of the warm-up says what is the most here and now.
+  // A second load finds the highest rate of this machine at this moment.
   const saturated = await deliver(stage, closed(Math.ceil(sizes.warmUp / 2), 50), { webhooksPerEvent });
   const half = saturated.deliveries / saturated.seconds / 2;
   const figures: Record<string, number> = { half_rate: half };

@@ -4,7 +4,7 @@ import { closedRun } from './closed-run.ts';
 
 const organizations = 1_000;
 
-/** W3: a thousand organizations with a webhook each, at a thousand addresses; few of them have most of the events. */
+/** W3: 1,000 organizations with one webhook each, at 1,000 addresses; a few of them have most of the events. */
 export function tenants(context: RunContext): Promise<Finding> {
   const { warmUp, events } = context.sizes;
   const picks = zipfPicks(warmUp + events, organizations, seededRandom(context.round));

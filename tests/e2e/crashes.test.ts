@@ -1,15 +1,15 @@
 import { insertEvents, queueBackends, testEvent } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStage, type Stage } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
-/** Leases that run out quickly, so that a test does not wait 45 s for what a dead worker held. */
+/** Leases that run out quickly, so that a test does not wait 45 s for those of a dead worker. */
 const quickLeases = { WORKER_LEASE_MARGIN: '2s', WORKER_START_WITHIN: '1s', WEBHOOK_TIMEOUT_MS: '1000' };
 
-describe.each(queueBackends())('workers that come and go, queued on $name', (backend) => {
-  let stage: Stage;
+describe.each(queueBackends())('workers that end and start, queued on $name', (backend) => {
+  let stage: TestStage;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
   });
   afterEach(() => stage.stopServices());
   afterAll(() => stage.close());
@@ -34,7 +34,7 @@ describe.each(queueBackends())('workers that come and go, queued on $name', (bac
     expect(ids.size).toBe(200);
   }, 90_000);
 
-  it('hand back at SIGTERM what they have not started, finish what they have, and send nothing twice', async () => {
+  it('release unstarted leases at SIGTERM, finish running attempts, and send nothing twice', async () => {
     const gate = Promise.withResolvers<void>();
     const receiver = await stage.startReceiver({
       respond: async () => {
@@ -48,7 +48,7 @@ describe.each(queueBackends())('workers that come and go, queued on $name', (bac
     await emit(organizationId, 12);
     await receiver.waitFor(3);
     worker.kill('SIGTERM');
-    // What waits is due now, for anybody: another worker sends it while the first still finishes.
+    // The released deliveries are due now: another worker sends them while the first still finishes.
     await stage.untilDeliveries(
       organizationId,
       (rows) => rows.filter((row) => row.lease_count === 0 && Number(row.next_attempt_at) <= Date.now()).length === 9,
@@ -60,20 +60,20 @@ describe.each(queueBackends())('workers that come and go, queued on $name', (bac
     expect(receiver.requests).toHaveLength(12);
   });
 
-  it('send nothing stale after SIGSTOP and SIGCONT, and never undo what another one recorded', async () => {
+  it('send nothing stale after SIGSTOP and SIGCONT, and never overwrite a result of another worker', async () => {
     const receiver = await stage.startReceiver();
     const { organizationId } = await stage.subscribe({ url: receiver.url() });
-    const sleeper = await stage.startWorker({ ...quickLeases, WEBHOOK_ENDPOINT_CONCURRENCY: '2' });
+    const suspended = await stage.startWorker({ ...quickLeases, WEBHOOK_ENDPOINT_CONCURRENCY: '2' });
     receiver.respond(() => 'hang');
     await emit(organizationId, 30);
     await receiver.waitFor(2);
-    sleeper.kill('SIGSTOP');
+    suspended.kill('SIGSTOP');
     receiver.respond(() => ({}));
     await stage.startWorker(quickLeases);
     await stage.untilDeliveries(organizationId, allSucceeded(30), 60_000);
     const sent = receiver.requests.length;
-    sleeper.kill('SIGCONT');
-    expect((await sleeper.stop()).code).toBe(0);
+    suspended.kill('SIGCONT');
+    expect((await suspended.stop()).code).toBe(0);
     expect(receiver.requests).toHaveLength(sent);
     expect((await stage.deliveries(organizationId)).every((row) => row.status === 'succeeded')).toBe(true);
   }, 90_000);
@@ -88,7 +88,7 @@ describe.each(queueBackends())('workers that come and go, queued on $name', (bac
     expect(new Set(receiver.requests.map((request) => request.headers['x-service-delivery-id'])).size).toBe(1_000);
   }, 90_000);
 
-  it('find events whose job was lost', async () => {
+  it('fan out events whose job was lost', async () => {
     const { organizationId } = await stage.subscribe();
     await stage.startWorker();
     await insertEvents(stage.db, [testEvent(organizationId)]);

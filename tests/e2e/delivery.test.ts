@@ -11,13 +11,13 @@ import {
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { openStage, type Stage } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
-  let stage: Stage;
+  let stage: TestStage;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
     await stage.startWorker();
   });
   afterAll(() => stage.close());
@@ -30,7 +30,7 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
   const requestsFor = (eventId: string) => (requests: ReceivedRequest[]) =>
     requests.filter((request) => headerOf(request, 'webhook-id') === toPublicId('evt', eventId));
 
-  it('arrives signed, with the headers and the body of the contract', async () => {
+  it('arrives signed, with the documented headers and body', async () => {
     const { organizationId, webhookId } = await stage.subscribe();
     const occurredAt = new Date('2026-11-21T07:00:00.000Z');
     const data = { consultation_id: 'con_1', note: 'grüße 🎉' };
@@ -72,7 +72,7 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     });
   });
 
-  it('is tried again with the same bytes until it succeeds', async () => {
+  it('is retried with the same bytes until it succeeds', async () => {
     const receiver = await stage.startReceiver();
     const { organizationId } = await stage.subscribe({ url: receiver.url('/twice') });
     receiver.respond((request) => ({ status: request.order < 2 ? 503 : 200, body: 'busy' }));
@@ -100,7 +100,7 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     expect(gaps[1]).toBeGreaterThanOrEqual(400);
   });
 
-  it('fails for good when the schedule is used up', async () => {
+  it('fails when the retry schedule is used up', async () => {
     const receiver = await stage.startReceiver({ respond: () => ({ status: 500 }) });
     const { organizationId } = await stage.subscribe({ url: receiver.url() });
     await emit(organizationId);
@@ -118,7 +118,7 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     ['a receiver that never answers', 'timeout', () => 'hang' as const],
     ['a redirect', 'redirect', () => ({ status: 302, headers: { location: 'https://localhost:1/' } })],
     ['a connection cut before the answer', 'connection_reset', () => 'reset' as const],
-  ])('is not delivered by %s', async (_name, error, respond) => {
+  ])('is recorded as failed after %s', async (_name, error, respond) => {
     const receiver = await stage.startReceiver({ respond });
     const { organizationId } = await stage.subscribe({ url: receiver.url() });
     await emit(organizationId);
@@ -126,7 +126,7 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     expect(delivery).toMatchObject({ last_error: error });
   });
 
-  it('is not sent to a receiver whose certificate nobody vouches for', async () => {
+  it('is not sent to a receiver with a certificate of an unknown authority', async () => {
     const stranger = await createCertificateAuthority('Stranger');
     const receiver = await stage.startReceiver({ certificate: await stranger.issue({ hosts: ['localhost'] }) });
     const { organizationId } = await stage.subscribe({ url: receiver.url() });
@@ -163,14 +163,14 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     await emit(organizationId);
     const [delivery] = await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'failed');
     expect(delivery).toMatchObject({ attempt_count: 1, last_status_code: 410 });
-    // In a transaction of its own, after the outcome: that delivery is failed, not canceled.
+    // Disabled in a transaction of its own, after the outcome: that delivery is failed, not canceled.
     const state = () =>
       stage.db.selectFrom('webhooks').select(['state', 'disabled_reason']).where('id', '=', webhookId).execute();
     const [webhook] = await until('the webhook is disabled', state, { holds: ([row]) => row?.state === 'disabled' });
     expect(webhook?.disabled_reason).toBe('gone');
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('is not retried before its Retry-After', async () => {
     const receiver = await stage.startReceiver({
       respond: (request) => (request.order === 0 ? { status: 429, headers: { 'retry-after': '2' } } : {}),
     });

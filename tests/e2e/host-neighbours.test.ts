@@ -1,12 +1,12 @@
 import { insertOrganization, insertWebhook, queueBackends, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStage, type Stage } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('webhooks of one organization at one host, queued on $name', (backend) => {
-  let stage: Stage;
+  let stage: TestStage;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
   });
   afterAll(() => stage.close());
 

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';
-import { openStage } from './stage.ts';
+import { openTestStage } from './stage.ts';
 
 const settings = { SECRETS_ENCRYPTION_KEYS: testKeyRing, INTERNAL_API_SECRET: testInternalSecret };
 
@@ -29,7 +29,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     return { code, output: service.lines.join('\n') };
   };
 
-  it('exits 78 with all problems of its settings, and without a value of any', async () => {
+  it('exits 78 and names all problems of its settings, without any value', async () => {
     const { code, output } = await run({
       DATABASE_URL: 'mysql://secret-user@localhost',
       SECRETS_ENCRYPTION_KEYS: 'main:c2VjcmV0',
@@ -46,7 +46,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     expect([code, output]).toEqual([78, expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')]);
   });
 
-  it('says what to do when the database lacks migrations', async () => {
+  it('names the missing migrations and ends', async () => {
     await using stale = await createTestDatabase();
     const { createDatabase } = await import('@enterprise-api/shared/ledger');
     const db = createDatabase({ url: stale.url, applicationName: 'test', poolSize: 1 });
@@ -56,7 +56,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     expect([code, output]).toEqual([1, expect.stringContaining('migrate')]);
   });
 
-  it('ends with a message when nobody listens at DATABASE_URL', async () => {
+  it('ends with a message when no server listens at DATABASE_URL', async () => {
     const { code, output } = await run({ ...settings, DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/none' });
     expect([code, output]).toEqual([1, expect.stringContaining('database')]);
     expect(output).not.toContain('hunter2');
@@ -74,7 +74,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     expect(output).not.toMatch(/(right|wrong)-secret/);
   });
 
-  it('ends with a message when its port is taken', async () => {
+  it('ends with a message when its port is in use', async () => {
     const other = createServer();
     const port = await new Promise<number>((resolve) => {
       other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port));
@@ -95,7 +95,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     expect(await service.stop()).toMatchObject({ code: 0 });
   });
 
-  it('warns about a misspelt setting and starts all the same; answers its probes; ends with 0 on SIGTERM', async () => {
+  it('warns about a misspelt setting, starts, answers its probes, and ends with 0 on SIGTERM', async () => {
     const service = await startService(name, { ...settings, DATABASE_URL: database.url, WORKER_CONCURENCY: '5' });
     expect(JSON.stringify(service.logs())).toContain('WORKER_CONCURENCY');
     expect((await got(`${service.url}/healthz`)).statusCode).toBe(200);
@@ -109,7 +109,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
 
 describe.each(queueBackends())('both processes on $name', (backend) => {
   it('end with 0 on SIGTERM, also while they are busy', async () => {
-    const stage = await openStage(backend);
+    const stage = await openTestStage(backend);
     const services = [await stage.startApi(), await stage.startWorker()];
     const exits = await Promise.all(services.map((service) => service.stop()));
     expect(exits.map((exit) => exit.code)).toEqual([0, 0]);

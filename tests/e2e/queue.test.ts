@@ -5,14 +5,14 @@ import { insertEvents, queueBackends, type ServiceProcess, testEvent, until } fr
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import got from 'got';
-import { openStage, type Stage } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('jobs on $name', (backend) => {
-  let stage: Stage;
+  let stage: TestStage;
   let worker: ServiceProcess;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
     worker = await stage.startWorker();
   });
   afterAll(() => stage.close());
@@ -50,7 +50,7 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     await jobs.close();
   });
 
-  it('that cannot be understood are kept as failed with the reason, counted, and harm nobody', async () => {
+  it('that are malformed or of an unknown version are kept as failed with the reason, and counted', async () => {
     const queue = openQueue('events');
     const { organizationId } = await stage.subscribe();
     const [event] = await insertEvents(stage.db, [testEvent(organizationId)]);

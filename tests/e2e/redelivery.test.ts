@@ -12,15 +12,15 @@ import {
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { openStage, type Stage } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
-describe.each(queueBackends())('what a person asks for, queued on $name', (backend) => {
-  let stage: Stage;
+describe.each(queueBackends())('redelivery, queued on $name', (backend) => {
+  let stage: TestStage;
   let api: ServiceProcess;
   let customer: ApiCustomer;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
     api = await stage.startApi();
     await stage.startWorker({ WEBHOOK_RETRY_SCHEDULE: '100ms' });
   });
@@ -48,7 +48,7 @@ describe.each(queueBackends())('what a person asks for, queued on $name', (backe
   const hexSignature = (secret: string, { body }: ReceivedRequest) =>
     createHmac('sha256', secret).update(body).digest('hex');
 
-  it('a test reaches a disabled webhook, once, and leaves it as it is, also after 410', async () => {
+  it('a test is sent once to a disabled webhook, and does not change the webhook, also after 410', async () => {
     const { id, secret, receiver } = await register(410);
     await customer.call('PATCH', `/v1/webhooks/${id}`, { enabled: false });
     const { status, body } = await customer.call('POST', `/v1/webhooks/${id}/test`);
@@ -66,7 +66,7 @@ describe.each(queueBackends())('what a person asks for, queued on $name', (backe
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('a retry sends the same delivery and body again, with a whole schedule', async () => {
+  it('a retry sends the same delivery and body again, with a fresh schedule', async () => {
     const { receiver } = await register(400);
     await emit();
     const [first] = (await receiver.waitFor(2)) as [ReceivedRequest];
@@ -86,7 +86,7 @@ describe.each(queueBackends())('what a person asks for, queued on $name', (backe
     expect(await untilOver(deliveryId)).toMatchObject({ status: 'succeeded', attempt_count: 5, max_attempts: 6 });
   });
 
-  it('a thousand failed deliveries are replayed by two calls at a time: each is sent once, with its id', async () => {
+  it('a replay of 1,000 failed deliveries by two overlapping calls sends each once, with its id', async () => {
     const { id, receiver } = await register(400);
     const since = new Date(Date.now() - 60_000).toISOString();
     const before = await countOf('failed');
@@ -104,7 +104,7 @@ describe.each(queueBackends())('what a person asks for, queued on $name', (backe
     expect(new Set(replayed)).toEqual(failed);
   });
 
-  it('after a rotation, deliveries are signed so that receivers with either secret accept them', async () => {
+  it('a delivery after a rotation is signed with both secrets, until the overlap ends', async () => {
     const { id, secret: old, receiver } = await register(200);
     const { body } = await customer.call('POST', `/v1/webhooks/${id}/rotate-secret`);
     await emit();

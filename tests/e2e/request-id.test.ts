@@ -1,16 +1,16 @@
 import { createApiCustomer, queueBackends, testEvent, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStage, type Stage, uuidOf } from './stage.ts';
+import { openTestStage, type TestStage, uuidOf } from './stage.ts';
 
 describe.each(queueBackends())('a request id, queued on $name', (backend) => {
-  let stage: Stage;
+  let stage: TestStage;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
   });
   afterAll(() => stage.close());
 
-  it('goes with the event to every attempt', async () => {
+  it('is in the log line of every attempt for the event', async () => {
     const api = await stage.startApi({ LOG_LEVEL: 'info' });
     const worker = await stage.startWorker({ LOG_LEVEL: 'info' });
     const customer = await createApiCustomer(api);
@@ -39,7 +39,7 @@ describe.each(queueBackends())('a request id, queued on $name', (backend) => {
     ]);
   });
 
-  it('is made up for a request that brings none, and is not there for a producer’s event', async () => {
+  it('is generated for a request without one, and is null for an event of a library producer', async () => {
     const api = await stage.startApi();
     const customer = await createApiCustomer(api);
     const organizationId = uuidOf('org', customer.organizationId);

@@ -1,6 +1,6 @@
 import { queueBackends, type ServiceProcess, testEvent, until } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStage, type Stage } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
 /** 600 kB: more than a pipe and the buffers around it hold, and no more lines than the testkit keeps. */
 const lineCount = 1_800;
@@ -8,10 +8,10 @@ const lineCount = 1_800;
 describe.each(queueBackends().filter(({ name }) => name === 'redis'))(
   'a log that nobody reads, on $name',
   (backend) => {
-    let stage: Stage;
+    let stage: TestStage;
 
     beforeAll(async () => {
-      stage = await openStage(backend);
+      stage = await openTestStage(backend);
     });
     afterEach(() => stage.stopServices());
     afterAll(() => stage.close());

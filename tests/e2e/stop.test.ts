@@ -1,12 +1,12 @@
 import { queueBackends, startFaultProxy, startRedis, testEvent, throughProxy } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStage, type Stage } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends().filter(({ name }) => name === 'redis'))('a stop, queued on $name', (backend) => {
-  let stage: Stage;
+  let stage: TestStage;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
   });
   afterAll(() => stage.close());
 
@@ -38,10 +38,10 @@ describe.each(queueBackends().filter(({ name }) => name === 'redis'))('a stop, q
 });
 
 describe.each(queueBackends())('a stop while the database is away, queued on $name', (backend) => {
-  let stage: Stage;
+  let stage: TestStage;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
   });
   afterEach(() => stage.stopServices());
   afterAll(() => stage.close());

@@ -10,14 +10,14 @@ import {
   until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStage, type Stage, uuidOf } from './stage.ts';
+import { openTestStage, type TestStage, uuidOf } from './stage.ts';
 
 describe.each(queueBackends())('a webhook from registration to its end, queued on $name', (backend) => {
-  let stage: Stage;
+  let stage: TestStage;
   let api: ServiceProcess;
 
   beforeAll(async () => {
-    stage = await openStage(backend);
+    stage = await openTestStage(backend);
     api = await stage.startApi();
     await stage.startWorker({ WEBHOOK_RETRY_SCHEDULE: '300ms,1h' });
   });
@@ -28,7 +28,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
   const isStatus = (status: string, count: number) => (rows: { status: string }[]) =>
     rows.length === count && rows.every((row) => row.status === status);
 
-  it('receives an event that an internal producer posts, signed with the secret it was given', async () => {
+  it('receives an event of an internal producer, signed with its secret', async () => {
     const customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver();
     const webhook = await customer.createWebhook(receiver.url('/in'));
@@ -51,7 +51,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     expect(detail.body.request.headers).not.toHaveProperty('X-Service-Signature');
   });
 
-  it('follows a subscription that changes between two events', async () => {
+  it('gets events by its subscription at the time of each event', async () => {
     const customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver();
     const webhook = await customer.createWebhook(receiver.url(), { events: ['batch.failed'] });
@@ -62,7 +62,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     expect(rows[0]?.event_type).toBe('consultation.failed');
   });
 
-  it('is sent to its new URL, also in the middle of a retry, and the attempts remember where they went', async () => {
+  it('gets retries at its new URL, and each attempt shows the URL it was sent to', async () => {
     const customer = await createApiCustomer(api);
     const before = await stage.startReceiver({ respond: () => ({ status: 500 }) });
     const after = await stage.startReceiver();
@@ -78,7 +78,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     ]);
   });
 
-  it('has its pending deliveries canceled when it is disabled, and gets nothing while it is', async () => {
+  it('gets nothing while it is disabled, and its pending deliveries are canceled', async () => {
     const customer = await createApiCustomer(api);
     const receiver = await stage.startReceiver({ respond: () => ({ status: 500 }) });
     const webhook = await customer.createWebhook(receiver.url());
@@ -91,7 +91,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     expect(disabled.body).toMatchObject({ enabled: false, disabled_reason: 'manual' });
     await until('3 canceled', () => customer.deliveries(), { holds: isStatus('canceled', 3) });
     await emit(customer, 'batch.failed');
-    // Events are matched when they are taken: this one is, while the webhook is disabled.
+    // Events are matched when they are fanned out: this one while the webhook is disabled.
     await until('an empty outbox', () => stage.db.selectFrom('outbox').select('event_id').execute(), {
       holds: (rows) => rows.length === 0,
     });
@@ -103,7 +103,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     expect(receiver.requests.at(-1)?.headers['x-service-event']).toBe('batch.completed');
   });
 
-  it('may be deleted with deliveries pending and under way: no request starts later, the history stays', async () => {
+  it('gets no request after its deletion, and its history stays readable', async () => {
     const customer = await createApiCustomer(api);
     const gate = Promise.withResolvers<void>();
     const receiver = await stage.startReceiver({

@@ -6,8 +6,8 @@ import type { Finding } from './finding.ts';
 import { writeRow } from './report.ts';
 
 /**
- * `make faults`: every promise broken on purpose, in full, and a line for each in docs/reliability.md. Arguments name
- * some of the runs (`R1 R5-crash`) and, with `redis` or `postgres`, one of the queues. Brings up its own stores.
+ * `make faults`: makes every run in full and writes a row for each into docs/reliability.md. Arguments select runs
+ * (`R1 R5-crash`) and, with `redis` or `postgres`, one of the queues. Starts its own stores.
  */
 async function main(args: string[]): Promise<number> {
   const wanted = Object.entries<Campaign>(campaigns).filter(([id]) => !args.some(isRun) || args.includes(id));

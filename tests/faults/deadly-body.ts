@@ -1,10 +1,10 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 /**
- * Loaded into a worker with --import, by a test: the process dies on the spot when it is about to sign a body with this
- * mark, as if that body hit a bug in the runtime. The product knows nothing of it.
+ * A campaign loads this into a worker with --import. The process is killed when it is about to sign a body with these
+ * words, as if that body hit a bug of the runtime. The product has no hook for it.
  */
-const mark = 'this-body-kills';
+const deadlyWords = 'this-body-kills';
 
 interface Hashing {
   createHmac(algorithm: string, key: unknown): { update(data: unknown): unknown };
@@ -16,7 +16,7 @@ crypto.createHmac = (algorithm, key) => {
   const hmac = createHmac(algorithm, key);
   const { update } = hmac;
   hmac.update = (data) => {
-    if (String(data).includes(mark)) process.kill(process.pid, 'SIGKILL');
+    if (String(data).includes(deadlyWords)) process.kill(process.pid, 'SIGKILL');
     return update.call(hmac, data);
   };
   return hmac;

@@ -2,7 +2,7 @@ import { createTestRedis } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
 
-/** What endpoints do to each other, and what they may ask for. */
+/** Endpoints that hang, recover, fail or ask for a delay: the short form of each run. */
 describe('queued on redis', () => {
   it.each([
     campaigns.R8,

@@ -1,39 +1,38 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { auditLedger, type ServiceProcess } from '@enterprise-api/testkit';
+import { auditLedger, type ServiceProcess, takeNodeWarnings, until } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
-import { eventually } from './load.ts';
 import type { SentRequest } from './request-log.ts';
 import type { FaultStage } from './stage.ts';
 
-/** What a run showed of a promise. */
+/** The result of a run. */
 export interface Finding {
   /** Deliveries that should have succeeded and did not. */
   lost: number;
   /** Requests beyond the first of a delivery. */
   duplicates: number;
   figures: Record<string, number | string>;
-  /** What was promised and not kept, in words; empty when all was. */
+  /** The promises that were not kept, in words. */
   broken: string[];
 }
 
-/** Waits until nothing is left to do: no event in the outbox, no delivery pending, and as many rows as there must be. */
+/**
+ * Waits until nothing is left to do: no event in the outbox, no delivery pending, and as many rows as there must be.
+ */
 export async function untilSettled(stage: FaultStage, deliveries: number, withinMs: number): Promise<void> {
-  await eventually(
-    async () => {
-      const { rows } = await sql<{ open: number; all: number }>`
-        select (select count(*) from outbox) + (select count(*) from deliveries where status = 'pending') as open,
-          (select count(*) from deliveries) as all`.execute(stage.db);
-      return rows[0]?.open === 0 && rows[0].all >= deliveries;
-    },
-    withinMs,
-    `${deliveries} deliveries and nothing pending`,
-  );
+  const count = async () => {
+    const { rows } = await sql<{ open: number; all: number }>`
+      select (select count(*) from outbox) + (select count(*) from deliveries where status = 'pending') as open,
+        (select count(*) from deliveries) as all`.execute(stage.db);
+    return rows[0] ?? { open: Number.NaN, all: Number.NaN };
+  };
+  const holds = ({ open, all }: { open: number; all: number }) => open === 0 && all >= deliveries;
+  await until(`${deliveries} deliveries and nothing pending`, count, { holds, withinMs, everyMs: 50 });
 }
 
 /**
- * The audit after a run in which every delivery had to succeed.
+ * Audits the ledger after a run in which every delivery had to succeed.
  *
- * @param checks what else was promised: words, and whether it holds
+ * @param checks further promises: words for one that is broken, and whether it holds
  */
 export async function conclude(
   stage: FaultStage,
@@ -46,6 +45,7 @@ export async function conclude(
   const succeeded = statuses.succeeded ?? 0;
   const lost = deliveries - Math.min(succeeded, received.size);
   const unaccounted = await attemptsWithoutRequest(stage);
+  const warnings = takeNodeWarnings();
   const all: Record<string, boolean> = {
     [`${lost} lost; ${JSON.stringify(statuses)}`]: lost === 0,
     [`${succeeded} deliveries instead of ${deliveries}`]: succeeded === deliveries,
@@ -55,6 +55,7 @@ export async function conclude(
     [`${audit.doublePairs} pairs with two deliveries`]: audit.doublePairs === 0,
     [`${stage.requests.changedBodies} requests with another body than the first`]: stage.requests.changedBodies === 0,
     [`${unaccounted} answers recorded that the receiver did not give`]: unaccounted === 0,
+    [`warnings of Node.js: ${warnings.join('; ')}`]: warnings.length === 0,
     ...checks,
   };
   return {
@@ -65,7 +66,7 @@ export async function conclude(
   };
 }
 
-/** Asks processes to end. @returns how those ended that did not end well, each with the reason that it logged */
+/** Asks processes to end. @returns the exits other than 0, each with the reason that the process logged */
 export async function stopAll(services: readonly ServiceProcess[]): Promise<string[]> {
   const exits = await Promise.all(services.map((service) => service.stop()));
   return exits.flatMap(({ code, signal }, index) => {
@@ -83,7 +84,7 @@ export async function requestsWithoutRow(stage: FaultStage): Promise<SentRequest
   return [...byDelivery].flatMap(([id, requests]) => {
     const left = [...requests];
     for (const { started_at } of rows.get(id) ?? []) {
-      // Both clocks are this machine's; a row's attempt began before its request had arrived.
+      // Both times are of this machine's clock. An attempt begins before its request has arrived.
       const match = left.findIndex((request) => request.at >= started_at.getTime() - 5);
       if (match !== -1) left.splice(match, 1);
     }

@@ -1,6 +1,6 @@
+import { startReceiverProcess } from '@enterprise-api/testkit';
 import type { Finding } from './finding.ts';
 import { type Latency, type MeasuredLoad, measureLatency, ratioOf } from './latency.ts';
-import { startOtherReceiver } from './other-receiver.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R8: some endpoints never answer; what do the others notice? */
@@ -28,9 +28,12 @@ export async function hangEndpoints(
 ): Promise<Finding> {
   await using stage = await openFaultStage(stores, size.settings);
   const organizations: string[] = [];
-  await using other = await startOtherReceiver(stage.certificate);
+  await using other = await startReceiverProcess(stage.certificate);
   for (let n = 0; n < size.webhooks; n++) {
-    const { organizationId } = await stage.subscribe([healthyPath], n < size.hanging ? { url: other.url } : {});
+    const { organizationId } = await stage.subscribe(
+      [healthyPath],
+      n < size.hanging ? { url: other.url('/hanging') } : {},
+    );
     organizations.push(organizationId);
   }
   const healthy = organizations.slice(size.hanging);
@@ -64,7 +67,7 @@ export async function hangEndpointsOfOneHost(stores: Stores, size: HangingEndpoi
 }
 
 interface Traffic extends Pick<MeasuredLoad, 'target' | 'deliveriesPerEvent' | 'isMeasuredRequest'> {
-  hang(on: boolean): void;
+  hang(on: boolean): Promise<void> | void;
 }
 
 /** The same load twice, on the same processes: first every endpoint answers, then some hang. */
@@ -74,10 +77,10 @@ async function compare(stage: FaultStage, size: HangingEndpoints, { hang, ...loa
   const measure = () => measureLatency(stage, { ...size, ...load, internalUrl: api.internalUrl });
   await measure();
   const before = await measure();
-  hang(true);
+  await hang(true);
   await measure();
   const after = await measure();
-  hang(false);
+  await hang(false);
   await worker.stop();
   return judge(size, { before, after, open: await countOpenHealthy(stage), duplicates: stage.requests.duplicates() });
 }

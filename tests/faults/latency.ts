@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { apiEvent, post, quantile, steadily } from './load.ts';
+import { quantile, steadily } from '@enterprise-api/testkit';
+import { apiEvent, post } from './load.ts';
 import type { SentRequest } from './request-log.ts';
 import type { FaultStage } from './stage.ts';
 
@@ -42,7 +43,8 @@ export async function measureLatency(stage: FaultStage, load: MeasuredLoad): Pro
   await emission.stop();
   const expected = emittedAt.size * load.deliveriesPerEvent;
   const times = await arrivalTimes(stage, load, { firstRequest, emittedAt, expected });
-  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), missing: expected - times.length };
+  const [p50, p99] = [0.5, 0.99].map((part) => Math.round(quantile(times, part)));
+  return { p50: p50 ?? Number.NaN, p99: p99 ?? Number.NaN, missing: expected - times.length };
 }
 
 /** Of the first request of each delivery. Looks at each request once: a flood brings a hundred thousand others. */

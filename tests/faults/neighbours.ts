@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { inParallel, until } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { type Latency, measureLatency, ratioOf } from './latency.ts';
-import { apiEvent, eventually, inParallel, post } from './load.ts';
+import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** Isolation under load: some webhooks have a backlog or a flood, others have steady traffic. What do the others notice? */
@@ -31,12 +32,13 @@ const crowdedPath = '/crowded/';
 export async function recoverWithBacklog(stores: Stores, size: Neighbours): Promise<Finding> {
   await using run = await open(stores, size);
   const { stage, crowded } = run;
+  const patience = { withinMs: size.settleWithinMs, everyMs: 50 };
   await sql`insert into webhook_health (webhook_id, open_until, openings, consecutive_failures)
     select id, now() + interval '1 day', 10, 50 from webhooks where organization_id = any(${crowded}::uuid[])`.execute(
     stage.db,
   );
   await flood(run, size.crowd);
-  await eventually(async () => (await waiting(stage, crowded)) >= size.crowd, size.settleWithinMs, 'the backlog');
+  await until('the backlog', async () => (await waiting(stage, crowded)) >= size.crowd, patience);
   const without = await run.measure();
   const recoveredAt = Date.now();
   // As when its circuit closes: all deliveries that it held are due at the same moment.
@@ -46,7 +48,7 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
   );
   const during = await run.measure();
   const backlogLeft = await waiting(stage, crowded);
-  await eventually(async () => (await waiting(stage, crowded)) === 0, size.settleWithinMs, 'the backlog is drained');
+  await until('the backlog is drained', async () => (await waiting(stage, crowded)) === 0, patience);
   const drainedMs = Date.now() - recoveredAt;
   return await run.conclude(without, during, {
     'deliveries waiting': size.crowd,
@@ -59,10 +61,11 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
 export async function floodWithEvents(stores: Stores, size: Neighbours): Promise<Finding> {
   await using run = await open(stores, size);
   const { stage, crowded } = run;
+  const patience = { withinMs: size.settleWithinMs, everyMs: 50 };
   const without = await run.measure();
   const startedAt = Date.now();
   const [refused, during] = await Promise.all([flood(run, size.crowd), run.measure()]);
-  await eventually(async () => (await waiting(stage, crowded)) === 0, size.settleWithinMs, 'the flood has run off');
+  await until('the flood has run off', async () => (await waiting(stage, crowded)) === 0, patience);
   return await run.conclude(without, during, {
     'events at once': size.crowd,
     'posts of 1,000 refused with 503': refused,

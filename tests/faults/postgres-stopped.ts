@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { steadily, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { apiEvent, eventually, post, steadily } from './load.ts';
-import { openFaultStage, type Stores } from './stage.ts';
+import { apiEvent, type Posted, post } from './load.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R5: the ledger goes away under load, and comes back. */
 export interface PostgresOutage {
@@ -21,14 +22,11 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
   await using stage = await openFaultStage(stores, size.settings);
   const { organizationId } = await stage.subscribe(Array.from({ length: size.webhooks }, (_, n) => `/${n}`));
   // Answers that take a moment: some requests are under way when the ledger goes.
-  stage.requests.respond(async () => {
-    await pause(100);
-    return {};
-  });
+  stage.requests.respond(() => pause(100, {}));
   const api = await stage.startApi();
   const workers = [await stage.startWorker(), await stage.startWorker()];
   const accepted = new Set<string>();
-  const refused: { status: number; ms: number }[] = [];
+  const refused: Posted[] = [];
   let n = 0;
   let isDown = false;
   await using load = steadily(size.eventsPerSecond, async () => {
@@ -39,45 +37,53 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
     if (posted.status === 202) accepted.add(key);
     else if (sentWhileDown && isDown) refused.push(posted);
   });
-  await eventually(() => stage.requests.sent.length > 0, 20_000, 'a first request');
+  await until('a first request', () => stage.requests.sent.length > 0, { withinMs: 20_000 });
   await pause(size.beforeMs);
   isDown = true;
   await postgres[size.how]();
   await pause(size.downMs);
   isDown = false;
   await postgres.start();
-  await eventually(async () => (await fetch(`${api.url}/readyz`)).ok, 15_000, 'the API is ready again');
+  await api.ready(15_000);
   await pause(size.beforeMs);
   await load.stop();
   const keys = await stage.db.selectFrom('event_keys').select('key').execute();
-  const deliveries = keys.length * size.webhooks;
-  await untilSettled(stage, deliveries, size.settleWithinMs);
+  await untilSettled(stage, keys.length * size.webhooks, size.settleWithinMs);
   await Promise.all([...workers, api].map((service) => service.stop()));
   const written = new Set(keys.map((row) => row.key));
-  const forgotten = [...accepted].filter((key) => !written.has(key)).length;
+  const lost = [...accepted].filter((key) => !written.has(key)).length;
+  return await report(stage, size, { events: keys.length, lost, refused });
+}
+
+interface Run {
+  events: number;
+  /** Events that were accepted and are not in the ledger. */
+  lost: number;
+  /** Emissions that were not accepted while the ledger was away. */
+  refused: readonly Posted[];
+}
+
+async function report(stage: FaultStage, size: PostgresOutage, { events, lost, refused }: Run): Promise<Finding> {
+  const deliveries = events * size.webhooks;
   const slowest = Math.round(Math.max(0, ...refused.map(({ ms }) => ms)));
   const otherAnswers = refused.filter(({ status }) => status !== 503).length;
   const falseOutcomes = await failedAttempts(stage);
-  return await conclude(
-    stage,
+  const figures = {
     deliveries,
-    {
-      deliveries,
-      'away (s)': size.downMs / 1_000,
-      'refused with 503': refused.length - otherAnswers,
-      'slowest 503 (ms)': slowest,
-    },
-    {
-      'no emission met the outage': refused.length > 0,
-      [`${otherAnswers} answers other than 503 during the outage`]: otherAnswers === 0,
-      [`a 503 after ${slowest} ms`]: slowest <= 1_000,
-      [`${forgotten} accepted events are gone`]: forgotten === 0,
-      [`${falseOutcomes} attempts recorded as failed`]: falseOutcomes === 0,
-    },
-  );
+    'away (s)': size.downMs / 1_000,
+    'refused with 503': refused.length - otherAnswers,
+    'slowest 503 (ms)': slowest,
+  };
+  return await conclude(stage, deliveries, figures, {
+    'no emission was made during the outage': refused.length > 0,
+    [`${otherAnswers} answers other than 503 during the outage`]: otherAnswers === 0,
+    [`a 503 after ${slowest} ms`]: slowest <= 1_000,
+    [`${lost} accepted events are gone`]: lost === 0,
+    [`${falseOutcomes} attempts recorded as failed`]: falseOutcomes === 0,
+  });
 }
 
-async function failedAttempts({ db }: Awaited<ReturnType<typeof openFaultStage>>): Promise<number> {
+async function failedAttempts({ db }: FaultStage): Promise<number> {
   const rows = await db
     .selectFrom('all_attempts')
     .select('id')

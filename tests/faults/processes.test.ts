@@ -2,7 +2,7 @@ import { queueBackends } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
 
-/** Promises about processes that end, sleep or are born to die; on both backends, in their short form. */
+/** Processes that are killed, suspended or replaced: the short form of each run, on both backends. */
 describe.each(queueBackends())('queued on $name', (backend) => {
   it.each([campaigns.R15, campaigns.R1, campaigns.R2, campaigns.R6, campaigns.R7, campaigns.R13])(
     '$promise: $what',

@@ -1,10 +1,11 @@
-import { auditLedger } from '@enterprise-api/testkit';
+import { setTimeout as pause } from 'node:timers/promises';
+import { auditLedger, until } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import type { Finding } from './finding.ts';
-import { emit, eventually } from './load.ts';
+import { emit } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** R10: what a receiver asks for, and when it is given up; the ledger's rows are set back instead of waiting for days. */
+/** R10: receivers answer with Retry-After or 410, or fail for days. Rows are set back in time instead of waiting. */
 export async function heedReceivers(stores: Stores): Promise<Finding> {
   await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: '1s,1s', WEBHOOK_RETRY_JITTER: '0' });
   const api = await stage.startApi();
@@ -36,23 +37,21 @@ async function failForDays(stage: FaultStage, url: string): Promise<string[]> {
   const { organizationId } = await stage.subscribe(['/failing']);
   stage.requests.respond(() => ({ status: 400 }));
   await emit(url, organizationId, 1);
-  await eventually(async () => (await stateOf(stage, organizationId)).failed >= 1, 10_000, 'a first failure');
+  await untilState(stage, organizationId, 'a first failure', ({ failed }) => failed >= 1);
   await sql`update webhook_health h set first_failure_at = now() - interval '5 days 1 second', failed_attempts = 19
     from webhooks w where w.id = h.webhook_id and w.organization_id = ${organizationId}`.execute(stage.db);
-  await eventually(async () => (await stateOf(stage, organizationId)).open === 0, 15_000, 'nothing pending');
-  const { reason } = await stateOf(stage, organizationId);
+  const { reason } = await untilState(stage, organizationId, 'nothing pending', ({ open }) => open === 0);
   return reason === 'failing' ? [] : [`failing for five days: disabled_reason ${reason}`];
 }
 
 async function sayGone(stage: FaultStage, url: string): Promise<string[]> {
   const { organizationId } = await stage.subscribe(['/gone']);
   stage.requests.respond(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await pause(300);
     return { status: 410 };
   });
   await emit(url, organizationId, 60);
-  await eventually(async () => (await stateOf(stage, organizationId)).open === 0, 15_000, 'nothing pending');
-  const { reason } = await stateOf(stage, organizationId);
+  const { reason } = await untilState(stage, organizationId, 'nothing pending', ({ open }) => open === 0);
   return reason === 'gone' ? [] : [`410: disabled_reason ${reason}`];
 }
 
@@ -71,13 +70,18 @@ async function firstOutcome(
       from deliveries d join attempts a on a.delivery_id = d.id
       left join webhook_health h on h.webhook_id = d.webhook_id
       where d.organization_id = ${organizationId} and d.status = 'pending'`.execute(stage.db);
-    return rows[0];
+    const [row] = rows;
+    if (!row) throw new Error('There is no outcome.');
+    return row;
   };
-  await eventually(async () => (await read()) !== undefined, 10_000, 'an outcome');
-  const row = await read();
-  if (!row) throw new Error('The outcome has vanished.');
-  return row;
+  return await until('an outcome', read, { withinMs: 10_000 });
 }
+
+function untilState(stage: FaultStage, organizationId: string, what: string, holds: (state: State) => boolean) {
+  return until(what, () => stateOf(stage, organizationId), { holds });
+}
+
+type State = Awaited<ReturnType<typeof stateOf>>;
 
 async function stateOf(stage: FaultStage, organizationId: string) {
   const { rows } = await sql<{ open: number; failed: number; reason: string | null }>`

@@ -1,9 +1,10 @@
+import { inParallel, quantile } from '@enterprise-api/testkit';
 import { Redis } from 'ioredis';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { emit, inParallel, quantile } from './load.ts';
-import { openFaultStage, type Stores } from './stage.ts';
+import { emit } from './load.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** R4: a backlog many times the size of Redis; and then a Redis that is full to the brim. */
+/** R4: a backlog many times the size of Redis; and then a Redis without any memory left. */
 export interface RedisFull {
   /** Events that wait before the first worker starts. */
   backlog: number;
@@ -21,17 +22,8 @@ export async function fillRedis(stores: Stores, size: RedisFull): Promise<Findin
   await using stage = await openFaultStage(stores);
   const client = new Redis(stores.redis.url);
   await client.config('SET', 'maxmemory', memoryLimit);
-  const organizations = await Promise.all(
-    Array.from({ length: size.webhooks }, (_, n) => stage.subscribe([`/${n}`]).then((made) => made.organizationId)),
-  );
-  const api = await stage.startApi();
-  const times: number[] = [];
-  const fill = (posts: number) =>
-    inParallel(Array.from({ length: posts }).keys(), 4, async (n) => {
-      const organizationId = organizations[n % organizations.length] ?? '';
-      times.push((await emit(api.internalUrl, organizationId, size.eventsPerPost)).ms);
-    });
-  await fill(size.backlog / size.eventsPerPost);
+  const emitEvents = await startEmission(stage, size);
+  const times = await emitEvents(size.backlog);
   const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
   const jobs = await client.llen('{enterprise-api-events}:events:wait');
   const startedAt = Date.now();
@@ -39,24 +31,35 @@ export async function fillRedis(stores: Stores, size: RedisFull): Promise<Findin
   await untilSettled(stage, size.backlog, size.settleWithinMs);
   const drainedMs = Date.now() - startedAt;
   await client.config('SET', 'maxmemory', 1);
-  await fill(size.eventsWhenFull / size.eventsPerPost);
+  times.push(...(await emitEvents(size.eventsWhenFull)));
   const deliveries = size.backlog + size.eventsWhenFull;
   await untilSettled(stage, deliveries, 60_000);
   await client.config('SET', 'maxmemory', memoryLimit);
-  await Promise.all([...workers, api].map((service) => service.stop()));
+  await Promise.all(workers.map((worker) => worker.stop()));
   client.disconnect();
   const part = Math.round((100 * used) / memoryLimit);
-  return await conclude(
-    stage,
-    deliveries,
-    {
-      'events pending': size.backlog,
-      'jobs waiting': jobs,
-      'Redis full by (%)': part,
-      'emission p99 (ms)': quantile(times, 0.99),
-      'drained in (s)': Math.round(drainedMs / 1_000),
-      'events while it refused writes': size.eventsWhenFull,
-    },
-    { [`Redis is full by ${part} %`]: part < 50 },
-  );
+  const figures = {
+    'events pending': size.backlog,
+    'jobs waiting': jobs,
+    'Redis full by (%)': part,
+    'emission p99 (ms)': Math.round(quantile(times, 0.99)),
+    'drained in (s)': Math.round(drainedMs / 1_000),
+    'events while it refused writes': size.eventsWhenFull,
+  };
+  return await conclude(stage, deliveries, figures, { [`Redis is full by ${part} %`]: part < 50 });
+}
+
+/** @returns a function that emits so many events and says how long each post took, in ms */
+async function startEmission(stage: FaultStage, { webhooks, eventsPerPost }: RedisFull) {
+  const organizations: string[] = [];
+  for (let n = 0; n < webhooks; n++) organizations.push((await stage.subscribe([`/${n}`])).organizationId);
+  const api = await stage.startApi();
+  return async (events: number): Promise<number[]> => {
+    const times: number[] = [];
+    await inParallel(Array.from({ length: events / eventsPerPost }).keys(), 4, async (n) => {
+      const organizationId = organizations[n % organizations.length] ?? '';
+      times.push((await emit(api.internalUrl, organizationId, eventsPerPost)).ms);
+    });
+    return times;
+  };
 }

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type RedisServer, steadily } from '@enterprise-api/testkit';
 import { Redis } from 'ioredis';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { emit, steadily } from './load.ts';
+import { emit } from './load.ts';
 import { openFaultStage, type Stores } from './stage.ts';
 
-/** R3: the queue forgets everything, again and again, under a steady load. */
+/** R3: the queue loses everything, again and again, under a steady load. */
 export interface RedisLosses {
   /** Crashes, and as many FLUSHALLs. */
   times: number;
@@ -15,8 +16,7 @@ export interface RedisLosses {
 }
 
 export async function loseRedis(stores: Stores, size: RedisLosses): Promise<Finding> {
-  let { redis } = stores;
-  if (!redis) throw new Error('This campaign kills a Redis: it needs one of its own.');
+  if (!stores.redis) throw new Error('This campaign kills a Redis: it needs one of its own.');
   await using stage = await openFaultStage(stores);
   const { organizationId } = await stage.subscribe(Array.from({ length: size.webhooks }, (_, n) => `/${n}`));
   const api = await stage.startApi();
@@ -29,41 +29,40 @@ export async function loseRedis(stores: Stores, size: RedisLosses): Promise<Find
     const { ms } = await emit(api.internalUrl, organizationId, 1);
     slowestMs = Math.max(slowestMs, ms);
   });
-  for (let time = 0; time < size.times; time++) {
-    await pause(size.betweenMs);
-    await redis.crash();
-    await pause(size.downMs);
-    redis = await redis.restart();
-    await pause(size.betweenMs);
-    await flush(redis.url);
-  }
-  await pause(size.betweenMs);
+  await using _redis = await crashAndFlush(stores.redis, size);
   await load.stop();
   const stoppedAt = Date.now();
   const deliveries = events * size.webhooks;
   await untilSettled(stage, deliveries, 120_000);
   await Promise.all([...workers, api].map((service) => service.stop()));
-  await redis.close();
   const longestPauseMs = stage.requests.longestPauseMs(startedAt, stoppedAt);
-  return await conclude(
-    stage,
+  const duplicates = stage.requests.duplicates();
+  const figures = {
     deliveries,
-    {
-      deliveries,
-      'crashes and flushes': 2 * size.times,
-      'longest pause (s)': Math.round(longestPauseMs / 100) / 10,
-      'slowest emission (ms)': Math.round(slowestMs),
-    },
-    {
-      [`nothing was sent for ${longestPauseMs} ms`]: longestPauseMs <= 10_000,
-      [`an emission took ${slowestMs} ms`]: slowestMs <= 2_000,
-      [`${stage.requests.duplicates()} deliveries sent twice`]: stage.requests.duplicates() === 0,
-    },
-  );
+    'crashes and flushes': 2 * size.times,
+    'longest pause (s)': Math.round(longestPauseMs / 100) / 10,
+    'slowest emission (ms)': Math.round(slowestMs),
+  };
+  return await conclude(stage, deliveries, figures, {
+    [`nothing was sent for ${longestPauseMs} ms`]: longestPauseMs <= 10_000,
+    [`an emission took ${slowestMs} ms`]: slowestMs <= 2_000,
+    [`${duplicates} deliveries sent twice`]: duplicates === 0,
+  });
 }
 
-async function flush(url: string): Promise<void> {
-  const client = new Redis(url);
-  await client.flushall();
-  client.disconnect();
+/** @returns the server that runs after the last crash */
+async function crashAndFlush(redis: RedisServer, { times, betweenMs, downMs }: RedisLosses): Promise<RedisServer> {
+  let current = redis;
+  for (let time = 0; time < times; time++) {
+    await pause(betweenMs);
+    await current.crash();
+    await pause(downMs);
+    current = await current.restart();
+    await pause(betweenMs);
+    const client = new Redis(current.url);
+    await client.flushall();
+    client.disconnect();
+  }
+  await pause(betweenMs);
+  return current;
 }

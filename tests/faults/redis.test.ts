@@ -9,8 +9,8 @@ const withRedis = async (run: (stores: Stores) => Promise<Finding>): Promise<Fin
   return await run({ redisUrl: redis.url, redis });
 };
 
-/** What a Redis, or the way to it, does to us. */
-describe('a Redis of our own', () => {
+/** Faults of Redis and of the connections to it. */
+describe('with a Redis of its own', () => {
   it.each([campaigns.R3, campaigns.R4])(
     '$promise: $what',
     async ({ short }) => {
@@ -19,10 +19,10 @@ describe('a Redis of our own', () => {
     150_000,
   );
 
-  // Deafness is noticed after 20 s: these wait beside the others, and cost next to nothing while they do.
+  // A stall is noticed after 20 s: these wait beside the others, and use next to no CPU meanwhile.
   it.concurrent.each([
     campaigns['F9-lasting'],
-    campaigns['F9-forgotten'],
+    campaigns['F9-black-holed'],
     campaigns['F9-fetching'],
     campaigns['F9-waiting'],
   ])(

@@ -22,8 +22,8 @@ const header = [
 ];
 
 /**
- * Writes a row into the table of docs/reliability.md, in the place of the one with the same run and queue; the others
- * stay, each with the commit that it was measured at.
+ * Writes a row into the table of docs/reliability.md, in place of the one with the same run and queue. The others stay,
+ * each with the commit of its measurement.
  */
 export function writeRow(row: Row, order: readonly string[], versions: string): void {
   const text = readFileSync(file, 'utf8');
@@ -43,7 +43,7 @@ export function writeRow(row: Row, order: readonly string[], versions: string): 
 /** The commit that is being measured, and whether files differ from it. */
 function commitName(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: fileURLToPath(new URL('.', import.meta.url)) });
-  // The page that this writes is no change of what was measured.
+  // The page that is written here does not affect the measurement.
   const isChanged = git('status', '--porcelain', '--', ':/', ':!/docs/reliability.md').toString().trim() !== '';
   return `${git('rev-parse', '--short', 'HEAD').toString().trim()}${isChanged ? ' with changes' : ''}`;
 }
@@ -62,8 +62,8 @@ function keyOf(line: string): string {
   return `${cells[1]} ${cells[4]}`;
 }
 
-function split(text: string, mark: string): [string, string] {
-  const at = text.indexOf(mark);
-  if (at === -1) throw new Error(`docs/reliability.md has lost its mark ${mark}.`);
-  return [text.slice(0, at), text.slice(at + mark.length)];
+function split(text: string, marker: string): [string, string] {
+  const at = text.indexOf(marker);
+  if (at === -1) throw new Error(`docs/reliability.md has lost its marker ${marker}.`);
+  return [text.slice(0, at), text.slice(at + marker.length)];
 }

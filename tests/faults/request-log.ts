@@ -40,7 +40,7 @@ export function createRequestLog(receiver: Receiver): RequestLog {
     const first = bodies.get(entry.deliveryId);
     if (first === undefined) bodies.set(entry.deliveryId, body);
     else if (first !== body) changedBodies += 1;
-    // The receiver keeps all it got, with headers and bodies; of 200,000 requests that is too much.
+    // The receiver keeps every request with its headers and body: 200,000 of them would not fit into memory.
     if (receiver.requests.length > 5_000) receiver.requests.length = 0;
     return answer(entry, request);
   });
@@ -56,8 +56,8 @@ export function createRequestLog(receiver: Receiver): RequestLog {
     deliveryCount: () => bodies.size,
     longestPauseMs: (from, to) => {
       const times = sent.map((request) => request.at).filter((at) => at > from && at < to);
-      const marks = [from, ...times.sort((a, b) => a - b), to];
-      return Math.max(...marks.slice(1).map((at, index) => at - (marks[index] ?? at)));
+      const moments = [from, ...times.sort((a, b) => a - b), to];
+      return Math.max(...moments.slice(1).map((at, index) => at - (moments[index] ?? at)));
     },
   };
 }

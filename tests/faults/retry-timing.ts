@@ -1,5 +1,6 @@
+import { until } from '@enterprise-api/testkit';
 import { type Finding, untilSettled } from './finding.ts';
-import { emit, eventually } from './load.ts';
+import { emit } from './load.ts';
 import { openFaultStage, type Stores } from './stage.ts';
 
 /** R9: gaps between attempts, and the spread of many that fail at once. */
@@ -15,7 +16,7 @@ export interface RetryTiming {
   allowedShare: number;
 }
 
-/** Dispatch looks every second when it is idle; with the writing of the outcome and the sending. */
+/** Dispatch looks every second when it is idle; the rest is for recording the outcome and sending. */
 const tickMs = 1_400;
 
 export async function timeRetries(stores: Stores, size: RetryTiming): Promise<Finding> {
@@ -43,7 +44,7 @@ async function measureGaps(stores: Stores, size: RetryTiming) {
   const schedule = size.schedule.map((seconds) => `${seconds * 1_000}ms`).join();
   await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: schedule });
   const { organizationId } = await stage.subscribe(['/failing']);
-  // 400 says nothing about the endpoint: no breaker, which would put its own times in the place of the schedule's.
+  // 400 does not count for the circuit breaker, which would put its own times in the place of the schedule's.
   stage.requests.respond(() => ({ status: 400 }));
   const api = await stage.startApi();
   const worker = await stage.startWorker();
@@ -78,7 +79,7 @@ async function measureSpread(stores: Stores, size: RetryTiming): Promise<{ fulle
   await emit(api.internalUrl, organizationId, size.many / size.manyWebhooks);
   const worker = await stage.startWorker();
   const within = (size.windowSeconds * 2 + 60) * 1_000;
-  await eventually(() => stage.requests.sent.length >= size.many, within, 'all first attempts');
+  await until('all first attempts', () => stage.requests.sent.length >= size.many, { withinMs: within });
   await untilSettled(stage, size.many, within);
   await worker.stop();
   const seconds = new Map<number, number>();

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { startFleet } from '@enterprise-api/testkit';
+import { type Fleet, startFleet, steadily } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { apiEvent, emit, post, steadily } from './load.ts';
-import { openFaultStage, type Stores } from './stage.ts';
+import { apiEvent, emit, post } from './load.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R7: each process in turn is asked to end and replaced, under load. */
 export interface Restarts {
@@ -13,67 +13,83 @@ export interface Restarts {
   settleWithinMs: number;
 }
 
+/** Emitted when the last round is over, so that the workers stop with deliveries waiting. */
+const lastEvents = 100;
+
 export async function restartInTurn(stores: Stores, size: Restarts): Promise<Finding> {
   await using stage = await openFaultStage(stores);
   const { organizationId } = await stage.subscribe(Array.from({ length: size.webhooks }, (_, n) => `/${n}`));
-  stage.requests.respond(async () => {
-    await pause(Math.random() * 100);
-    return {};
-  });
+  stage.requests.respond(() => pause(Math.random() * 100, {}));
   await using apis = await startFleet(2, () => stage.startApi());
   await using workers = await startFleet(2, () => stage.startWorker());
-  const statuses = new Map<number, number>();
-  let accepted = 0;
-  let n = 0;
-  let away = -1;
-  await using load = steadily(size.eventsPerSecond, async () => {
-    // As a load balancer does: an instance that has been told to end gets no new requests.
-    n += 1;
-    const place = away === -1 ? n % 2 : 1 - away;
-    const posted = await post(apis.members[place]?.internalUrl ?? '', [apiEvent(organizationId)]);
-    statuses.set(posted.status, (statuses.get(posted.status) ?? 0) + 1);
-    if (posted.status === 202) accepted += 1;
-  });
+  const clients = new BalancedClients(apis, organizationId);
+  await using load = steadily(size.eventsPerSecond, () => clients.emit());
   const codes: (number | null)[] = [];
   for (let round = 0; round < size.rounds; round++) {
     const place = Math.floor(round / 2) % 2;
-    if (round % 2 === 0) codes.push((await workers.replace(place)).code);
-    else {
-      const ending = apis.replace(place);
-      // What was on its way when the signal came is answered all the same.
-      setImmediate(() => {
-        away = place;
-      });
-      codes.push((await ending).code);
-      away = -1;
-    }
+    const exit = round % 2 === 0 ? await workers.replace(place) : await clients.whileAway(place, apis.replace(place));
+    codes.push(exit.code);
     await pause(200);
   }
-  await emit(apis.members[0]?.internalUrl ?? '', organizationId, 100);
+  await emit(apis.members[0]?.internalUrl ?? '', organizationId, lastEvents);
   await load.stop();
   codes.push(...(await workers.stop()).map((exit) => exit.code));
-  const held = await notDue(stage);
+  const held = await countNotDue(stage);
   const successor = await stage.startWorker();
-  const deliveries = (accepted + 100) * size.webhooks;
+  const deliveries = (clients.accepted + lastEvents) * size.webhooks;
   await untilSettled(stage, deliveries, size.settleWithinMs);
   codes.push((await successor.stop()).code, ...(await apis.stop()).map((exit) => exit.code));
-  const bad = [...statuses].filter(([status]) => status !== 202).reduce((sum, [, count]) => sum + count, 0);
   const duplicates = stage.requests.duplicates();
-  return await conclude(
-    stage,
-    deliveries,
-    { deliveries, rounds: size.rounds, 'answers other than 202': bad },
-    {
-      [`${duplicates} deliveries sent twice`]: duplicates === 0,
-      [`answers ${JSON.stringify([...statuses])}`]: bad === 0,
-      [`exits ${codes.join()}`]: codes.every((code) => code === 0),
-      [`${held} deliveries not handed back`]: held === 0,
-    },
-  );
+  const figures = { deliveries, rounds: size.rounds, 'answers other than 202': clients.refused };
+  return await conclude(stage, deliveries, figures, {
+    [`${duplicates} deliveries sent twice`]: duplicates === 0,
+    [`answers ${JSON.stringify([...clients.statuses])}`]: clients.refused === 0,
+    [`exits ${codes.join()}`]: codes.every((code) => code === 0),
+    [`${held} deliveries not released`]: held === 0,
+  });
 }
 
-/** Pending rows that nobody may send yet, although all workers have ended. */
-async function notDue({ db }: Awaited<ReturnType<typeof openFaultStage>>): Promise<number> {
+/** Clients behind a load balancer: an instance that has been told to end gets no new requests. */
+class BalancedClients {
+  readonly statuses = new Map<number, number>();
+  readonly #apis: Fleet;
+  readonly #organizationId: string;
+  #count = 0;
+  #away: number | undefined;
+
+  constructor(apis: Fleet, organizationId: string) {
+    this.#apis = apis;
+    this.#organizationId = organizationId;
+  }
+
+  get accepted(): number {
+    return this.statuses.get(202) ?? 0;
+  }
+
+  get refused(): number {
+    return [...this.statuses.values()].reduce((sum, count) => sum + count, 0) - this.accepted;
+  }
+
+  async emit(): Promise<void> {
+    this.#count += 1;
+    const place = this.#away === undefined ? this.#count % 2 : 1 - this.#away;
+    const { status } = await post(this.#apis.members[place]?.internalUrl ?? '', [apiEvent(this.#organizationId)]);
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+  }
+
+  /** Sends nothing new to a place until its replacement is there. Requests already on their way must be answered. */
+  async whileAway<Exit>(place: number, replaced: Promise<Exit>): Promise<Exit> {
+    setImmediate(() => {
+      this.#away = place;
+    });
+    const exit = await replaced;
+    this.#away = undefined;
+    return exit;
+  }
+}
+
+/** Pending rows that no worker may send yet, although all workers have ended. */
+async function countNotDue({ db }: FaultStage): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) from deliveries where status = 'pending' and next_attempt_at > now()`.execute(db);
   return rows[0]?.count ?? 0;

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Kill, startFleet } from '@enterprise-api/testkit';
+import { type Fleet, type Kill, startFleet, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, requestsWithoutRow, untilSettled } from './finding.ts';
-import { emit, eventually } from './load.ts';
+import { emit } from './load.ts';
 import type { SentRequest } from './request-log.ts';
-import { openFaultStage, type Stores } from './stage.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R1 and R14: workers are killed with -9 while they send. */
 export interface WorkerKills {
@@ -21,59 +21,56 @@ export interface WorkerKills {
   settleWithinMs: number;
 }
 
-/** In flight, and written by no batch yet; the bound of duplicates for each kill. */
+/** The bound of duplicates for each kill: requests in flight, and outcomes that no batch has recorded. */
 const inFlight = 100;
-const unflushed = 2 * 200;
+const unrecordedOutcomes = 2 * 200;
 
 export async function killWorkers(stores: Stores, size: WorkerKills): Promise<Finding> {
   await using stage = await openFaultStage(stores, size.settings);
   const { organizationId } = await stage.subscribe(Array.from({ length: size.webhooks }, (_, n) => `/${n}`));
-  stage.requests.respond(async () => {
-    await pause(20 + Math.random() * 100);
-    return {};
-  });
+  stage.requests.respond(() => pause(20 + Math.random() * 100, {}));
   const api = await stage.startApi();
   await using fleet = await startFleet(size.workers, () => stage.startWorker());
-  const successors: Promise<void>[] = [];
-  for (let kill = 0; kill < size.kills; kill++) {
-    const before = stage.requests.sent.length;
-    await emit(api.internalUrl, organizationId, size.eventsPerKill);
-    const enough = before + (size.eventsPerKill * size.webhooks) / 5;
-    await eventually(() => stage.requests.sent.length >= enough, 60_000, 'requests under way');
-    successors.push(fleet.crash(kill % size.workers));
-    // The next round needs a worker: wait for this one's successor when all others are gone too.
-    if (kill % size.workers === size.workers - 1) await Promise.all(successors.splice(0));
-  }
-  await Promise.all(successors);
+  await killInTurn(stage, fleet, size, () => emit(api.internalUrl, organizationId, size.eventsPerKill));
   const deliveries = size.kills * size.eventsPerKill * size.webhooks;
   await untilSettled(stage, deliveries, size.settleWithinMs);
   const unrecorded = await requestsWithoutRow(stage);
   const resent = resendTimes(stage.requests.sent, fleet.kills, size);
   const duplicates = stage.requests.duplicates();
   await fleet.stop();
-  return await conclude(
-    stage,
+  const figures = {
     deliveries,
-    {
-      deliveries,
-      kills: fleet.kills.length,
-      'slowest re-send after a kill (s)': resent.once.toFixed(1),
-      'killed again by the next kills': resent.againCount,
-      'slowest of those (s)': resent.again.toFixed(1),
-    },
-    {
-      [`${duplicates} duplicates`]: duplicates <= size.kills * (inFlight + unflushed),
-      [`a re-send after ${resent.once} s`]: resent.once * 1_000 <= size.resentWithinMs,
-      'a request without an attempt row whose worker was not killed': unrecorded.every((request) =>
-        fleet.kills.some(({ at }) => at >= request.at - 50 && at - request.at < 5_000),
-      ),
-    },
-  );
+    kills: fleet.kills.length,
+    'slowest re-send after a kill (s)': resent.once.toFixed(1),
+    'killed again by the next kills': resent.againCount,
+    'slowest of those (s)': resent.again.toFixed(1),
+  };
+  return await conclude(stage, deliveries, figures, {
+    [`${duplicates} duplicates`]: duplicates <= size.kills * (inFlight + unrecordedOutcomes),
+    [`a re-send after ${resent.once} s`]: resent.once * 1_000 <= size.resentWithinMs,
+    'a request without an attempt row whose worker was not killed': unrecorded.every((request) =>
+      fleet.kills.some(({ at }) => at >= request.at - 50 && at - request.at < 5_000),
+    ),
+  });
+}
+
+/** Emits before each kill, and kills when a fifth of those deliveries have been sent. */
+async function killInTurn(stage: FaultStage, fleet: Fleet, size: WorkerKills, emitMore: () => Promise<unknown>) {
+  const successors: Promise<void>[] = [];
+  for (let kill = 0; kill < size.kills; kill++) {
+    const enough = stage.requests.sent.length + (size.eventsPerKill * size.webhooks) / 5;
+    await emitMore();
+    await until('requests under way', () => stage.requests.sent.length >= enough, { withinMs: 60_000 });
+    successors.push(fleet.crash(kill % size.workers));
+    // The next round needs a worker: wait for this one's successor when all others are gone too.
+    if (kill % size.workers === size.workers - 1) await Promise.all(successors.splice(0));
+  }
+  await Promise.all(successors);
 }
 
 /**
- * From the kill to the second request, of every delivery whose first one was cut off. Whoever leases it next may be
- * killed as well: from the second time on it waits longer by design, and is told apart.
+ * The time from the kill to the second request, for every delivery whose first request was cut off. The worker that
+ * leases it next may be killed as well: from the second kill on it waits longer by design, and is counted apart.
  */
 function resendTimes(sent: readonly SentRequest[], kills: readonly Kill[], size: WorkerKills) {
   const once: number[] = [];

@@ -1,26 +1,30 @@
-import { suspend } from '@enterprise-api/testkit';
+import { type ServiceProcess, suspend, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { emit, eventually } from './load.ts';
-import { openFaultStage, type Stores } from './stage.ts';
+import { emit } from './load.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R6: a worker is stopped for longer than its leases, and wakes up. */
 export interface Suspension {
   /** Deliveries of each of the two webhooks. */
   events: number;
   settings: Record<string, string>;
-  /** At least this long; the sleeper's leases have run out long before. */
+  /** At least this long; the suspended worker's leases have run out long before. */
   forMs: number;
   settleWithinMs: number;
 }
 
+/** Requests under way when the worker is suspended: 4 of each webhook. */
+const concurrency = 4;
+const underWay = 2 * concurrency;
+
 /**
- * Two webhooks, both with requests under way and deliveries waiting when the worker stops. `/late-success`: its answer,
- * a 200, lies there when it wakes, while the other worker got 400s: the success counts. `/late-failure`: the answer that
- * lies there is a 400, while the other worker got a 200: nothing is undone.
+ * Two webhooks, both with requests under way and deliveries waiting when the worker is suspended. `/late-success`: a
+ * 200 waits for it when it wakes, while the other worker got 400s; the success counts. `/late-failure`: a 400 waits for
+ * it, while the other worker got a 200; nothing is undone.
  */
 export async function suspendWorker(stores: Stores, size: Suspension): Promise<Finding> {
   await using stage = await openFaultStage(stores, {
-    WEBHOOK_ENDPOINT_CONCURRENCY: '4',
+    WEBHOOK_ENDPOINT_CONCURRENCY: String(concurrency),
     // A retry that falls due just then would look like a stale request.
     WEBHOOK_RETRY_SCHEDULE: '1h',
     ...size.settings,
@@ -32,52 +36,56 @@ export async function suspendWorker(stores: Stores, size: Suspension): Promise<F
     return { status: path === '/late-success' ? 200 : 400 };
   });
   const api = await stage.startApi();
-  const sleeper = await stage.startWorker();
+  const suspended = await stage.startWorker();
   await emit(api.internalUrl, organizationId, size.events);
-  await eventually(() => stage.requests.sent.length === 8, 10_000, '8 requests under way');
-  const early = new Set(stage.requests.sent.map((request) => request.deliveryId));
+  const areUnderWay = () => stage.requests.sent.length === underWay;
+  await until(`${underWay} requests under way`, areUnderWay, { withinMs: 10_000 });
   const startedAt = Date.now();
-  let sentBefore = 0;
-  await suspend(sleeper, async () => {
-    gate.resolve();
+  const sentBefore = await sendByAnother(stage, suspended, { ...size, startedAt, openGate: gate.resolve });
+  await untilSettled(stage, 2 * size.events, size.settleWithinMs);
+  const exit = await suspended.stop();
+  const stale = stage.requests.sent.length - sentBefore;
+  const superseded = await stage.db.selectFrom('all_attempts').selectAll().where('superseded', '=', true).execute();
+  const deliveries = 2 * size.events;
+  const figures = {
+    deliveries,
+    'suspended (s)': Math.round((Date.now() - startedAt) / 1_000),
+    'superseded results': superseded.length,
+  };
+  return await conclude(stage, deliveries, figures, {
+    [`${stale} requests after it woke up`]: stale === 0,
+    [`it ended with ${exit.code}`]: exit.code === 0,
+    'no late failure came': superseded.some((attempt) => attempt.status_code === 400),
+  });
+}
+
+/** Lets another worker send everything while the first is suspended. @returns the number of requests by then */
+async function sendByAnother(
+  stage: FaultStage,
+  suspended: ServiceProcess,
+  { forMs, settleWithinMs, startedAt, openGate }: Suspension & { startedAt: number; openGate: () => void },
+): Promise<number> {
+  const early = new Set(stage.requests.sent.map((request) => request.deliveryId));
+  let sent = 0;
+  await suspend(suspended, async () => {
+    openGate();
     stage.requests.respond(({ path, deliveryId }) => ({
       status: path === '/late-success' && early.has(deliveryId) ? 400 : 200,
     }));
     const other = await stage.startWorker();
-    await eventually(async () => (await unfinished(stage)) <= 4, size.settleWithinMs, 'the other worker has done all');
-    await eventually(() => Date.now() - startedAt >= size.forMs, size.forMs + 1_000, 'time has passed');
+    const isDone = async () => await isSentByOther(stage);
+    await until('the other worker has sent everything', isDone, { withinMs: settleWithinMs, everyMs: 50 });
+    const hasPassed = () => Date.now() - startedAt >= forMs;
+    await until(`${forMs} ms have passed`, hasPassed, { withinMs: forMs + 1_000, everyMs: 50 });
     await other.stop();
-    sentBefore = stage.requests.sent.length;
+    sent = stage.requests.sent.length;
   });
-  await untilSettled(stage, 2 * size.events, size.settleWithinMs);
-  const exit = await sleeper.stop();
-  const stale = stage.requests.sent.length - sentBefore;
-  const superseded = await stage.db.selectFrom('all_attempts').selectAll().where('superseded', '=', true).execute();
-  const deliveries = 2 * size.events;
-  return await conclude(
-    stage,
-    deliveries,
-    {
-      deliveries,
-      'asleep (s)': Math.round((Date.now() - startedAt) / 1_000),
-      'late results kept aside': superseded.length,
-    },
-    {
-      [`${stale} requests after it woke up`]: stale === 0,
-      [`it ended with ${exit.code}`]: exit.code === 0,
-      'no late failure came': superseded.some((attempt) => attempt.status_code === 400),
-    },
-  );
+  return sent;
 }
 
-/** Deliveries that wait; those whose success sleeps in the stopped worker are among them. */
-async function unfinished({ db }: Awaited<ReturnType<typeof openFaultStage>>): Promise<number> {
-  const open = await db
-    .selectFrom('deliveries')
-    .select(['id', 'attempt_count'])
-    .where('status', '=', 'pending')
-    .execute();
+/** Every delivery has an attempt, and only those are pending whose success waits for the suspended worker. */
+async function isSentByOther({ db }: FaultStage): Promise<boolean> {
+  const pending = await db.selectFrom('deliveries').select('attempt_count').where('status', '=', 'pending').execute();
   const outbox = await db.selectFrom('outbox').select('event_id').execute();
-  // A recorded 400 of a late success waits for its retry, which is far off.
-  return open.filter((row) => row.attempt_count === 0).length * 10 + open.length + outbox.length * 10;
+  return outbox.length === 0 && pending.length <= concurrency && pending.every((row) => row.attempt_count > 0);
 }

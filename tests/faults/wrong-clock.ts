@@ -1,6 +1,6 @@
 /**
- * Loaded into a process with --import, by a test: its wall clock is off by `WRONG_CLOCK_MS`, as on a machine that lost
- * its time server. The monotonic clock runs as before. The product knows nothing of it.
+ * A campaign loads this into a process with --import. Its wall clock is wrong by `WRONG_CLOCK_MS`, as on a machine that
+ * lost its time server; the monotonic clock is right. The product has no hook for it.
  */
 const offset = Number(process.env.WRONG_CLOCK_MS);
 const RightDate = Date;

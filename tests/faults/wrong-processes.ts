@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { type ReceivedRequest, testWebhookSecret } from '@enterprise-api/testkit';
+import { type ReceivedRequest, testWebhookSecret, until } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
-import { emit, eventually } from './load.ts';
+import { emit } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** Processes that are well and have been given something wrong: a clock, a key ring. */
+/** Processes that run with a wrong clock or a wrong key ring. */
 export interface WrongProcesses {
   events: number;
   settleWithinMs: number;
@@ -15,11 +15,11 @@ export interface WrongProcesses {
 const wrongClock = fileURLToPath(new URL('./wrong-clock.ts', import.meta.url));
 const tenMinutes = 600_000;
 const baseMs = 1_000;
-/** Jitter of 0.2, dispatch's second, the writing of the outcome and the sending. */
+/** With a jitter of 0.2, the second between two looks of dispatch, recording the outcome and sending. */
 const latestMs = baseMs * 1.2 + 1_400;
 
 /**
- * F64: the clocks of the API and of both workers are wrong, each by ten minutes and not in one direction. The receiver
+ * F64: the clocks of the API and of both workers are wrong, each by ten minutes, in different directions. The receiver
  * verifies as Standard Webhooks says, and so refuses a timestamp that is more than five minutes off.
  */
 export async function setClocksWrong(stores: Stores, size: WrongProcesses): Promise<Finding> {
@@ -88,7 +88,8 @@ export async function giveWrongKeys(stores: Stores, size: WrongProcesses): Promi
   const wrong = await stage.startWorker({ SECRETS_ENCRYPTION_KEYS: otherRing });
   await emit(api.internalUrl, organizationId, size.events);
   const deliveries = 2 * size.events;
-  await eventually(async () => (await unavailable(stage)) >= deliveries, 20_000, 'an attempt of each delivery');
+  const allAttempted = async () => (await unavailable(stage)) >= deliveries;
+  await until('an attempt of each delivery', allAttempted, { withinMs: 20_000 });
   const metrics = await (await fetch(`${wrong.url}/metrics`)).text();
   const sentUnsigned = stage.requests.sent.length;
   const badEnds = await stopAll([wrong]);

@@ -2,7 +2,7 @@ import { createTestRedis } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
 
-/** Processes that were given something wrong. */
+/** Processes with a wrong key ring or a wrong clock: the short form of each run. */
 describe('queued on redis', () => {
   it.each([campaigns.F41, campaigns.F64])(
     '$promise: $what',

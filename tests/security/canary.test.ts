@@ -9,17 +9,17 @@ import {
   type QueueBackendUnderTest,
   queueBackends,
   type ServiceProcess,
-  sendRequest,
   startService,
   testKeyRing,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';
-import { openStage, type Stage, uuidOf } from '../e2e/stage.ts';
+import { openTestStage, type TestStage, uuidOf } from '../e2e/stage.ts';
 import { databaseRows, findSecrets, type Hideouts, type RedisWatch, watchRedis } from './hideouts.ts';
+import { provoke } from './refused-requests.ts';
 
-/** Loaded into a process before its own code: at SIGUSR2 it meets an error that nobody catches, with a file in it. */
+/** Loaded into a process before its own code: at SIGUSR2 it throws an uncaught error with the text of a file in it. */
 const crashOnSignal = `process.on('SIGUSR2', () => {
   const text = process.getBuiltinModule('node:fs').readFileSync(process.env.CRASH_FILE, 'utf8');
   setImmediate(() => { throw Object.assign(new Error('deliberate: ' + text), { headers: { authorization: text } }); });
@@ -32,14 +32,14 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
     CRASH_FILE: crashFile,
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crashOnSignal)}`,
   };
-  let stage: Stage;
+  let stage: TestStage;
   let watch: RedisWatch | undefined;
 
   beforeAll(async () => {
     const store = await backend.start();
     if (store.redisUrl !== undefined) watch = await watchRedis(store.redisUrl);
     const started: QueueBackendUnderTest = { name: backend.name, start: async () => store };
-    stage = await openStage(started);
+    stage = await openTestStage(started);
   });
   afterAll(async () => {
     watch?.close();
@@ -47,7 +47,7 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
     await rm(crashFile, { force: true });
   });
 
-  it('are in no log, metric, command, key, row or answer that is not meant to hold them', async () => {
+  it('are in no log, metric, Redis command or key, row or answer where they do not belong', async () => {
     const api = await stage.startApi(settings);
     const worker = await stage.startWorker(settings);
     const customer = await createApiCustomer(api);
@@ -67,7 +67,7 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
     const hideouts: Hideouts = new Map([
       ['log of the API', api.lines.join('\n')],
       ['log of the worker', worker.lines.join('\n')],
-      ['words about bad settings', unusable.join('\n')],
+      ['messages about bad settings', unusable.join('\n')],
       ['metrics', metrics.join('\n')],
       ['answers', answers.join('\n')],
       ...(await databaseRows(stage.db)),
@@ -83,8 +83,8 @@ interface MadeWebhook {
   secret: string;
 }
 
-/** Four webhooks: one that works, one that gives back all it gets, one that nobody answers, one made idempotently. */
-async function subscribe(stage: Stage, { call, key }: ApiCustomer): Promise<MadeWebhook[]> {
+/** Four webhooks: a healthy one, one that echoes its requests, one that refuses connections, one made idempotently. */
+async function subscribe(stage: TestStage, { call, key }: ApiCustomer): Promise<MadeWebhook[]> {
   const echo = await stage.startReceiver({
     respond: ({ headers, body }) => ({ status: 500, body: `${JSON.stringify(headers)} ${String(body)}` }),
   });
@@ -94,7 +94,7 @@ async function subscribe(stage: Stage, { call, key }: ApiCustomer): Promise<Made
   for (const url of [
     stage.receiver.url('/works'),
     echo.url('/echo'),
-    refused.url('/nobody'),
+    refused.url('/refused'),
     stage.receiver.url('/again'),
   ]) {
     const answer = await call(
@@ -109,45 +109,9 @@ async function subscribe(stage: Stage, { call, key }: ApiCustomer): Promise<Made
   return webhooks;
 }
 
-/** Requests that are refused, with secrets wherever a client may put them by mistake. */
-async function provoke(api: ServiceProcess, key: string, organizationId: string): Promise<string[]> {
-  const bearer = { authorization: `Bearer ${key}` };
-  const json = { 'content-type': 'application/json' };
-  const requests: [url: string, options: { method?: string; headers?: Record<string, string>; body?: string }][] = [
-    [`${api.url}/v1/me?api_key=${key}`, { headers: bearer }],
-    [`${api.url}/v1/webhooks?cursor=${key}`, { headers: bearer }],
-    [`${api.url}/v1/me`, { headers: { authorization: `Basic ${key}` } }],
-    [`${api.url}/v1/me`, { headers: { authorization: `Bearer ${key}0` } }],
-    [`${api.url}/v1/me`, { headers: { authorization: `${bearer.authorization}, ${bearer.authorization}` } }],
-    [`${api.url}/v1/me`, { headers: { 'x-request-id': key } }],
-    [`${api.url}/v1/webhooks/whk_x`, { headers: { ...bearer, 'if-match': `"${key}"` } }],
-    [`${api.url}/v1/webhooks`, { method: 'POST', headers: { ...bearer, ...json }, body: `{"url":"${key}` }],
-    [
-      `${api.url}/v1/webhooks`,
-      { method: 'POST', headers: { ...bearer, ...json }, body: `{"url":"http://${key}.example/","events":["${key}"]}` },
-    ],
-    [`${api.url}/v1/webhooks`, { method: 'POST', headers: { ...bearer, 'content-type': key }, body: key }],
-    [`${api.internalUrl}/internal/v1/organizations`, { headers: { authorization: `Bearer ${internalSecret}x` } }],
-    [
-      `${api.internalUrl}/internal/v1/organizations?secret=${internalSecret}`,
-      { headers: { authorization: `Bearer ${internalSecret}` } },
-    ],
-    [
-      `${api.internalUrl}/internal/v1/organizations/${organizationId}/keys`,
-      { headers: { authorization: `Bearer ${internalSecret}` } },
-    ],
-  ];
-  return Promise.all(
-    requests.map(async ([url, request]) => {
-      const { status, headers, text } = await sendRequest({ method: 'GET', url, ...request });
-      return `${status} ${JSON.stringify(headers)} ${text}`;
-    }),
-  );
-}
-
-/** Deliveries that succeed, are retried and given up; and the database gone for a moment, so that errors are logged. */
+/** Makes deliveries that succeed, are retried and fail, and breaks database connections, so that errors are logged. */
 async function emitAndFail(
-  stage: Stage,
+  stage: TestStage,
   api: ServiceProcess,
   { internal, organizationId }: ApiCustomer,
 ): Promise<void> {
@@ -170,7 +134,7 @@ async function emitAndFail(
   );
 }
 
-/** What the public API says of webhooks and deliveries afterwards: the echoed requests are in there. */
+/** Reads webhooks and deliveries through the public API, with the echoed requests in them. */
 async function readBack({ call }: ApiCustomer, webhookId: string): Promise<string[]> {
   const list = await call('GET', '/v1/webhooks/deliveries?limit=100');
   const paths = ['/v1/me', '/v1/webhooks', `/v1/webhooks/${webhookId}`].concat(
@@ -199,7 +163,7 @@ function expectFull(hideouts: Hideouts, backend: string, webhookId: string): voi
   expect(text('log of the API')).toContain('deliberate: Bearer nwk_[redacted] whsec_[redacted], Bearer [redacted]');
   expect(text('log of the worker')).toContain('"attempt"');
   expect(text('metrics')).toContain('webhook_attempts_total');
-  expect(text('words about bad settings')).toContain('SECRETS_ENCRYPTION_KEYS');
+  expect(text('messages about bad settings')).toContain('SECRETS_ENCRYPTION_KEYS');
   expect(text('answers')).toContain(webhookId);
   expect(text('answers')).toContain('x-service-signature');
   expect(text('table public.webhooks')).toContain('v1.test.');

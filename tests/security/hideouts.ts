@@ -19,12 +19,12 @@ export async function databaseRows(db: Database): Promise<Hideouts> {
 }
 
 export interface RedisWatch {
-  /** Everything that went to it since, and every key with its value. */
+  /** Every command since, and every key with its value. */
   read(): Promise<Hideouts>;
   close(): void;
 }
 
-/** Listens to all commands from now on: what is gone at the end was there all the same. */
+/** Records all commands from now on, so that values which are deleted later are found too. */
 export async function watchRedis(url: string): Promise<RedisWatch> {
   const redis = new Redis(url);
   const monitor = await redis.monitor();
@@ -58,11 +58,11 @@ async function valueOfKey(redis: Redis, key: string): Promise<string> {
   };
   const type = await redis.type(key);
   const read = readers[type];
-  if (read === undefined) throw new Error(`${key} is a ${type}, and nobody looks into it: teach hideouts.ts.`);
+  if (read === undefined) throw new Error(`${key} is a ${type}, which hideouts.ts does not read: add it there.`);
   return JSON.stringify(await read());
 }
 
-/** Where which secret was found, without saying it. */
+/** The places in which a secret was found, without its value. */
 export function findSecrets(hideouts: Hideouts, secrets: Readonly<Record<string, string>>): string[] {
   return [...hideouts].flatMap(([place, text]) =>
     Object.entries(secrets)

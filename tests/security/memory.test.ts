@@ -10,7 +10,7 @@ import {
   until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStage, type Stage } from '../e2e/stage.ts';
+import { openTestStage, type TestStage } from '../e2e/stage.ts';
 
 const receivers = 100;
 /** The fifth failure in a row opens the breaker: a sixth round would only wait. */
@@ -25,16 +25,16 @@ const hostile: (() => Answer)[] = [
   () => drip(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(10_000)}`, 5),
 ];
 
-let stage: Stage;
+let stage: TestStage;
 
 beforeAll(async () => {
   const start = async () => ({ redisUrl: undefined, close: async () => undefined });
-  stage = await openStage({ name: 'postgres', start });
+  stage = await openTestStage({ name: 'postgres', start });
 });
 afterAll(() => stage.close());
 
 describe('a hundred receivers whose answers have no end', () => {
-  it(`cost a worker no more than ${maxGrowthMiB} MiB, and others no delivery`, async () => {
+  it(`cost a worker at most ${maxGrowthMiB} MiB, and delay no other delivery`, async () => {
     let isHostile = false;
     const receiver = await stage.startReceiver({
       respond: ({ path }) => (isHostile ? (hostile[Number(path.slice(1)) % hostile.length]?.() ?? {}) : {}),
@@ -56,7 +56,7 @@ describe('a hundred receivers whose answers have no end', () => {
       const holds = (count: number) => count >= attempts;
       await until(`${attempts} attempts`, () => countAttempts(stage), { holds, withinMs: 20_000, everyMs: 50 });
     };
-    // Its heap grows with any load until it has found its size: that is not what is measured.
+    // Warm-up: the heap grows with any load until it reaches its working size.
     for (let round = 1; round <= rounds; round++) await runRound(round);
     const before = await residentMiB(worker.pid);
     isHostile = true;
@@ -75,7 +75,7 @@ describe('a hundred receivers whose answers have no end', () => {
   }, 120_000);
 });
 
-async function countAttempts({ db }: Stage): Promise<number> {
+async function countAttempts({ db }: TestStage): Promise<number> {
   const counted = db.selectFrom('all_attempts').select((eb) => eb.fn.countAll<number>().as('count'));
   return (await counted.executeTakeFirstOrThrow()).count;
 }

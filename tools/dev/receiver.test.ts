@@ -7,7 +7,7 @@ const body = Buffer.from('{"id":"evt_1","text":"é"}');
 const signature = createHmac('sha256', secret).update(body).digest('hex');
 
 describe('verifySignature', () => {
-  it('accepts the HMAC of the raw body under the whole secret', () => {
+  it('accepts the HMAC of the raw body with the whole secret as key', () => {
     expect(verifySignature(body, signature, secret)).toBe(true);
   });
 

@@ -24,6 +24,12 @@ describe('until', () => {
     await expect(waiting).rejects.toThrow('Not within 0.02 s: a second row. Last: ["first"]');
   });
 
+  it('ends with the reason of its signal', async () => {
+    const reason = new Error('the process ended');
+    const waiting = until('never', () => false, { ...quick, signal: AbortSignal.abort(reason) });
+    await expect(waiting).rejects.toBe(reason);
+  });
+
   it('fails at its bound with the last error when the question threw', async () => {
     const cause = new Error('connection refused');
     const waiting = until('an answer', () => Promise.reject(cause), { ...quick, withinMs: 20 });

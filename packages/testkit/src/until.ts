@@ -7,6 +7,8 @@ export interface UntilOptions<Answer> {
   withinMs?: number;
   /** The pause between two questions; 20 ms by default. */
   everyMs?: number;
+  /** Ends the wait, with its reason as the error. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -21,7 +23,7 @@ export async function until<Answer>(
   ask: () => Answer | Promise<Answer>,
   options: UntilOptions<Answer> = {},
 ): Promise<Answer> {
-  const { holds = Boolean, withinMs = 15_000, everyMs = 20 } = options;
+  const { holds = Boolean, withinMs = 15_000, everyMs = 20, signal } = options;
   const deadline = performance.now() + withinMs;
   for (;;) {
     const last = await attempt(ask);
@@ -33,6 +35,7 @@ export async function until<Answer>(
         last.ok ? {} : { cause: last.error },
       );
     }
+    signal?.throwIfAborted();
     await pause(everyMs);
   }
 }

@@ -86,7 +86,7 @@ it.each([
   expect([...read.keys()]).toEqual(['fan-out', 'events', 'release', 'dispatch', 'outcomes', 'relay']);
 });
 
-/** Somebody else's: 20,000 deliveries done, 20,000 due, 20,000 events waiting; 5,000 webhooks that others have. */
+/** Rows of other organizations: 20,000 deliveries done, 20,000 due, 20,000 events in the outbox, 5,000 webhooks. */
 async function fill(at: number): Promise<void> {
   const other = await insertOrganization(operator);
   const webhookId = await insertWebhook(operator, { organizationId: other });

@@ -7,7 +7,7 @@ import { killWorkers } from '../worker-killed.ts';
 import { suspendWorker } from '../worker-suspended.ts';
 import { type Campaign, minutes } from './entry.ts';
 
-/** Processes that end, sleep or are born to die. */
+/** Processes that are killed, suspended or replaced, and what kills them. */
 export const processes = {
   R15: {
     promise: 'R15',
@@ -72,7 +72,7 @@ export const processes = {
   },
   R13: {
     promise: 'R13',
-    what: 'jobs that nobody understands; a delivery that kills its process',
+    what: 'malformed jobs; a delivery that kills its process',
     backends: 'both',
     short: (stores) => poison(stores, { badJobs: 5, innocents: 60, deaths: 3, companions: false }),
     full: (stores) => poison(stores, { badJobs: 1_000, innocents: 2_000, deaths: 10, companions: true }),

@@ -4,11 +4,11 @@ import { fillRedis } from '../redis-full.ts';
 import { loseRedis } from '../redis-lost.ts';
 import { type Campaign, minutes } from './entry.ts';
 
-/** Leases of 6 s: longer than the short outages, and not so long that a test waits for them. */
+/** Leases of 6 s: longer than the short outages, and short enough that a test can wait for one to run out. */
 const shortLeases = { WEBHOOK_TIMEOUT_MS: '2000', WORKER_LEASE_MARGIN: '4s', WORKER_START_WITHIN: '2s' };
 const manyPosts = { webhooks: 10, eventsPerPost: 20, eventsWhenFull: 1_000 };
 
-/** Stores that are away, forget, or are full, and the network to them. */
+/** Stores that are away, lose their data or are full, and the network to them. */
 export const stores = {
   R3: {
     promise: 'R3',
@@ -105,13 +105,13 @@ export const stores = {
         settleWithinMs: minutes(3),
       }),
   },
-  'R5-forget': {
+  'R5-black-hole': {
     promise: 'R3, R5',
-    what: 'connections to the stores that carry nothing any more and are not told, under load',
+    what: 'connections to the stores black-holed, as by a firewall that drops their state, under load',
     backends: 'both',
     full: (stores) =>
       spoilNetwork(stores, {
-        faults: ['forget'],
+        faults: ['black hole'],
         alwaysAnswers: false,
         eventsPerSecond: 20,
         webhooks: 3,

@@ -1,35 +1,35 @@
 import { startWithoutQueue } from '../queue-away.ts';
-import { deafenWorker } from '../stalled-worker.ts';
+import { stallConsumer } from '../stalled-consumer.ts';
 import { giveWrongKeys, setClocksWrong } from '../wrong-processes.ts';
 import { alike, type Campaign, minutes } from './entry.ts';
 
-const deafness = { eventsPerSecond: 10, settleWithinMs: minutes(1) };
+const stall = { eventsPerSecond: 10, settleWithinMs: minutes(1) };
 
-/** Processes that are up and have something wrong with them. */
+/** Processes that run with stalled connections, without their queue, with wrong keys or wrong clocks. */
 export const wrong = {
   'F9-waiting': {
     promise: 'F9',
-    what: 'a worker’s Redis connection that waits for jobs hears nothing any more',
+    what: 'a worker’s Redis connection that waits for jobs stalls',
     backends: 'redis',
-    ...alike((stores) => deafenWorker(stores, { ...deafness, deaf: 'waiting' })),
+    ...alike((stores) => stallConsumer(stores, { ...stall, what: 'waiting' })),
   },
   'F9-fetching': {
     promise: 'F9',
-    what: 'a worker’s Redis connection that fetches jobs hears nothing any more',
+    what: 'a worker’s Redis connection that fetches jobs stalls',
     backends: 'redis',
-    ...alike((stores) => deafenWorker(stores, { ...deafness, deaf: 'fetching' })),
+    ...alike((stores) => stallConsumer(stores, { ...stall, what: 'fetching' })),
   },
-  'F9-forgotten': {
+  'F9-black-holed': {
     promise: 'F9',
-    what: 'all connections of a worker to Redis carry nothing any more and are not told',
+    what: 'all connections of a worker to Redis are black-holed',
     backends: 'redis',
-    ...alike((stores) => deafenWorker(stores, { ...deafness, deaf: 'forgotten' })),
+    ...alike((stores) => stallConsumer(stores, { ...stall, what: 'black-holed' })),
   },
   'F9-lasting': {
     promise: 'F9',
-    what: 'the same for that connection and every one that takes its place',
+    what: 'a worker’s Redis connection that fetches jobs stalls, and every one that takes its place',
     backends: 'redis',
-    ...alike((stores) => deafenWorker(stores, { ...deafness, deaf: 'fetching, for good' })),
+    ...alike((stores) => stallConsumer(stores, { ...stall, what: 'lasting' })),
   },
   'F9-start': {
     promise: 'F9',

@@ -15,7 +15,7 @@ describe('openDemoState', () => {
   const webhook = { id: 'whk_1', secret: 'whsec_1', encryption_key: 'abc' };
   const known = { organization_id: 'org_1', api_key: 'nwk_1', webhook };
 
-  it('knows in the next run what it was told, by database', () => {
+  it('keeps its state per database for the next run', () => {
     const file = join(folder, 'state.json');
     const first = openDemoState(file);
     first.setReceiverPort(3443);
@@ -27,21 +27,24 @@ describe('openDemoState', () => {
     expect(second.database('constructor')).toBeUndefined();
   });
 
-  it('is for the eyes of its owner only', () => {
+  it('is readable by its owner only', () => {
     const file = join(folder, 'state.json');
     openDemoState(file).setReceiverPort(3443);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it.each([['{"databases":{"embedded":{"api_key":1}}}'], ['{'], ['']])('begins anew with a broken file: %s', (text) => {
-    const file = join(folder, 'state.json');
-    writeFileSync(file, text);
-    expect(openDemoState(file).database('embedded')).toBeUndefined();
-  });
+  it.each([['{"databases":{"embedded":{"api_key":1}}}'], ['{'], ['']])(
+    'starts with an empty state when the file is broken: %s',
+    (text) => {
+      const file = join(folder, 'state.json');
+      writeFileSync(file, text);
+      expect(openDemoState(file).database('embedded')).toBeUndefined();
+    },
+  );
 });
 
 describe('loadGeneratedSecrets', () => {
-  it('makes them once and keeps them, for the eyes of their owner only', () => {
+  it('makes the secrets once and keeps them, readable by their owner only', () => {
     const file = join(folder, 'secrets.json');
     const made = loadGeneratedSecrets(file);
     expect(made.encryptionKeys).toMatch(/^local:[A-Za-z0-9+/]{43}=$/);
@@ -53,7 +56,7 @@ describe('loadGeneratedSecrets', () => {
 });
 
 describe('keyFingerprints', () => {
-  it('tells whether a key is still in the ring, without showing it', () => {
+  it('recognizes a key of the ring without containing it', () => {
     const [old] = keyFingerprints('a:c2VjcmV0');
     expect(keyFingerprints('b:b3RoZXI=, a:c2VjcmV0')).toContain(old);
     expect(keyFingerprints('b:b3RoZXI=')).not.toContain(old);

@@ -7,9 +7,9 @@ describe('choosePorts', () => {
   let holder: Server;
   let busy: number;
   const said: string[] = [];
-  const choose = (...wishes: { given?: number; usual: number }[]) =>
+  const choose = (...requests: { given?: number; usual: number }[]) =>
     choosePorts(
-      wishes.map(({ given, usual }) => ({ name: 'SOME_PORT', host: '127.0.0.1', given, usual })),
+      requests.map(({ given, usual }) => ({ name: 'SOME_PORT', host: '127.0.0.1', given, usual })),
       (line) => said.push(line),
     );
 

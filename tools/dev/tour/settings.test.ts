@@ -37,7 +37,7 @@ describe('serviceEnvironment', () => {
     });
   });
 
-  it('leaves a given secret as it was given, also one that comes as a file', () => {
+  it('leaves a given secret unchanged, also one that is given as a file', () => {
     const env = { DATABASE_URL: 'postgresql://given', INTERNAL_API_SECRET_FILE: import.meta.filename };
     const services = serviceEnvironment(env, given(env), made);
     expect(services.DATABASE_URL).toBe('postgresql://given');
@@ -45,20 +45,20 @@ describe('serviceEnvironment', () => {
     expect(services.INTERNAL_API_SECRET_FILE).toBe(import.meta.filename);
   });
 
-  it('adds the ranges that are given to its own', () => {
+  it('adds the given ranges to its own', () => {
     const env = { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '10.0.0.0/8' };
     const services = serviceEnvironment(env, given(env), made);
     expect(services.WEBHOOK_ALLOWED_PRIVATE_CIDRS).toBe('127.0.0.0/8,::1/128,10.0.0.0/8');
   });
 
-  it('hands settings through that it knows nothing of', () => {
+  it('passes on settings that it does not know', () => {
     const env = { REDIS_URL: 'redis://given', WEBHOOK_TIMEOUT_MS: '900' };
     expect(serviceEnvironment(env, given(env), made)).toMatchObject(env);
   });
 });
 
 describe('readGivenSettings', () => {
-  it('names every problem and every likely typo', () => {
+  it('names every problem and every unknown setting', () => {
     expect(readGivenSettings({ API_PORT: 'x', WORKER_PORT: '70000' })).toMatchObject({
       ok: false,
       problems: [expect.stringContaining('API_PORT'), expect.stringContaining('WORKER_PORT')],
@@ -80,7 +80,7 @@ describe('localUrl', () => {
 });
 
 describe('databaseName', () => {
-  it('says which database it is, and neither role nor password', () => {
+  it('names the database without its role and password', () => {
     expect(databaseName('postgresql://role:secret@db.example/name?sslmode=require')).toBe('db.example:5432/name');
   });
 });

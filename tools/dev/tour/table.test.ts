@@ -7,7 +7,7 @@ const columns = [
 ];
 
 describe('renderTable', () => {
-  it('makes each column as wide as its widest cell, numbers to the right', () => {
+  it('makes each column as wide as its widest cell and aligns numbers to the right', () => {
     const rows = [
       { name: 'a longer name', count: 7 },
       { name: 'b', count: 123_456 },
@@ -20,7 +20,7 @@ describe('renderTable', () => {
     ]);
   });
 
-  it('shows the titles alone when there is nothing', () => {
+  it('shows only the titles when there are no rows', () => {
     expect(renderTable(columns, [])).toEqual(['name  count', '----  -----']);
   });
 });

@@ -1,4 +1,4 @@
-import { insertOrganization, openTestDatabase, testEvent, untilSomebodyWaits } from '@enterprise-api/testkit';
+import { insertOrganization, openTestDatabase, testEvent, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../ledger/index.ts';
@@ -30,7 +30,7 @@ async function writeLastWhileFirstIsHeld(first: () => NewEvent, last: () => NewE
   const held = await db.transaction().execute(async (holder) => {
     await writeEvents(holder, [first()]);
     const both = writeEvents(db, [last(), first()]);
-    await untilSomebodyWaits(db);
+    await untilLockWait(db);
     const written = await db.transaction().execute(async (third) => {
       await sql`set local lock_timeout = '500ms'`.execute(third);
       return writeEvents(third, [last()]);

@@ -4,7 +4,7 @@ import type { Database } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createBatches } from './batches.ts';
-import { newEvent } from './new-event.ts';
+import { type NewEvent, newEvent } from './new-event.ts';
 import type { Notifier } from './notifier.ts';
 import { StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
 
@@ -60,15 +60,7 @@ export function createEventProducer(options: {
   clock?: DatabaseClock;
 }): EventProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
-  const batches = createBatches(async (events, isUrgent) => {
-    try {
-      return await writeEvents(db, events, isUrgent ? new Date(clock.now() + arrivesWithinMs) : null);
-    } catch (error) {
-      // The next deadline is reckoned from a new measurement: the database's clock may have been set.
-      if (error instanceof StatementTooLateError) await clock.measure(db);
-      throw error;
-    }
-  });
+  const batches = createBatches((events, isUrgent) => writeInTime(db, clock, events, isUrgent));
   const notify = (written: readonly WrittenEvent[]) => notifier.notify(written.filter((event) => !event.duplicate));
   return {
     emit: async (events, request) => {
@@ -98,4 +90,19 @@ export function createEventProducer(options: {
       return result;
     },
   };
+}
+
+async function writeInTime(
+  db: Database,
+  clock: DatabaseClock,
+  events: NewEvent[],
+  isUrgent: boolean,
+): Promise<WrittenEvent[]> {
+  try {
+    return await writeEvents(db, events, isUrgent ? new Date(clock.now() + arrivesWithinMs) : null);
+  } catch (error) {
+    // The next deadline is computed from a new measurement: the database's clock may have been set.
+    if (error instanceof StatementTooLateError) await clock.measure(db);
+    throw error;
+  }
 }

@@ -9,7 +9,7 @@ it('a connection that dies between two statements of a transaction fails the tra
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
     const pid = rows[0]?.pid ?? 0;
     await sql`select pg_terminate_backend(${pid}, 5_000)`.execute(db);
-    // The word of its end is in the socket by now; another round trip lets this process read it.
+    // The end of the connection is in the socket's buffer by now; another round trip lets this process read it.
     await sql`select 1`.execute(db);
     await sql`select 1`.execute(trx);
   });
@@ -18,7 +18,7 @@ it('a connection that dies between two statements of a transaction fails the tra
   await close();
 });
 
-it('a server that is gone without a word fails the statement, and the next one has a new connection', async () => {
+it('a server that is gone silently fails the statement, and the next one has a new connection', async () => {
   const database = await createTestDatabase();
   const { hostname, port } = new URL(database.url);
   const proxy = await startFaultProxy({ host: hostname, port: Number(port) });

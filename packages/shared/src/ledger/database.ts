@@ -45,7 +45,7 @@ const idleForMs = 30_000;
  */
 export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off' };
 
-/** The pool beneath {@link createDatabase}, for the one place that needs `LISTEN`. */
+/** The pool beneath {@link createDatabase}. */
 export function createPool(options: DatabaseOptions): Pool {
   const settings = options.serverSettings && setStatements(options.serverSettings);
   const pool = new Pool({

@@ -5,7 +5,7 @@ import { ensurePartitions } from './partitions.ts';
 
 const inHalfAYear = new Date(Date.now() + 182 * 24 * 3_600_000);
 
-it('partitions are created beside long queries, which hold nobody up', async () => {
+it('partitions are created while long queries run, and block no other statement', async () => {
   const { db, close } = await openTestDatabase();
   await db.transaction().execute(async (reader) => {
     await sql`select count(*) from deliveries`.execute(reader);

@@ -56,7 +56,7 @@ export interface WebhookUrlsTable {
 
 export interface WebhookHealthTable {
   webhook_id: Uuid;
-  /** Failures of the kinds that open the breaker, since the last success. */
+  /** Failures of the kinds that open the circuit, since the last success. */
   consecutive_failures: Generated<number>;
   /** Failed attempts of any kind since the last success. */
   failed_attempts: Generated<number>;

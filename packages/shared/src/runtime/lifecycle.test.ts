@@ -10,17 +10,18 @@ async function runService(start: string) {
     import { createLogger } from '${logger}';
     // Like the sockets of a real service.
     setInterval(() => undefined, 60_000);
-    await runService(createLogger('test', 'info'), 2_000, async (giveUp) => { ${start} });`;
+    const log = createLogger('test', 'info');
+    await runService(log, 2_000, async (giveUp) => { ${start} });`;
   const service = await spawnGuarded(process.execPath, ['--input-type=module', '-e', program], { env: {} });
   const { code } = await service.exited;
   const messages = service.lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).msg as string);
   return { code, messages };
 }
 
-const stop = "stop: async () => process.stdout.write(JSON.stringify({ msg: 'drained' }) + '\\n')";
+const stop = "stop: async () => log.info('drained')";
 
 describe('a service', () => {
-  it('that gives up stops as at SIGTERM, and exits 1', async () => {
+  it('stops as at SIGTERM when it gives up, and exits 1', async () => {
     const { code, messages } = await runService(
       `setTimeout(() => giveUp(new Error('stalled')), 1); return { ${stop} };`,
     );
@@ -34,7 +35,7 @@ describe('a service', () => {
     expect(messages).toEqual(['stopping', 'drained', 'stopped']);
   });
 
-  it('that ends by an exception which is not caught exits 70 at once', async () => {
+  it('exits 70 at once after an uncaught exception', async () => {
     const { code, messages } = await runService(
       `setTimeout(() => { throw new Error('bug'); }, 1); return { ${stop} };`,
     );

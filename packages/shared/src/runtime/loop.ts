@@ -21,7 +21,6 @@ export function createLoop({ run, onError, delayAfterErrorMs, random = Math.rand
   let current: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = true;
-
   const schedule = (delayMs: number) => {
     if (!isStopped) timer = setTimeout(begin, delayMs * (0.9 + random() * 0.2));
   };

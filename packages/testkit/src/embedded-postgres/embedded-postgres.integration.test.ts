@@ -10,7 +10,7 @@ import { postgresBinaries } from './binaries.ts';
 import { postgresEnvironment } from './data-folder.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 
-/** What an earlier run can have left in the data folder, and that the next start is not troubled by it. */
+/** Whatever an earlier run left in the data folder, the next start works or explains what to do. */
 describe('startEmbeddedPostgres', () => {
   let folder: string;
   const said: string[] = [];
@@ -33,7 +33,7 @@ describe('startEmbeddedPostgres', () => {
     await expectDatabase(second, 'kept');
   });
 
-  it('stops a server that an earlier run left behind, and loses nothing', async () => {
+  it('stops a server that an earlier run left behind, and keeps its data', async () => {
     const first = await start();
     await ensureDatabase(first.url, 'kept');
     await first.stop();
@@ -43,14 +43,14 @@ describe('startEmbeddedPostgres', () => {
     await expectDatabase(again, 'kept');
   });
 
-  it('is not misled by a pid file whose number another program has by now', async () => {
+  it('starts despite a pid file whose number belongs to another program by now', async () => {
     await (await start()).stop();
     writeFileSync(join(folder, 'postgres/postmaster.pid'), `${process.pid}\n${folder}/postgres\n1\n`);
     await using again = await start();
     expect(again.created).toBe(false);
   });
 
-  it('sets a new password when the file that knew it is gone', async () => {
+  it('sets a new password when the file with the password is gone', async () => {
     const first = await start();
     await ensureDatabase(first.url, 'kept');
     await first.stop();
@@ -60,7 +60,7 @@ describe('startEmbeddedPostgres', () => {
     await expectDatabase(again, 'kept');
   });
 
-  it('leaves no half-made data folder when it is interrupted, and starts afterwards', async () => {
+  it('leaves no incomplete data folder when it is interrupted, and starts afterwards', async () => {
     const interruption = new AbortController();
     const options = optionsFor(folder, () => undefined);
     const onProgress = () => setImmediate(() => interruption.abort(new Error('interrupted')));
@@ -70,7 +70,7 @@ describe('startEmbeddedPostgres', () => {
     expect(again.created).toBe(true);
   });
 
-  it('says what to do about data of another PostgreSQL', async () => {
+  it('explains what to do about data of another PostgreSQL version', async () => {
     await (await start()).stop();
     const file = join(folder, 'postgres/PG_VERSION');
     const version = readFileSync(file, 'utf8');
@@ -80,7 +80,7 @@ describe('startEmbeddedPostgres', () => {
     await (await start()).stop();
   });
 
-  it('says so when the folder holds something else', async () => {
+  it('refuses a folder that holds something else', async () => {
     const other = join(folder, 'postgres');
     await (await start()).stop();
     rmSync(join(other, 'PG_VERSION'));
@@ -99,7 +99,7 @@ async function expectDatabase(postgres: EmbeddedPostgres, name: string): Promise
   await ensureDatabase(other, name);
 }
 
-/** A server on the data folder of which nobody takes care. */
+/** A server on the data folder without a guard. */
 async function startUnguarded(folder: string): Promise<number> {
   const data = join(folder, 'postgres');
   const account = postgresAccount(data, () => undefined);

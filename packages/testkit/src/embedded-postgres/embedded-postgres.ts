@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { readStateFile, writeStateFile } from '../processes/state-file.ts';
 import { databaseUrl, ensureDatabase } from '../stores/test-database.ts';
 import { type Account, postgresAccount } from './account.ts';
-import { postgresBinaries } from './binaries.ts';
+import { type PostgresBinaries, postgresBinaries } from './binaries.ts';
 import { type Creation, createDataFolder, needsCreation, resetPassword, role } from './data-folder.ts';
 import { canLiveIn, sharedPlace } from './places.ts';
 import { clearLeftovers } from './postmaster.ts';
@@ -16,11 +16,11 @@ export interface EmbeddedPostgresOptions {
   dataFolder: string;
   /** Created when it is missing. */
   database: string;
-  /** True: fsync on. False: for tests, fast and gone after a power cut. */
+  /** True: fsync on. False: for tests, faster, and lost after a power failure. */
   durable: boolean;
-  /** Told what was found or done that is out of the ordinary. */
+  /** Called with remarks about anything unusual that was found or done. */
   say: (line: string) => void;
-  /** Told what is being done when it takes a while. */
+  /** Called when a step takes a while. */
   onProgress?: (text: string) => void;
   signal?: AbortSignal;
 }
@@ -43,7 +43,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What must be known again at the next start; in `postgres.json`, for the owner's eyes only. */
+/** The state that the next start needs, in `postgres.json`, readable by its owner only. */
 const stateSchema = z.object({ password: z.string().regex(/^[\w-]{20,}$/), port: z.int().min(0).max(65_535) });
 
 const tuning = { max_connections: '200', timezone: 'UTC', log_timezone: 'UTC' };
@@ -61,27 +61,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const account = postgresAccount(join(dataFolder, 'postgres'), say);
   const binaries = await postgresBinaries(account, say);
   const stateFile = join(dataFolder, 'postgres.json');
-  const known = readStateFile(stateFile, stateSchema);
-  const folder = chooseFolder(options, account, known !== undefined);
-  await clearLeftovers(folder, say);
-  const created = needsCreation(folder, binaries);
-  const password = known?.password ?? randomBytes(24).toString('base64url');
-  const creation: Creation = { binaries, account, password, durable, signal };
-  if (created) options.onProgress?.('Creating the database files, once');
-  // The password is kept before the files that ask for it exist: a kill in between locks nobody out.
-  if (known === undefined && !created) resetPassword(folder, creation);
-  writeStateFile(stateFile, { password, port: known?.port ?? 0 });
-  if (created) await createDataFolder(folder, creation);
+  const { folder, created, password, port } = await prepareData(options, { stateFile, account, binaries });
   const logFile = join(dataFolder, 'postgres.log');
   const settings = { ...tuning, ...(durable ? {} : withoutDurability) };
-  const server = await startServer(folder, {
-    binaries,
-    account,
-    port: known?.port || undefined,
-    settings,
-    logFile,
-    signal,
-  });
+  const server = await startServer(folder, { binaries, account, port, settings, logFile, signal });
   writeStateFile(stateFile, { password, port: server.port });
   const adminUrl = `postgresql://${role}:${password}@127.0.0.1:${server.port}/postgres`;
   const stop = async () => void (await server.process.stop(15_000));
@@ -106,13 +89,35 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
+interface Installation {
+  stateFile: string;
+  account: Account | undefined;
+  binaries: PostgresBinaries;
+}
+
+/** Finds or creates the data folder, with a password that is known. */
+async function prepareData(options: EmbeddedPostgresOptions, { stateFile, account, binaries }: Installation) {
+  const known = readStateFile(stateFile, stateSchema);
+  const folder = chooseFolder(options, account, known !== undefined);
+  await clearLeftovers(folder, options.say);
+  const created = needsCreation(folder, binaries);
+  const password = known?.password ?? randomBytes(24).toString('base64url');
+  const creation: Creation = { binaries, account, password, durable: options.durable, signal: options.signal };
+  if (created) options.onProgress?.('Creating the database files, once');
+  // The password is stored before the files that need it exist: a kill in between makes no data unreadable.
+  if (known === undefined && !created) resetPassword(folder, creation);
+  writeStateFile(stateFile, { password, port: known?.port ?? 0 });
+  if (created) await createDataFolder(folder, creation);
+  return { folder, created, password, port: known?.port || undefined };
+}
+
 /** `postgres/` in the data folder, or a place outside the project when the account cannot get there. */
 function chooseFolder(options: EmbeddedPostgresOptions, account: Account | undefined, known: boolean): string {
   const inside = join(options.dataFolder, 'postgres');
   if (canLiveIn(account, options.dataFolder)) return inside;
   const outside = join(sharedPlace(options.dataFolder), 'postgres');
   options.say(`User "postgres" cannot reach ${options.dataFolder}: the database files are in ${outside}.`);
-  // Without postgres.json the data folder was thrown away, and with it the wish to keep what stands outside it.
+  // Without postgres.json the data folder was deleted: then the files outside of it go as well.
   if (!known && existsSync(outside)) rmSync(outside, { recursive: true, force: true });
   return outside;
 }

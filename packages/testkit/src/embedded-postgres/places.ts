@@ -8,7 +8,7 @@ import { type Account, accountCan } from './account.ts';
  * A folder outside the project that every user can reach, for what user `postgres` cannot reach inside it (a clone
  * below /root, say). Its name comes from the project's path, so that the next run finds it again.
  *
- * @throws when somebody else owns the folder: what lies in it would be theirs to change
+ * @throws when another user owns the folder, and so could change the files in it
  */
 export function sharedPlace(project: string): string {
   const name = `enterprise-api-${createHash('sha256').update(realpathSync(project)).digest('hex').slice(0, 10)}`;
@@ -20,7 +20,7 @@ export function sharedPlace(project: string): string {
       continue;
     }
     const stat = lstatSync(place);
-    if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new Error(`${place} belongs to somebody else.`);
+    if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new Error(`${place} belongs to another user.`);
     chmodSync(place, 0o711);
     return place;
   }

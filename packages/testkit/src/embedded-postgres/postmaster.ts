@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../until.ts';
 
 /**
  * Clears what a run that was killed left in a data folder: a server that still runs on it is stopped, a pid file whose
@@ -50,11 +50,8 @@ function servesFolder(pid: number, folder: string): boolean {
   return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(folder);
 }
 
-/** A dead process that its parent has not collected yet is alive by its number, but serves nothing. */
+/** A dead process that its parent has not reaped yet still has its number, but serves nothing. */
 async function ended(pid: number, folder: string, withinMs: number): Promise<boolean> {
-  for (const until = performance.now() + withinMs; performance.now() < until; ) {
-    if (!isAlive(pid) || !servesFolder(pid, folder)) return true;
-    await pause(50);
-  }
-  return false;
+  const hasEnded = () => !isAlive(pid) || !servesFolder(pid, folder);
+  return await until(`process ${pid} has ended`, hasEnded, { withinMs, everyMs: 50 }).catch(() => false);
 }

@@ -9,7 +9,7 @@ import { postgresEnvironment } from './data-folder.ts';
 export interface ServerOptions {
   binaries: PostgresBinaries;
   account: Account | undefined;
-  /** Wished for; another one is taken when it is busy. */
+  /** Preferred; another one is used when it is busy. */
   port: number | undefined;
   /** Server settings, by name. */
   settings: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
     cwd: '/',
     env: postgresEnvironment,
     account,
-    // Without waiting for its clients; what was committed is on disk either way.
+    // Does not wait for clients; committed data are on disk in any case.
     stopSignal: 'SIGINT',
     quitSignal: 'SIGQUIT',
     onLine: (line) => {
@@ -61,7 +61,7 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
       if (line.includes('database system is ready to accept connections')) ready.resolve('ready');
     },
   });
-  // Only while it starts: later it is stopped last, after those who use it.
+  // Only while it starts: later it is stopped last, after the processes that use it.
   const cancel = () => server.kill('SIGINT');
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted) cancel();
@@ -70,7 +70,7 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
   return first === 'ready' ? { kind: 'ready', process: server } : { kind: 'ended', lines: server.lines };
 }
 
-/** A taken port, or the last processes of a killed server that have not noticed yet: both pass. */
+/** A busy port, or processes of a killed server that have not ended yet: both are temporary. */
 function reasonToTryAgain(lines: readonly string[]): 'port' | 'leftovers' | undefined {
   const text = lines.join('\n');
   if (text.includes('could not bind')) return 'port';

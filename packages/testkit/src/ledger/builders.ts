@@ -5,7 +5,7 @@ import { newUuid, type PublicId, toPublicId } from '@enterprise-api/shared/runti
 import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
 import { createTestDatabase } from '../stores/test-database.ts';
 
-/** The key ring that test rows are sealed with; processes under test get it as SECRETS_ENCRYPTION_KEYS. */
+/** The key ring of test rows, and SECRETS_ENCRYPTION_KEYS of processes under test. */
 export const testKeyRing = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** The secret of every webhook that {@link insertWebhook} makes, unless told otherwise. */
@@ -78,7 +78,7 @@ export function testEvent(organizationId: string, values: Partial<Omit<EmitEvent
   return { organization_id, data, ...values, type };
 }
 
-/** Writes events with their outbox rows; nobody is told. */
+/** Writes events with their outbox rows, without a wake-up job. */
 export function insertEvents(db: Database, events: readonly EmitEvent[]): Promise<WrittenEvent[]> {
   return writeEvents(
     db,

@@ -2,7 +2,7 @@ import { eventPatternPairs } from '@enterprise-api/shared/contracts';
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
-/** What the ledger says after a fault: all that must be 0, and what there is. */
+/** The state of the ledger after a fault: counts that must be 0, and deliveries by status. */
 export interface LedgerAudit {
   /** Deliveries that break the invariant (`countInvariantViolations`). */
   violations: number;
@@ -19,9 +19,9 @@ export interface LedgerAudit {
 const allRows = 1_000_000;
 
 /**
- * The audit after every fault. Holds where webhooks were made before the events and did not change: then a pair that
- * matches now matched when its event was taken. Sets are compared as sets: of rows just written the planner knows
- * nothing, and has probed a hundred thousand of them one by one for longer than a statement may take.
+ * The audit after every fault. Valid where webhooks were made before the events and did not change: then a pair that
+ * matches now matched when its event was fanned out. The set operations are deliberate: without
+ * statistics on new rows, the planner probed 100,000 pairs one by one, for longer than the statement timeout.
  */
 export async function auditLedger(db: Database): Promise<LedgerAudit> {
   const { rows } = await sql<Omit<LedgerAudit, 'violations' | 'statuses'>>`

@@ -10,7 +10,7 @@ import {
   writeTruncated,
 } from './dns-message.ts';
 
-/** What the server says about a name, at once for both families. */
+/** The server's answer for a name, for both address families. */
 export type DnsEntry =
   | {
       a?: readonly string[];
@@ -21,14 +21,14 @@ export type DnsEntry =
       ttl?: number;
     }
   | { code: Exclude<ResponseCode, 'NOERROR'> }
-  /** Never answers. */
+  /** Gives no answer. */
   | 'silent';
 
 /** A fixed entry, or one per query: `count` is how often the name and type were asked for before. */
 export type DnsScript = DnsEntry | ((query: { type: 'A' | 'AAAA'; count: number }) => DnsEntry);
 
 export type DnsServer = {
-  /** `127.0.0.1:port`, as resolvers take it. */
+  /** `127.0.0.1:port`, in the notation of resolvers. */
   address: string;
   /** Names as they were asked for, in order, with their type: `A example.org`. */
   queries: string[];
@@ -38,29 +38,15 @@ export type DnsServer = {
 };
 
 /**
- * A name server on loopback that says what a test wants. Names it does not know do not exist. What is too long for a
- * datagram it says over TCP, as the truncated answer asks for.
+ * A name server on loopback with scripted answers. Unknown names do not exist (NXDOMAIN). An answer that is too long
+ * for a datagram is truncated, and complete over TCP.
  */
 export async function startDnsServer(names: Record<string, DnsScript> = {}): Promise<DnsServer> {
   const scripts = new Map(Object.entries(names));
   const queries: string[] = [];
-  const answerTo = (message: Buffer): { whole: Buffer; truncated: Buffer } | null => {
-    const question = readQuestion(message);
-    const type = question?.type === recordTypes.A ? 'A' : question?.type === recordTypes.AAAA ? 'AAAA' : null;
-    if (question === null || type === null) return null;
-    const label = `${type} ${question.name}`;
-    const count = queries.filter((query) => query === label).length;
-    queries.push(label);
-    const script = scripts.get(question.name) ?? { code: 'NXDOMAIN' };
-    const entry = typeof script === 'function' ? script({ type, count }) : script;
-    if (entry === 'silent') return null;
-    const code = 'code' in entry ? entry.code : 'NOERROR';
-    const records = 'code' in entry ? [] : recordsOf(question.name, type, entry);
-    return { whole: writeResponse(question, code, records), truncated: writeTruncated(question) };
-  };
   const { udp, tcp, port } = await listenOnBoth();
   udp.on('message', (message, peer) => {
-    const answer = answerTo(message);
+    const answer = answerTo(message, scripts, queries);
     if (answer === null) return;
     udp.send(answer.whole.length > datagramBytes ? answer.truncated : answer.whole, peer.port, peer.address);
   });
@@ -68,8 +54,8 @@ export async function startDnsServer(names: Record<string, DnsScript> = {}): Pro
     connection
       .on('error', () => undefined)
       .on('data', (chunk) => {
-        // A query is far smaller than a segment: it comes whole, behind the two bytes of its length.
-        const answer = answerTo(chunk.subarray(2));
+        // A query is far smaller than a segment, so it arrives in one piece, behind the two bytes of its length.
+        const answer = answerTo(chunk.subarray(2), scripts, queries);
         if (answer === null) return;
         const length = Buffer.alloc(2);
         length.writeUInt16BE(answer.whole.length);
@@ -90,10 +76,30 @@ export async function startDnsServer(names: Record<string, DnsScript> = {}): Pro
   };
 }
 
-/** What resolvers announce to take in one datagram (EDNS). */
+/** Adds the query to `queries`. @returns null when the script gives no answer */
+function answerTo(
+  message: Buffer,
+  scripts: ReadonlyMap<string, DnsScript>,
+  queries: string[],
+): { whole: Buffer; truncated: Buffer } | null {
+  const question = readQuestion(message);
+  const type = question?.type === recordTypes.A ? 'A' : question?.type === recordTypes.AAAA ? 'AAAA' : null;
+  if (question === null || type === null) return null;
+  const label = `${type} ${question.name}`;
+  const count = queries.filter((query) => query === label).length;
+  queries.push(label);
+  const script = scripts.get(question.name) ?? { code: 'NXDOMAIN' };
+  const entry = typeof script === 'function' ? script({ type, count }) : script;
+  if (entry === 'silent') return null;
+  const code = 'code' in entry ? entry.code : 'NOERROR';
+  const records = 'code' in entry ? [] : recordsOf(question.name, type, entry);
+  return { whole: writeResponse(question, code, records), truncated: writeTruncated(question) };
+}
+
+/** The size of datagrams that resolvers accept (EDNS). */
 const datagramBytes = 1_232;
 
-/** UDP and TCP on one port: the one that the system chose for UDP may be taken for TCP, and then another is tried. */
+/** UDP and TCP on one port. When the port that the system chose for UDP is busy for TCP, another one is tried. */
 async function listenOnBoth() {
   for (;;) {
     const udp = createSocket('udp4');

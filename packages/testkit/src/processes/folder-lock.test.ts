@@ -24,9 +24,9 @@ describe('lockFolder', () => {
 
   it.each([
     ['whose holder is gone', { pid: 2 ** 22 - 1, started: '1' }],
-    ['whose number another program has by now', { pid: process.pid, started: 'some other time' }],
-    ['that is no lock at all', {}],
-  ])('takes over a lock %s', (_what, content) => {
+    ['whose process number belongs to another program by now', { pid: process.pid, started: 'some other time' }],
+    ['that is malformed', {}],
+  ])('replaces a lock %s', (_what, content) => {
     writeFileSync(file, JSON.stringify(content));
     using held = lockFolder(file);
     expect(held).toBeDefined();

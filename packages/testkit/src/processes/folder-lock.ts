@@ -5,8 +5,8 @@ import { z } from 'zod';
 const holderSchema = z.object({ pid: z.int().positive(), started: z.string().min(1) });
 
 /**
- * Takes a folder for this process alone, for as long as it lives. A lock whose holder is gone is taken over, also when
- * another program has got its number since.
+ * Locks a folder for this process, for as long as it lives. A lock whose holder is gone is replaced, also when another
+ * program has its process number by now.
  *
  * @throws when another run holds it
  */
@@ -14,15 +14,15 @@ export function lockFolder(file: string): Disposable {
   const draft = `${file}.${process.pid}.new`;
   writeFileSync(draft, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), { mode: 0o600 });
   try {
-    while (!claim(draft, file)) removeIfStale(file);
+    while (!tryLink(draft, file)) removeIfStale(file);
   } finally {
     rmSync(draft, { force: true });
   }
   return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
 }
 
-/** A link appears whole or not at all, and never over another one. */
-function claim(draft: string, file: string): boolean {
+/** A link appears complete, and never replaces another one. */
+function tryLink(draft: string, file: string): boolean {
   try {
     linkSync(draft, file);
     return true;
@@ -46,8 +46,8 @@ function removeIfStale(file: string): void {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  // Another run may have taken the stale lock over in the meantime: then this was its new one, and goes back.
-  if (readIfThere(aside) !== seen) claim(aside, file);
+  // Another run may have replaced the stale lock in the meantime: then this file is the new lock, and goes back.
+  if (readIfThere(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }
 
@@ -63,7 +63,7 @@ function readIfThere(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** When a process started, in whatever words the system has for it; empty when none of that number is alive. */
+/** The start time of a process in the notation of the system; empty when there is none with that number. */
 function startOf(pid: number): string {
   try {
     // What follows the program's name, which may itself hold spaces and parentheses: state first, start as the 20th.

@@ -2,18 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Outside of what Linux (32768 to 60999) and macOS (49152 to 65535) give to whoever connects or listens without a wish:
- * of those, a test with a thousand connections takes one before the process it was meant for binds it.
+ * Outside of the ephemeral ports of Linux (32768 to 60999) and macOS (49152 to 65535): a test with a thousand
+ * connections would use one of those before the process that it is meant for listens on it.
  */
 const firstPort = 20_000;
 const portCount = 12_000;
 
-/** Each process begins somewhere else and gives no port twice, so that test files side by side do not meet. */
+/** Each process begins at a random port and returns none twice, so that parallel test files get different ones. */
 let next = Math.floor(Math.random() * portCount);
 
 /**
- * Ports of 127.0.0.1 that nobody uses, each another one. Afterwards they are free, and whoever binds one must be ready
- * to find it taken.
+ * Different ports of 127.0.0.1 on which no process listens. They are not reserved: another process may bind one first.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];

@@ -18,25 +18,25 @@ describe('spawnGuarded', () => {
     expect(seen.sort()).toEqual(['one', 'two']);
   });
 
-  it('rejects with the reason when the program is not there', async () => {
+  it('rejects with the reason when there is no such program', async () => {
     await expect(spawnGuarded('/no/such/program', [], { env })).rejects.toThrow('ENOENT');
   });
 
-  it('passes on nothing of our environment but what was asked for', async () => {
+  it('gives the program the given environment and nothing of ours', async () => {
     const child = await spawnGuarded('/usr/bin/env', [], { env: { ONLY: 'this' } });
     await child.exited;
     expect(child.lines).toEqual(['ONLY=this']);
   });
 
-  it('insists with SIGKILL when the program does not heed its stop signal', async () => {
-    const heard = Promise.withResolvers<void>();
-    const script = 'trap "" TERM; echo deaf; while :; do sleep 0.05; done';
-    const child = await spawnGuarded('/bin/sh', ['-c', script], { env, onLine: () => heard.resolve() });
-    await heard.promise;
+  it('sends SIGKILL when the program ignores its stop signal', async () => {
+    const ready = Promise.withResolvers<void>();
+    const script = 'trap "" TERM; echo ready; while :; do sleep 0.05; done';
+    const child = await spawnGuarded('/bin/sh', ['-c', script], { env, onLine: () => ready.resolve() });
+    await ready.promise;
     expect(await child.stop(50)).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  it('ends the program when its parent is killed without a word', async () => {
+  it('ends the program when its parent is killed with SIGKILL', async () => {
     const parent = spawn(process.execPath, ['--input-type=module', '-e', parentScript], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -13,11 +13,11 @@ export interface GuardedProcessOptions {
   output?: 'lines' | 'inherit';
   /** Called with each line of its output as it comes. */
   onLine?: (line: string) => void;
-  /** What asks it to end; SIGTERM by default. */
+  /** The signal of `stop`; SIGTERM by default. */
   stopSignal?: NodeJS.Signals;
-  /** Aborted: it is asked to end, as by `stop`. */
+  /** Stops it when aborted. */
   signal?: AbortSignal | undefined;
-  /** What ends it on the spot, when we leave by `process.exit`; SIGKILL by default. */
+  /** The signal that ends it at once when this process exits; SIGKILL by default. */
   quitSignal?: NodeJS.Signals;
 }
 
@@ -37,7 +37,7 @@ export interface GuardedProcess extends AsyncDisposable {
   /** Stops reading its output, as a stalled log collector does. */
   pauseOutput(): void;
   resumeOutput(): void;
-  /** Asks it to end, and insists with SIGKILL after `withinMs` (20 s). */
+  /** Asks it to end, and sends SIGKILL after `withinMs` (20 s). */
   stop(withinMs?: number): Promise<ProcessExit>;
 }
 
@@ -49,9 +49,9 @@ process.once('exit', () => {
 });
 
 /**
- * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches us and not it: we end it
- * in our order. A small shell watches our end of a pipe and ends the group when we die without a word (SIGKILL, out
- * of memory): no orphan outlives us.
+ * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches this process only, which
+ * ends its programs in order. A small shell watches a pipe to this process, and ends the group when this process dies
+ * by SIGKILL or for want of memory: no orphan is left.
  *
  * @throws when the program cannot be started at all
  */
@@ -60,19 +60,7 @@ export async function spawnGuarded(
   args: readonly string[],
   options: GuardedProcessOptions,
 ): Promise<GuardedProcess> {
-  const child = spawn(command, args, {
-    cwd: options.cwd,
-    env: { ...options.env },
-    detached: true,
-    stdio: options.output === 'inherit' ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
-    ...(options.account && { uid: options.account.uid, gid: options.account.gid }),
-  });
-  const closed = new Promise<ProcessExit>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
-  // Rejects with the reason when the program is not there or may not be run.
-  await once(child, 'spawn');
-  child.on('error', () => undefined);
+  const { child, closed } = await spawnProgram(command, args, options);
   const pid = child.pid as number;
   const stopSignal = options.stopSignal ?? 'SIGTERM';
   const guard = startGuard(pid, stopSignal);
@@ -102,7 +90,24 @@ export async function spawnGuarded(
   };
 }
 
-// A dead process that its new parent has not collected (Z) still counts as there for kill.
+async function spawnProgram(command: string, args: readonly string[], options: GuardedProcessOptions) {
+  const child = spawn(command, args, {
+    cwd: options.cwd,
+    env: { ...options.env },
+    detached: true,
+    stdio: options.output === 'inherit' ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    ...(options.account && { uid: options.account.uid, gid: options.account.gid }),
+  });
+  const closed = new Promise<ProcessExit>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  // Rejects with the reason when there is no such program, or it may not be run.
+  await once(child, 'spawn');
+  child.on('error', () => undefined);
+  return { child, closed };
+}
+
+// For kill, a dead process that its new parent has not reaped (Z) still exists.
 const guardScript = `
 trap "" HUP INT TERM
 read -r _
@@ -133,13 +138,13 @@ function startGuard(pid: number, stopSignal: NodeJS.Signals): ChildProcess {
 
 function collectLines(child: ChildProcess, onLine: GuardedProcessOptions['onLine']): string[] {
   const lines: string[] = [];
-  const take = (line: string) => {
+  const add = (line: string) => {
     lines.push(line);
     if (lines.length > linesKept) lines.splice(0, lines.length - linesKept);
     onLine?.(line);
   };
   for (const stream of [child.stdout, child.stderr] satisfies (Readable | null)[]) {
-    if (stream) createInterface({ input: stream }).on('line', take);
+    if (stream) createInterface({ input: stream }).on('line', add);
   }
   return lines;
 }

@@ -4,7 +4,7 @@ import { projectFolder } from './project-folder.ts';
 
 const manifest = join(projectFolder, 'package.json');
 
-/** What `npm run <script>` gives to node: options and entry point, from the project's folder. So whoever starts a service starts the same. */
+/** The arguments that `npm run <script>` passes to node, so that all callers start a service in the same way. */
 export function nodeArguments(script: 'api' | 'worker'): string[] {
   const { scripts } = JSON.parse(readFileSync(manifest, 'utf8')) as { scripts: Record<string, string> };
   const [, command] = /^exec node (.+)$/.exec(scripts[script] ?? '') ?? [];

@@ -1,9 +1,13 @@
+import { until } from '../until.ts';
 import { freePorts } from './free-ports.ts';
 import { type GuardedProcess, type ProcessExit, spawnGuarded } from './guarded-process.ts';
+import { noteNodeWarning } from './node-warnings.ts';
 import { nodeArguments } from './npm-script.ts';
 import { projectFolder } from './project-folder.ts';
 
 export type ServiceName = 'api' | 'webhook-worker';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly name: ServiceName;
@@ -14,7 +18,7 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly internalUrl: string;
   /** Settles when it has ended, by itself or by a signal. */
   readonly exited: Promise<ProcessExit>;
-  /** Its output so far, standard output and error, line by line. */
+  /** The last lines of its output, standard output and error. */
   readonly lines: readonly string[];
   /** The lines of its output that are log records. */
   logs(): Record<string, unknown>[];
@@ -24,63 +28,45 @@ export interface ServiceProcess extends AsyncDisposable {
   resumeOutput(): void;
   /** SIGTERM, and SIGKILL after 30 s. */
   stop(): Promise<ProcessExit>;
-  /** Waits until `/readyz` says 200. */
+  /** Waits until `/readyz` answers 200. */
   ready(withinMs?: number): Promise<void>;
 }
 
 export interface StartServiceOptions {
-  /** False: it is given back at once, for a test of how it fails. */
+  /** False: returns at once, for a test of a start that fails. */
   waitUntilReady?: boolean;
+  /** How long it may take until it is ready; 30 s by default. */
+  withinMs?: number;
+  /** Called with each line of its output. */
+  onLine?: (line: string) => void;
+  /** Ends the wait for readiness. */
+  signal?: AbortSignal;
 }
 
 const running = new Set<GuardedProcess>();
 
 /**
- * Starts the real process of a service, as `npm run api` and `npm run worker` do, on free ports of 127.0.0.1, and
- * waits until it is ready. It ends with the test process at the latest.
+ * Starts the real process of a service, as `npm run api` and `npm run worker` do, and waits until it is ready. It ends
+ * with this process at the latest. Ports that `env` does not set are free ones of 127.0.0.1.
  *
- * @param env settings beyond the ports and the PATH; nothing else is inherited, so a test says all it relies on
- * @throws with the last lines of its output when it ends or is not ready within 30 s
+ * @param env its settings; only the PATH is inherited, so a test names all it relies on
+ * @throws with the last lines of its output when it ends or is not ready in time
  */
 export async function startService(
   name: ServiceName,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   options: StartServiceOptions = {},
 ): Promise<ServiceProcess> {
   for (let tries = 1; ; tries++) {
+    const settings = { PATH: process.env.PATH, ...(await portsFor(name)), ...env };
     try {
-      return await tryToStart(name, env, options);
+      return await launch(name, settings, options);
     } catch (error) {
-      // Free ports are free until somebody else, such as another run on this machine, is quicker.
-      if (tries === 3 || !String(error).includes('EADDRINUSE')) throw error;
+      // Another process may bind a free port first; a port that `env` sets stays taken.
+      const isOurChoice = !portNames[name].every((port) => port in env);
+      if (tries === 3 || !isOurChoice || !String(error).includes('EADDRINUSE')) throw error;
     }
   }
-}
-
-async function tryToStart(
-  name: ServiceName,
-  env: Readonly<Record<string, string | undefined>>,
-  options: StartServiceOptions,
-): Promise<ServiceProcess> {
-  const [main = 0, internal = 0] = await freePorts(2);
-  const ports =
-    name === 'api'
-      ? { API_HOST: '127.0.0.1', API_PORT: String(main), INTERNAL_PORT: String(internal) }
-      : { WORKER_PORT: String(main) };
-  const settings = { PATH: process.env.PATH, ...ports, ...env };
-  const command = nodeArguments(name === 'api' ? 'api' : 'worker');
-  const child = await spawnGuarded(process.execPath, command, { cwd: projectFolder, env: settings });
-  running.add(child);
-  void child.exited.then(() => running.delete(child));
-  const service = describeService(name, child, settings);
-  if (options.waitUntilReady === false) return service;
-  try {
-    await service.ready();
-  } catch (error) {
-    await child.stop(1_000);
-    throw error;
-  }
-  return service;
 }
 
 /** Ends every service that a test left running; for `afterAll`. */
@@ -92,34 +78,73 @@ export async function stopAllServices(): Promise<void> {
 export async function waitUntilReady(
   url: string,
   child: Pick<GuardedProcess, 'exited' | 'lines'>,
-  options: { name: string; withinMs: number; signal?: AbortSignal },
+  options: { name: string; withinMs: number; signal?: AbortSignal | undefined },
 ): Promise<void> {
+  const { name, withinMs } = options;
   const ended = new AbortController();
-  void child.exited.then(() => ended.abort());
-  const deadline = AbortSignal.timeout(options.withinMs);
-  const stop = AbortSignal.any([ended.signal, deadline, ...(options.signal ? [options.signal] : [])]);
-  while (!(await answersOk(url, stop))) {
+  void child.exited.then(({ code, signal }) =>
+    ended.abort(new Error(`${name} ended (${signal ?? `exit code ${code}`})`)),
+  );
+  const signal = AbortSignal.any([ended.signal, ...(options.signal ? [options.signal] : [])]);
+  try {
+    await until(`${name} is ready`, () => answersOk(url), { withinMs, everyMs: 50, signal });
+  } catch (error) {
     options.signal?.throwIfAborted();
-    if (stop.aborted) {
-      const what = ended.signal.aborted ? 'ended' : `was not ready within ${options.withinMs / 1_000} s`;
-      throw new Error(`${options.name} ${what}. Its last lines:\n${child.lines.slice(-15).join('\n')}`);
-    }
-    await pause(50, stop);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${reason}. Its last lines:\n${child.lines.slice(-15).join('\n')}`, { cause: error });
   }
 }
 
-function describeService(
-  name: ServiceName,
-  child: GuardedProcess,
-  env: Readonly<Record<string, string | undefined>>,
-): ServiceProcess {
-  const url = `http://127.0.0.1:${name === 'api' ? env.API_PORT : env.WORKER_PORT}`;
+/** The URL at which this machine reaches a listener on `host`. */
+export function localUrl(listener: { host: string; port: number | string }): string {
+  const anyAddress: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
+  const host = anyAddress[listener.host] ?? (listener.host.includes(':') ? `[${listener.host}]` : listener.host);
+  return `http://${host}:${listener.port}`;
+}
+
+const portNames = { api: ['API_PORT', 'INTERNAL_PORT'], 'webhook-worker': ['WORKER_PORT'] } as const;
+
+async function portsFor(name: ServiceName): Promise<Record<string, string>> {
+  const ports = await freePorts(portNames[name].length);
+  return {
+    ...(name === 'api' && { API_HOST: '127.0.0.1' }),
+    ...Object.fromEntries(portNames[name].map((setting, index) => [setting, String(ports[index])])),
+  };
+}
+
+async function launch(name: ServiceName, env: Environment, options: StartServiceOptions): Promise<ServiceProcess> {
+  const onLine = (line: string) => {
+    noteNodeWarning(name, line);
+    options.onLine?.(line);
+  };
+  const command = nodeArguments(name === 'api' ? 'api' : 'worker');
+  const child = await spawnGuarded(process.execPath, command, { cwd: projectFolder, env, onLine });
+  running.add(child);
+  void child.exited.then(() => running.delete(child));
+  const service = describeService(name, child, env);
+  if (options.waitUntilReady === false) return service;
+  try {
+    await waitUntilReady(`${service.url}/readyz`, child, {
+      name,
+      withinMs: options.withinMs ?? 30_000,
+      signal: options.signal,
+    });
+  } catch (error) {
+    await child.stop(1_000);
+    throw error;
+  }
+  return service;
+}
+
+function describeService(name: ServiceName, child: GuardedProcess, env: Environment): ServiceProcess {
+  const listener = (host: string, port: string) => localUrl({ host: env[host] ?? '127.0.0.1', port: env[port] ?? '' });
+  const url = name === 'api' ? listener('API_HOST', 'API_PORT') : listener('WORKER_HOST', 'WORKER_PORT');
   const stop = () => child.stop(30_000);
   return {
     name,
     pid: child.pid,
     url,
-    internalUrl: name === 'api' ? `http://127.0.0.1:${env.INTERNAL_PORT}` : url,
+    internalUrl: name === 'api' ? listener('INTERNAL_HOST', 'INTERNAL_PORT') : url,
     exited: child.exited,
     lines: child.lines,
     logs: () => child.lines.flatMap(parseRecord),
@@ -132,24 +157,10 @@ function describeService(
   };
 }
 
-async function answersOk(url: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]) });
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch {
-    return false;
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+async function answersOk(url: string): Promise<boolean> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+  await answer.body?.cancel();
+  return answer.ok;
 }
 
 function parseRecord(line: string): Record<string, unknown>[] {

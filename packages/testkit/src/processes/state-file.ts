@@ -2,8 +2,8 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
 
 /**
- * Reads what an earlier run kept. A file that is missing counts as nothing kept, and so does one that does not fit (a
- * full disk, an editor's slip, an older release): everything in these files can be made again.
+ * Reads the state of an earlier run. A missing file is no state, and so is one that does not match the schema (a full
+ * disk, an edit by hand, an older release): everything in these files can be made again.
  */
 export function readStateFile<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema> | undefined {
   try {
@@ -14,7 +14,7 @@ export function readStateFile<Schema extends z.ZodType>(file: string, schema: Sc
   }
 }
 
-/** Writes it for the owner's eyes only, whole or not at all. */
+/** Writes the state for its owner only. The file is complete or not there. */
 export function writeStateFile(file: string, state: object): void {
   const draft = `${file}.${process.pid}.new`;
   rmSync(draft, { force: true });

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 type Bytes = string | Buffer;
 
-/** What a scripted receiver does with a request. */
+/** The answer of a scripted receiver to a request. */
 export type Answer =
-  /** A usual answer; by default 200 with an empty body. */
+  /** An ordinary answer; by default 200 with an empty body. */
   | { status?: number; headers?: Record<string, string>; body?: Bytes }
-  /** Exactly these bytes, as fast as the other side takes them, and then what `after` says (default `keep`). */
+  /** Exactly these bytes, as fast as the other side reads, and then `after` (default `keep`). */
   | { raw: Bytes | AsyncIterable<Bytes>; after?: 'keep' | 'end' | 'reset' }
-  /** Nothing, for ever. */
+  /** No answer. */
   | 'hang'
   /** Closes the connection with a FIN, or with an RST. */
   | 'end'

@@ -58,7 +58,7 @@ export async function createCertificateAuthority(name = 'Test CA'): Promise<Cert
   };
 }
 
-/** A certificate that vouches for itself. */
+/** A self-signed certificate. */
 export async function createSelfSigned(options: LeafOptions): Promise<KeyPairPem> {
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({ ...leaf(options), keys }, webcrypto);

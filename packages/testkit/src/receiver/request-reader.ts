@@ -1,4 +1,4 @@
-/** A request as its bytes said it. */
+/** A request, unchanged. */
 export type ReadRequest = {
   method: string;
   path: string;
@@ -12,8 +12,8 @@ export type ReadRequest = {
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Reads HTTP/1.1 requests with a Content-Length out of a byte stream. Written for tests: small, quick, and not the parser
- * of the programs under test.
+ * Reads HTTP/1.1 requests with a Content-Length out of a byte stream. Independent of the parser of the programs under
+ * test.
  */
 export class RequestReader {
   #bytes: Buffer = Buffer.alloc(0);

@@ -2,7 +2,7 @@ import { createTestRedis, redisAvailable, type TestRedis } from './redis.ts';
 
 export interface QueueBackendUnderTest {
   readonly name: 'postgres' | 'redis';
-  /** Brings it up, empty; `redisUrl` is what goes into REDIS_URL. */
+  /** Starts it, empty. `redisUrl` is the value for REDIS_URL. */
   start(): Promise<{ redisUrl: string | undefined; close(): Promise<void> }>;
 }
 

@@ -20,7 +20,7 @@ describe('createTestRedis', () => {
 });
 
 describe('startRedis', () => {
-  it('forgets everything in a crash, and is at the same address after a restart', async () => {
+  it('loses its data in a crash, and has the same address after a restart', async () => {
     await using server = await startRedis();
     const before = connect(server.url);
     await before.set('key', 'value');

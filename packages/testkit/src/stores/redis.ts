@@ -24,7 +24,7 @@ export interface RedisServer extends TestRedis {
   readonly port: number;
   readonly folder: string;
   readonly process: GuardedProcess;
-  /** SIGKILL: as when the machine dies. What was not on disk is lost. */
+  /** SIGKILL, as when the machine dies. Data that are not on disk are lost. */
   crash(): Promise<void>;
   /** SIGSTOP and SIGCONT: connections stay, answers do not come. */
   freeze(): void;
@@ -33,7 +33,7 @@ export interface RedisServer extends TestRedis {
   restart(): Promise<RedisServer>;
 }
 
-/** The programs that can be our Redis, in the order of preference. */
+/** Programs that serve as Redis, in the order of preference. */
 export const redisPrograms = ['redis-server', 'valkey-server'] as const;
 
 /** A running Redis that tests may use but not break (`TEST_REDIS_URL`, given by the test runner). */
@@ -41,12 +41,12 @@ export function sharedRedisUrl(): string | undefined {
   return process.env.TEST_REDIS_URL || undefined;
 }
 
-/** Whether tests can have a Redis here at all. */
+/** Whether this machine has a Redis for tests. */
 export function redisAvailable(): boolean {
   return sharedRedisUrl() !== undefined || findRedisProgram() !== undefined;
 }
 
-/** Why a Redis does not answer at this URL; undefined when it does. */
+/** @returns why no Redis answers at this URL; undefined when one does */
 export async function askRedis(url: string): Promise<string | undefined> {
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
   let problem: string | undefined;
@@ -70,12 +70,12 @@ export function findRedisProgram(): string | undefined {
 }
 
 /**
- * An empty Redis for one test file: a database of the shared one that nobody uses when the runner was given one, else
- * a server of its own.
+ * An empty Redis for one test file: an unused database of the shared one when the runner was given one, else a server
+ * of its own.
  */
 export async function createTestRedis(): Promise<TestRedis> {
   const shared = sharedRedisUrl();
-  return shared === undefined ? startRedis() : claimEmptyDatabase(shared);
+  return shared === undefined ? startRedis() : reserveEmptyDatabase(shared);
 }
 
 /**
@@ -121,7 +121,7 @@ async function launch(how: Launch): Promise<RedisServer> {
     throw new Error(`${how.program} ended at once:\n${server.lines.slice(-10).join('\n')}`);
   });
   await Promise.race([ready.promise, died]);
-  // From here on its end is the test's own business.
+  // From here on the test decides when it ends.
   died.catch(() => undefined);
   return describeServer(server, how);
 }
@@ -132,7 +132,7 @@ function describeServer(server: GuardedProcess, how: Launch): RedisServer {
     await server.exited;
   };
   const close = async () => {
-    // A frozen server cannot hear SIGTERM, and a test's data is worth no farewell.
+    // A frozen server does not handle SIGTERM, and a test's data need not be saved.
     await crash();
     if (how.ownsFolder) await rm(how.folder, { recursive: true, force: true });
   };
@@ -153,17 +153,17 @@ function describeServer(server: GuardedProcess, how: Launch): RedisServer {
   };
 }
 
-const claimKey = 'enterprise-api-test-claim';
+const ownerKey = 'enterprise-api-test-owner';
 
-/** Takes a database of a shared server only when it is empty: what somebody keeps in it is not ours to flush. */
-async function claimEmptyDatabase(shared: string): Promise<TestRedis> {
+/** Reserves an empty database of a shared server. One with keys belongs to another program, and must not be flushed. */
+async function reserveEmptyDatabase(shared: string): Promise<TestRedis> {
   for (let database = 15; database >= 1; database--) {
     const url = new URL(shared);
     url.pathname = `/${database}`;
     const redis = new Redis(url.href, { lazyConnect: true, maxRetriesPerRequest: 1 });
     redis.on('error', () => undefined);
     await redis.connect();
-    if ((await redis.dbsize()) === 0 && (await redis.set(claimKey, String(process.pid), 'EX', 3_600, 'NX')) === 'OK') {
+    if ((await redis.dbsize()) === 0 && (await redis.set(ownerKey, String(process.pid), 'EX', 3_600, 'NX')) === 'OK') {
       const close = async () => {
         await redis.flushdb();
         redis.disconnect();

@@ -24,7 +24,7 @@ describe('createTestDatabase', () => {
     expect(answer).toEqual([{ found: null }]);
   });
 
-  it('drops a database that somebody is still connected to', async () => {
+  it('drops a database that still has connections', async () => {
     const database = await createTestDatabase();
     const client = new Client({ connectionString: database.url });
     client.on('error', () => undefined);

@@ -5,12 +5,12 @@ import { Client } from 'pg';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
-  /** Removes the database, whoever is still connected to it. */
+  /** Removes the database and ends all connections to it. */
   drop(): Promise<void>;
 }
 
 /**
- * A fresh, migrated database for one test file, copied from a template in a few milliseconds.
+ * A new, migrated database for one test file, copied from a template in a few milliseconds.
  *
  * @throws when the test runner gave no `TEST_DATABASE_URL`
  */
@@ -24,8 +24,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * Creates the migrated database that {@link createTestDatabase} copies, unless this version's is there. The runner
- * calls it once so that no test pays for it; whoever comes at the same time waits.
+ * Creates the migrated database that {@link createTestDatabase} copies, unless there is one of this version. The runner
+ * calls it once, so that no test waits for the migrations; a lock keeps two callers apart.
  *
  * @param adminUrl a database on the same server whose role may create databases
  * @returns its name, which changes with the migrations
@@ -33,10 +33,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 export async function ensureTemplateDatabase(adminUrl: string): Promise<string> {
   const name = `template_${await migrationsDigest()}`;
   await withClient(adminUrl, async (client) => {
-    // A session's lock: the work under it takes longer than the statement timeout of a transaction should.
+    // A lock of the session: migrating takes longer than the statement timeout of a transaction allows.
     await client.query(`select pg_advisory_lock(hashtext('enterprise-api-test-template'))`);
     if (await databaseExists(client, name)) return;
-    // Built under another name: a template that exists is one that is complete.
+    // Built under another name, so that a template that exists is complete.
     const draft = `${name}_draft`;
     await client.query(`drop database if exists ${draft} with (force)`);
     await client.query(`create database ${draft}`);

@@ -11,9 +11,10 @@ export interface RecentSuccesses {
   forget(bucket: string, digest: string): void;
 }
 
-const rememberedMs = 3_600_000;
 /** A success is noted again only after this time: most requests then cost one read of the map. */
 const noteEveryMs = 60_000;
+/** An hour after the last success, which may be so much newer than the noted one. */
+const rememberedMs = 3_600_000 + noteEveryMs;
 const maxRemembered = 10_000;
 
 export function createRecentSuccesses(clock: Pick<Clock, 'monotonic'>): RecentSuccesses {

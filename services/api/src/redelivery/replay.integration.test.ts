@@ -1,5 +1,5 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import { untilSomebodyWaits } from '@enterprise-api/testkit';
+import { untilLockWait } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { insertDelivery } from '../testing/rows.ts';
@@ -139,7 +139,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     const release = await holdRow(id);
     const calls = Array.from({ length: 12 }, () => replay({ since: since() }).expect(202));
     const answers = Promise.all(calls.map(async (call) => (await call).body.matched as number));
-    await untilSomebodyWaits(api.db);
+    await untilLockWait(api.db);
     await api.call('get', '/v1/webhooks', key).expect(200);
     await release();
     expect((await answers).sort()).toEqual([...Array(11).fill(0), 1]);
@@ -149,7 +149,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     const { id } = await insert({ status: 'failed' });
     const release = await holdRow(id);
     const first = Promise.resolve(replay({ since: since() }).expect(202));
-    await untilSomebodyWaits(api.db);
+    await untilLockWait(api.db);
     const second = Promise.resolve(replay({ since: since() }).expect(202));
     // These are answered after the second call was sent, so that it has arrived.
     for (let count = 0; count < 3; count++) await api.call('get', '/v1/webhooks', key).expect(200);
@@ -163,7 +163,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     const { id } = await insert({ status: 'failed' });
     const release = await holdRow(id);
     const answer = Promise.resolve(replay({ since: since() }).expect(409));
-    await untilSomebodyWaits(api.db);
+    await untilLockWait(api.db);
     await disable();
     await release();
     expect((await answer).body.error.code).toBe('conflict');

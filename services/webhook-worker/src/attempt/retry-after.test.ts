@@ -46,7 +46,7 @@ describe('Retry-After', () => {
     '١٢٠',
   ])('%j is ignored', (header) => expect(parseRetryAfter(header, now)).toBeNull());
 
-  it('never takes junk for a wait, nor waits longer than 24 h', () => {
+  it('is never a wait where it is junk, and never longer than 24 h', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         const ms = parseRetryAfter(header, now);
@@ -55,7 +55,7 @@ describe('Retry-After', () => {
     );
   });
 
-  it('reads the date that JavaScript writes', () => {
+  it('may be a date as JavaScript writes it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 86_399 }), (seconds) => {
         expect(parseRetryAfter(new Date(now + seconds * 1_000).toUTCString(), now)).toBe(seconds * 1_000);

@@ -18,7 +18,7 @@ describe('the delay before the next attempt', () => {
     expect(nextDelayMs({ delaysMs: [], jitter: 0 }, { number: 1, maxAttempts: 1, retryAfterMs: null }, 0)).toBeNull();
   });
 
-  it('starts over in a round that begins later', () => {
+  it('starts over in each round', () => {
     const before = 7;
     for (const [index, delayMs] of delaysMs.entries()) {
       const attempt = { number: before + index + 1, maxAttempts: before + perRound, retryAfterMs: null };
@@ -26,7 +26,7 @@ describe('the delay before the next attempt', () => {
     }
   });
 
-  it('is the first or last one where a round does not fit the schedule any more', () => {
+  it('is the first or last one where the schedule was changed during the round', () => {
     expect(nextDelayMs({ delaysMs: [5, 9], jitter: 0 }, { number: 1, maxAttempts: 10, retryAfterMs: null }, 0)).toBe(5);
     expect(nextDelayMs({ delaysMs: [5, 9], jitter: 0 }, { number: 9, maxAttempts: 10, retryAfterMs: null }, 0)).toBe(9);
     expect(nextDelayMs({ delaysMs: [5, 7, 9], jitter: 0 }, { number: 1, maxAttempts: 2, retryAfterMs: null }, 0)).toBe(
@@ -53,7 +53,7 @@ describe('the delay before the next attempt', () => {
     );
   });
 
-  it('is what the receiver asked for when that is later, to the millisecond, at most 24 h', () => {
+  it('is the Retry-After of the receiver where that is later, to the millisecond, at most 24 h', () => {
     const first = { number: 1, maxAttempts: perRound };
     expect(nextDelayMs(policy, { ...first, retryAfterMs: 60_000 }, 0.9)).toBe(60_000);
     expect(nextDelayMs(policy, { ...first, retryAfterMs: 1_000 }, 0)).toBe(5_000);

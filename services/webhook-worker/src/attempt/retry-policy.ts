@@ -1,10 +1,10 @@
-/** A receiver may ask for a pause of at most this long. */
+/** A longer `Retry-After` counts as this. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 export type RetryPolicy = {
   /** Base delays of a round: after its first attempt, its second, … A round has one attempt more than delays. */
   delaysMs: readonly number[];
-  /** A delay is base × (1 + random 0…jitter): later than asked for, never earlier. */
+  /** A delay is base × (1 + random 0…jitter): never shorter than its base. */
   jitter: number;
 };
 
@@ -18,8 +18,8 @@ export type FailedAttempt = {
 };
 
 /**
- * Milliseconds until the next attempt, or null when the round is over. The receiver's wish counts when it is later
- * than the schedule, and is not jittered: it named a time.
+ * Milliseconds until the next attempt, or null when the round is over. `Retry-After` counts when it is later than the
+ * schedule, without jitter: the receiver named a time.
  *
  * @param random 0 ≤ random < 1
  */
@@ -30,12 +30,12 @@ export function nextDelayMs(policy: RetryPolicy, attempt: FailedAttempt, random:
 }
 
 /**
- * The place of an attempt in its round counts back from the round's end. When the schedule was made longer or shorter
- * since the round began, that can lie outside: then the first or the last delay holds.
+ * The position of an attempt in its round is counted back from the round's end. When the schedule has been made longer or
+ * shorter since the round began, the position can lie outside it: then the first or the last delay is used.
  */
 function baseDelayMs(delaysMs: readonly number[], { number, maxAttempts }: FailedAttempt): number {
-  const place = number - (maxAttempts - (delaysMs.length + 1));
-  const index = Math.min(Math.max(place, 1), delaysMs.length) - 1;
+  const position = number - (maxAttempts - (delaysMs.length + 1));
+  const index = Math.min(Math.max(position, 1), delaysMs.length) - 1;
   return delaysMs[index] ?? 0;
 }
 

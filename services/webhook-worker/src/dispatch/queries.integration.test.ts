@@ -39,7 +39,7 @@ describe('dispatch', () => {
     const { leases } = await leaseDeliveries(db, 1);
     const [{ id }] = leases as [LeaseRow];
     const delays: number[] = [];
-    for (let claim = 0; claim < 12; claim++) {
+    for (let lease = 0; lease < 12; lease++) {
       await makeDue([id]);
       await leaseDueDeliveries(db, page, plenty, leaseMs);
       delays.push((Number((await findDelivery(db, id)).next_attempt_at) - Date.now()) / 1_000);

@@ -67,7 +67,7 @@ const healthResults = sql`health_results as (
     select webhook_id,
       failed_attempts >= ${failingPolicy.failedAttempts}
         and first_failure_at <= now() - make_interval(days => ${failingPolicy.afterDays}) as failing,
-      case when open_until > now() then extract(epoch from open_until - now())::float8 * 1000 end as open_for_ms
+      open_until is not null and open_until > now() as circuit_open
     from health
   )`;
 

@@ -3,7 +3,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { LeaseRow } from '../leases/lease-row.ts';
-import { findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
+import { circuitOpenForMs, findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';
 
@@ -33,10 +33,10 @@ describe('health', () => {
         leases.slice(from, to).map((lease) => outcomeOf(lease)),
       );
     expect((await fail(0, 4)).circuitOpened).toEqual([]);
-    const [opened] = (await fail(4, 5)).circuitOpened;
-    expect(opened?.webhookId).toBe(webhookId);
-    expect(opened?.forMs).toBeGreaterThan(8_000);
-    expect(opened?.forMs).toBeLessThanOrEqual(10_000);
+    expect((await fail(4, 5)).circuitOpened).toEqual([webhookId]);
+    const openedForMs = await circuitOpenForMs(db, webhookId);
+    expect(openedForMs).toBeGreaterThan(8_000);
+    expect(openedForMs).toBeLessThanOrEqual(10_000);
 
     // Failures while it is open do not lengthen it.
     await fail(5, 7);
@@ -45,9 +45,10 @@ describe('health', () => {
     await sql`update webhook_health set open_until = now() - interval '1 s' where webhook_id = ${webhookId}`.execute(
       db,
     );
-    const [reopened] = (await fail(7, 8)).circuitOpened;
-    expect(reopened?.forMs).toBeGreaterThan(18_000);
-    expect(reopened?.forMs).toBeLessThanOrEqual(20_000);
+    expect((await fail(7, 8)).circuitOpened).toEqual([webhookId]);
+    const reopenedForMs = await circuitOpenForMs(db, webhookId);
+    expect(reopenedForMs).toBeGreaterThan(18_000);
+    expect(reopenedForMs).toBeLessThanOrEqual(20_000);
 
     await recordOutcomes(db, [outcomeOf(leases[8] as LeaseRow, { result: 'delivered' })]);
     expect(await findHealth(db, webhookId)).toMatchObject({
@@ -80,12 +81,12 @@ describe('health', () => {
   });
 
   it('opens the circuit for as long as Retry-After says, ten minutes at most', async () => {
-    const { leases } = await leaseDeliveries(db, 1);
-    const { circuitOpened } = await recordOutcomes(db, [
-      outcomeOf(leases[0] as LeaseRow, { openCircuitForMs: 3_600_000 }),
-    ]);
-    expect(circuitOpened[0]?.forMs).toBeGreaterThan(590_000);
-    expect(circuitOpened[0]?.forMs).toBeLessThanOrEqual(600_000);
+    const { leases, webhookId } = await leaseDeliveries(db, 1);
+    const outcome = outcomeOf(leases[0] as LeaseRow, { openCircuitForMs: 3_600_000 });
+    expect((await recordOutcomes(db, [outcome])).circuitOpened).toEqual([webhookId]);
+    const openForMs = await circuitOpenForMs(db, webhookId);
+    expect(openForMs).toBeGreaterThan(590_000);
+    expect(openForMs).toBeLessThanOrEqual(600_000);
   });
 
   it('reports a webhook as failing after 20 failed attempts over 5 days without a success', async () => {

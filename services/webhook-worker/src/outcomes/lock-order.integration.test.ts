@@ -36,7 +36,7 @@ beforeEach(async () => {
 const ofDeliveries = () => ({ table: 'deliveries' as const, column: 'id' as const, ids: leases.map(({ id }) => id) });
 const leaseTokens = () => leases.map(({ lease_token }) => lease_token);
 
-/** Whatever the plan, whatever the order in which they were handed in. */
+/** Whatever the plan, and whatever the order of the arguments. */
 describe('locks are taken in the order of the ids', () => {
   it('by outcomes', async () => {
     const outcomes = leases.map((lease) => outcomeOf(lease)).reverse();
@@ -44,12 +44,12 @@ describe('locks are taken in the order of the ids', () => {
     expect(await countLockedBeyondFirst(db, ofDeliveries(), record)).toBe(0);
   });
 
-  it('by hand-backs', async () => {
+  it('by releases', async () => {
     const back = () => releaseLeases(unsorted, ofDeliveries().ids, leaseTokens());
     expect(await countLockedBeyondFirst(db, ofDeliveries(), back)).toBe(0);
   });
 
-  it('by the cancelling of leased deliveries', async () => {
+  it('by the canceling of leased deliveries', async () => {
     const cancel = () => cancelLeased(unsorted, ofDeliveries().ids, leaseTokens());
     expect(await countLockedBeyondFirst(db, ofDeliveries(), cancel)).toBe(0);
   });

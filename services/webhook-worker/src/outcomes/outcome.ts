@@ -38,6 +38,6 @@ export interface Outcome {
 export interface Recorded {
   /** Webhooks that have failed for days and are to be disabled. */
   failing: string[];
-  /** Webhooks whose circuit is open now, and for how much longer. */
-  circuitOpened: { webhookId: string; forMs: number }[];
+  /** Webhooks with failures whose circuit is open now. */
+  circuitOpened: string[];
 }

@@ -1,5 +1,5 @@
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
-import { openTestDatabase, untilSomebodyWaits } from '@enterprise-api/testkit';
+import { openTestDatabase, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LeaseRow } from '../leases/lease-row.ts';
@@ -155,7 +155,7 @@ describe('an outcome', () => {
     });
     await written.promise;
     const second = recordOutcomes(db, [outcome]);
-    await untilSomebodyWaits(db);
+    await untilLockWait(db);
     committed.resolve();
     await Promise.all([first, second]);
     expect(await findAttempts(db, lease.id)).toMatchObject([{ id: outcome.attemptId, superseded: false }]);

@@ -11,15 +11,13 @@ import type { Outcome, Recorded } from './outcome.ts';
  * under way: the guard looks at rows after they are locked, and health changes only by attempts that this statement adds.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
-  const { rows } = await sql<{ webhook_id: string; failing: boolean; open_for_ms: number | null }>`${prepared}
+  const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
     with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries}, ${updatedDeliveries}, ${insertedAttempts},
     ${healthChanges}
     select * from health_results`.execute(db);
   return {
     failing: rows.filter((row) => row.failing).map((row) => row.webhook_id),
-    circuitOpened: rows.flatMap(({ webhook_id, open_for_ms }) =>
-      open_for_ms === null ? [] : [{ webhookId: webhook_id, forMs: Number(open_for_ms) }],
-    ),
+    circuitOpened: rows.filter((row) => row.circuit_open).map((row) => row.webhook_id),
   };
 }
 

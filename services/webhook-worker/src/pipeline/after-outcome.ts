@@ -16,7 +16,7 @@ export interface AfterOutcomePorts {
  */
 export function createAfterOutcome({ releaseWaiting, disable }: AfterOutcomePorts) {
   return ({ circuitOpened, failing }: Recorded, outcomes: readonly Outcome[]): void => {
-    for (const { webhookId } of circuitOpened) releaseWaiting(webhookId);
+    for (const webhookId of circuitOpened) releaseWaiting(webhookId);
     const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
     for (const [webhookId, version] of gone) void disable(webhookId, 'gone', version);
     if (failing.length === 0) return;

@@ -47,12 +47,12 @@ type Controller = { abort(reason: Error): void };
 /** At 16 KiB a body is cut off, and after the head of an answer it is read for at most 2 s. */
 const maxBodyBytes = 16_384;
 const maxBodyMs = 2_000;
-/** A deadline that fires later than this shows that this process stood still, not that the receiver was slow. */
+/** A deadline that fires later than this shows that this process was blocked, not that the receiver was slow. */
 const lateMs = 500;
 
 const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not one that belongs to the request.' };
 const notDrained: Failure = { code: 'connection_reset', message: 'The connection still holds a part of a request.' };
-/** Thrown at undici, not told to anybody: the exchange has its result already. */
+/** Thrown at undici; the exchange has its result already. */
 const givenUp = new FailureError(notDrained);
 
 /** One request on one connection, as a handler for undici's `dispatch`. It ends at the deadline at the latest. */
@@ -167,7 +167,7 @@ export class Exchange {
 
   #expire(): void {
     const { deadline } = this.#options;
-    // After a standstill of the process the timer runs before the answer that has come meanwhile: read that first.
+    // After the process was blocked, the timer runs before the answer that came meanwhile is read: read it first.
     if (deadline.lateMs > lateMs && this.#isWritten) setImmediate(() => this.#timeOut());
     else this.#timeOut();
   }

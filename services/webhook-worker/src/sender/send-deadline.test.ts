@@ -14,7 +14,7 @@ afterEach(() => fixture.close());
 const timeoutMs = 300;
 
 describe('the one deadline', () => {
-  it('covers the name', async () => {
+  it('covers the look-up of the name', async () => {
     const dns = await startDnsServer({ 'silent.example': 'silent' });
     fixture.onClose(() => dns.close());
     const sender = fixture.sender({ timeoutMs, resolver: createResolver({ servers: [dns.address] }) });
@@ -38,7 +38,7 @@ describe('the one deadline', () => {
     await closed;
   });
 
-  it('covers a receiver that does not take the body', async () => {
+  it('covers a receiver that does not read the body', async () => {
     const receiver = await fixture.receiver({
       respondEarly: () => 'hang',
       onConnection: (socket) => void socket.pause(),
@@ -49,7 +49,7 @@ describe('the one deadline', () => {
 
   it('covers the answer, and ends the connection', async () => {
     const receiver = await fixture.receiver({ respond: () => 'hang' });
-    // Three handshakes on a busy machine are to be done before it.
+    // Long enough for three handshakes on a busy machine.
     const sender = fixture.sender({ timeoutMs: 2_000 });
     const results = await Promise.all([1, 2, 3].map(() => sender.send(requestTo(receiver.url()), always)));
     for (const result of results) {
@@ -65,12 +65,12 @@ describe('the one deadline', () => {
   });
 });
 
-describe('a deadline that fires late, because this process stood still', () => {
-  it('takes the answer that came meanwhile', async () => {
+describe('a deadline that fires late, because this process was blocked', () => {
+  it('accepts the answer that came meanwhile', async () => {
     const receiver = await fixture.receiver({
       respond: () => {
-        // The answer is on its way before the standstill begins.
-        setImmediate(() => standStill(timeoutMs + 700));
+        // The answer is on its way before the process is blocked.
+        setImmediate(() => block(timeoutMs + 700));
         return { status: 201 };
       },
     });
@@ -78,10 +78,10 @@ describe('a deadline that fires late, because this process stood still', () => {
     expect(isResponse(result).statusCode).toBe(201);
   });
 
-  it('is a timeout when there is none', async () => {
+  it('is a timeout when no answer came', async () => {
     const receiver = await fixture.receiver({
       respond: () => {
-        setImmediate(() => standStill(timeoutMs + 700));
+        setImmediate(() => block(timeoutMs + 700));
         return 'hang';
       },
     });
@@ -91,7 +91,7 @@ describe('a deadline that fires late, because this process stood still', () => {
 });
 
 /** Blocks the event loop: the fault under test. */
-function standStill(ms: number): void {
+function block(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }

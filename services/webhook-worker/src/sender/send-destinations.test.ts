@@ -120,20 +120,20 @@ describe('an address that is forbidden is destination_blocked, and nothing conne
 });
 
 describe('a name that changes its addresses', () => {
-  it('is looked at again for every delivery when its servers say so', async () => {
+  it('is looked up for every delivery when its time to live is 0', async () => {
     expect(isResponse(await send({ a: ['127.0.0.1'] })).statusCode).toBe(200);
     expect(isFailure(await send({ a: ['10.0.0.1'] })).code).toBe('destination_blocked');
     expect(receiver.connections()).toBe(1);
   });
 
-  it('is connected to where it was vetted, whatever it says next', async () => {
+  it('is connected to at the address that was checked, whatever a second look-up would say', async () => {
     const rebinding: DnsScript = ({ type, count }) =>
       type === 'AAAA' ? {} : { a: [count === 0 ? '127.0.0.1' : '10.0.0.1'] };
     expect(isResponse(await send(rebinding)).statusCode).toBe(200);
     expect(dns.queries.filter((query) => query.startsWith('A '))).toHaveLength(1);
   });
 
-  it('takes its deliveries along, and leaves kept connections to the old address', async () => {
+  it('takes its deliveries along: connections to the old address are not reused for the new one', async () => {
     const elsewhere = await fixture.receiver({
       certificate: await fixture.ca.issue({ hosts: [name] }),
       host: '127.0.0.2',
@@ -165,7 +165,7 @@ describe('the address that a socket connected to', () => {
   it('is checked again, before the first byte of TLS', async () => {
     const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8'] });
     let asked = 0;
-    // What the vetting permits, the connector does not: as if the socket had gone elsewhere.
+    // The first check permits the address and the second one does not, as if the socket had connected elsewhere.
     const permits = (address: string) => {
       asked += 1;
       return asked === 1 && policy.permits(address);
@@ -184,7 +184,7 @@ describe('the address that a socket connected to', () => {
   });
 });
 
-describe('a port where nobody listens', () => {
+describe('a closed port', () => {
   it('is connection_refused', async () => {
     const gone = await fixture.receiver();
     await gone.close();

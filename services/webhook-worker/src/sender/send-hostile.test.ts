@@ -61,7 +61,7 @@ describe('an answer counts by its status line and headers, whatever its body', (
     expect(isResponse(await sendTo(answer, 500)).statusCode).toBe(200);
   });
 
-  it('and its body is not waited for longer than 2 s', async () => {
+  it('and its body is read for at most 2 s', async () => {
     const startedAt = performance.now();
     const result = isResponse(await sendTo({ raw: `${head(204, 'x: y')}${head(200, 'content-length: 5')}` }));
     expect(result.statusCode).toBe(204);
@@ -71,7 +71,7 @@ describe('an answer counts by its status line and headers, whatever its body', (
     expect(slow.durationMs).toBeLessThan(1_000);
   });
 
-  it('nor past the deadline', async () => {
+  it('and its body is not read past the deadline', async () => {
     const startedAt = performance.now();
     const result = isResponse(await sendTo({ raw: `${head(200, 'content-length: 5')}ab` }, 300));
     expect(result.statusCode).toBe(200);
@@ -82,14 +82,14 @@ describe('an answer counts by its status line and headers, whatever its body', (
     expect(isResponse(await sendTo({ status })).statusCode).toBe(status);
   });
 
-  it('and may come before the request is read', async () => {
+  it('and may come before the request was read', async () => {
     const receiver = await fixture.receiver({ respondEarly: () => ({ status: 413 }) });
     const sender = fixture.sender();
     const result = await sender.send(requestTo(receiver.url(), 'x'.repeat(4_000_000)), always);
     expect(isResponse(result).statusCode).toBe(413);
   });
 
-  it('and a connection that still holds a part of the request before is not used for the next', async () => {
+  it('and a connection that still holds a part of its last request is not used for the next one', async () => {
     const certificate = await fixture.ca.issue({ hosts: ['localhost'] });
     let connections = 0;
     const server = createServer(certificate, (socket) => {
@@ -109,11 +109,13 @@ describe('an answer counts by its status line and headers, whatever its body', (
     expect(connections).toBe(2);
   });
 
-  it('and may follow interim answers, also a 100 that nobody asked for', async () => {
-    for (const interim of ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n']) {
-      const answer = { raw: `${interim}${interim}${head(201, 'content-length: 0')}` };
+  it('and may follow informational responses, also an unasked 100', async () => {
+    for (const informational of ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n']) {
+      const answer = { raw: `${informational}${informational}${head(201, 'content-length: 0')}` };
       expect(isResponse(await sendTo(answer)).statusCode).toBe(201);
-      expect(isResponse(await sendTo(drip(`${interim}${head(202, 'content-length: 0')}`, 1))).statusCode).toBe(202);
+      expect(isResponse(await sendTo(drip(`${informational}${head(202, 'content-length: 0')}`, 1))).statusCode).toBe(
+        202,
+      );
     }
   });
 });
@@ -144,11 +146,11 @@ describe('no answer before the deadline is a timeout', () => {
   });
 });
 
-describe('what is no answer to the request is response_invalid', () => {
+describe('an answer that is not valid HTTP/1.1 or belongs to no request is response_invalid', () => {
   it.each<[string, Answer]>([
     ['a head without end', endlessHeaders()],
     ['17 KiB of headers', { raw: head(200, `x: ${'y'.repeat(17 * 1_024)}`) }],
-    ['interim answers as fast as can be', { raw: flood() }],
+    ['informational responses as fast as can be', { raw: flood() }],
     ['another protocol', { raw: 'SSH-2.0-OpenSSH_9.2\r\n' }],
     ['HTTP/0.9', { raw: '<html>hello</html>' }],
     ['HTTP/2', { raw: 'HTTP/2 200 OK\r\n\r\n' }],
@@ -175,7 +177,7 @@ describe('a connection that ends before an answer is connection_reset', () => {
     ['after the request, politely', 'end', {}],
     ['in the status line', { raw: 'HTTP/1.1 20', after: 'end' }, {}],
     ['in the headers', { raw: 'HTTP/1.1 200 OK\r\nx: y', after: 'reset' }, {}],
-    ['after an interim answer', { raw: head(103), after: 'end' }, {}],
+    ['after an informational response', { raw: head(103), after: 'end' }, {}],
     ['in a 100', { raw: 'HTTP/1.1 100 Cont', after: 'end' }, {}],
   ])('%s', async (_, answer, more) => {
     expect(isFailure(await sendTo(answer, 10_000, more)).code).toBe('connection_reset');
@@ -185,7 +187,7 @@ describe('a connection that ends before an answer is connection_reset', () => {
 describe('an answer that belongs to another request', () => {
   const twoAnswers = `${head(200, 'content-length: 0')}${head(299, 'content-length: 0')}`;
 
-  it('is never taken when it came with the one before', async () => {
+  it('is never used when it came together with the previous one', async () => {
     const receiver = await fixture.receiver({
       respond: ({ order }) => (order === 0 ? { raw: twoAnswers } : { status: 500 }),
     });
@@ -195,7 +197,7 @@ describe('an answer that belongs to another request', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  it('is never taken when it came while the connection waited', async () => {
+  it('is never used when it came while the connection was idle', async () => {
     let plant: () => void = () => {};
     const receiver = await fixture.receiver({
       respond: ({ order }) => (order === 0 ? {} : { status: 500 }),
@@ -210,7 +212,7 @@ describe('an answer that belongs to another request', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  it('is never taken from behind a body that was not read', async () => {
+  it('is never used from behind a body that was not read', async () => {
     const long = `${head(200, 'content-length: 20000')}${'x'.repeat(20_000)}`;
     const receiver = await fixture.receiver({
       respond: ({ order }) => (order === 0 ? { raw: long } : { status: 500 }),
@@ -228,7 +230,7 @@ describe('the excerpt of a body', () => {
     expect(result.excerpt).toBe('x'.repeat(4_096));
   });
 
-  it('can be stored whatever the bytes are', async () => {
+  it('can be stored, whatever its bytes are', async () => {
     const body = Buffer.concat([Buffer.from('a\0b'), Buffer.from([0xff, 0xfe, 0xed, 0xa0, 0x80]), Buffer.from('é')]);
     const { excerpt } = isResponse(await sendTo({ body }));
     expect(excerpt).toMatch(/^a\ufffdb\ufffd+é$/);

@@ -111,7 +111,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(3);
   });
 
-  it('that ended while they waited cost nothing: the request goes out on a new one', async () => {
+  it('that ended while idle cost nothing: the request goes out on a new one', async () => {
     const receiver = await fixture.receiver();
     const sender = fixture.sender();
     for (let count = 0; count < 5; count += 1) {
@@ -123,7 +123,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(5);
   });
 
-  it('are bounded while they wait', async () => {
+  it('are bounded in number while idle', async () => {
     const receiver = await fixture.receiver();
     const sender = fixture.sender({ maxIdleConnections: 2 });
     await Promise.all(Array.from({ length: 5 }, () => sender.send(requestTo(receiver.url()), always)));
@@ -132,7 +132,7 @@ describe('connections', () => {
   });
 });
 
-describe('the start of an attempt', () => {
+describe('the permission to start', () => {
   it('is asked for right before the first byte, on a new and on a kept connection', async () => {
     const receiver = await fixture.receiver();
     const sender = fixture.sender();
@@ -157,7 +157,7 @@ describe('the start of an attempt', () => {
 });
 
 describe('closing', () => {
-  it('lets what runs end, and starts nothing more', async () => {
+  it('waits for running requests, and starts no further ones', async () => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
     const receiver = await fixture.receiver({ respond: () => mayAnswer.then(() => ({ status: 201 })) });
     const sender = fixture.sender();

@@ -22,6 +22,13 @@ export type TransmissionParts = {
   monotonic: () => number;
 };
 
+/** A kept connection to an address that the host has now, and where to connect without one. */
+type Route = {
+  kept: Connection | undefined;
+  /** Undefined where it was not looked up, because the kept connection is used while look-ups fail. */
+  location: Location | undefined;
+};
+
 /**
  * One call of `send`: look the host up, then use a kept connection or, with a permit, make a new one, and exchange
  * request and answer on it. A kept connection that ends before an answer is replaced once by a new one.
@@ -42,7 +49,7 @@ export class Transmission {
   async run(): Promise<SendResult> {
     const target = this.#parts.targetOf(this.#request.url);
     if (target === null) return failed(destinationBlocked, 0);
-    const { kept, location } = await this.#findRoute(target);
+    const { kept, location } = this.#knownRoute(target) ?? (await this.#findRoute(target));
     if (kept === undefined) return this.#sendOnNew(target, location);
     // undici looks at a kept connection once more before it writes, in the next check phase. After one turn of the event
     // loop a whole poll phase lies before that, which shows an end, or an answer sent before it was asked for.
@@ -54,18 +61,20 @@ export class Transmission {
     return this.#sendAgain(target, location, deadline, result);
   }
 
-  /** A kept connection to an address that the host has now; without one, where to connect. */
-  async #findRoute(target: Target): Promise<{ kept: Connection | undefined; location: Location | undefined }> {
-    const { dns, pool } = this.#parts;
-    const { host, origin } = target;
-    const known = dns.known(host);
-    if (known?.ok) return { kept: pool.take(origin, known.addresses), location: known };
-    if (known !== undefined) return { kept: undefined, location: known };
+  /** Without waiting: of a host whose addresses are known. */
+  #knownRoute({ host, origin }: Target): Route | undefined {
+    const location = this.#parts.dns.known(host);
+    if (location === undefined) return undefined;
+    return { kept: location.ok ? this.#parts.pool.acquire(origin, location.addresses) : undefined, location };
+  }
+
+  async #findRoute({ host, origin }: Target): Promise<Route> {
+    const { dns, pool, timeoutMs } = this.#parts;
     // While the name servers do not answer, a connection that stands is still good.
-    const kept = pool.take(origin, dns.stale(host));
+    const kept = pool.acquire(origin, dns.stale(host));
     if (kept !== undefined) return { kept, location: undefined };
-    const location = await this.#lookUp(host, this.#parts.timeoutMs);
-    return { kept: pool.take(origin, location.ok ? location.addresses : dns.stale(host)), location };
+    const location = await this.#lookUp(host, timeoutMs);
+    return { kept: pool.acquire(origin, location.ok ? location.addresses : dns.stale(host)), location };
   }
 
   async #lookUp(host: string, withinMs: number): Promise<Location> {
@@ -118,7 +127,7 @@ export class Transmission {
     exchange.start(path, { headers, body });
     const result = await exchange.result;
     const isReusable = result.kind === 'response' ? result.isWhole : result.kind === 'not_started';
-    if (isReusable && connection.isOpen()) this.#parts.pool.put(connection);
+    if (isReusable && connection.isOpen()) this.#parts.pool.release(connection);
     else connection.destroy();
     return result;
   }

@@ -1,6 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/testkit';
+import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease-row.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
@@ -74,6 +75,14 @@ export const findDelivery = (db: Database, id: string) =>
 
 export const findAttempts = (db: Database, deliveryId: string) =>
   db.selectFrom('all_attempts').selectAll().where('delivery_id', '=', deliveryId).orderBy('number').execute();
+
+/** For how much longer the circuit of a webhook is open, in milliseconds. */
+export async function circuitOpenForMs(db: Database, webhookId: string): Promise<number> {
+  const { rows } = await sql<{ ms: number }>`
+    select (extract(epoch from open_until - now()) * 1000)::float8 as ms
+    from webhook_health where webhook_id = ${webhookId}`.execute(db);
+  return Number(rows[0]?.ms);
+}
 
 export const findHealth = (db: Database, webhookId: string) =>
   db.selectFrom('webhook_health').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();

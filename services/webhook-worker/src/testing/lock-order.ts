@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { untilSomebodyWaits } from '@enterprise-api/testkit';
+import { untilLockWait } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 
 /**
@@ -17,7 +17,7 @@ export function unsortedPlansUrl(url: string): string {
 
 /**
  * Holds the first of some rows, starts a statement that locks them all, waits until it waits, and counts which of the
- * others it holds already. None: it takes its locks in the order of the column, so two of its kind cannot deadlock.
+ * others it has locked already. None means that it locks in the order of the column, so two of its kind cannot deadlock.
  */
 export async function countLockedBeyondFirst(
   db: Database,
@@ -29,7 +29,7 @@ export async function countLockedBeyondFirst(
   const held = await db.transaction().execute(async (holder) => {
     await sql`select from ${table} where ${column} = ${first} for update`.execute(holder);
     const running = run();
-    await untilSomebodyWaits(db);
+    await untilLockWait(db);
     const free = await db
       .transaction()
       .execute((trx) =>

@@ -9,7 +9,7 @@ import {
 import { createSender, type SenderOptions } from '../sender/send.ts';
 import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from '../sender/types.ts';
 
-/** What tests of the sender start, and stop together. */
+/** What a test of the sender starts; `close` stops all of it. */
 export type Fixture = {
   ca: CertificateAuthority;
   /** With a certificate for `localhost`, 127.0.0.1 and ::1 unless given one. */

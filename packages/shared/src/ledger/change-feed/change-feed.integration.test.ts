@@ -81,13 +81,13 @@ describe('the change feed over Redis', () => {
     const before = await subscribers();
     expect(before).toHaveLength(1);
 
-    proxy.deafen('subscribe', { lasting: true });
+    proxy.stall('subscribe', { lasting: true });
     proxy.reset();
     await until('another subscriber', async () => {
       const [now] = await subscribers();
       return now !== undefined && now !== before[0];
     });
-    // A promise that nobody catches ends a process, and fails this test.
+    // An unhandled rejection would end a process, and fails this test.
     await feed.close();
     await until('no subscriber', async () => (await subscribers()).length === 0);
     expect(errors.map(({ message }) => message)).not.toContain('Connection is closed.');
@@ -168,7 +168,7 @@ describe('the change feed over PostgreSQL', () => {
     await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
     const errors: string[] = [];
     const feed = open(throughProxy(database.url, proxy), ({ message }) => errors.push(message));
-    proxy.deafen('listen', { lasting: true });
+    proxy.stall('listen', { lasting: true });
     const nothing = () => undefined;
     await feed.subscribe(nothing, nothing);
     expect(errors).toEqual(['Query read timeout']);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Test deliveries that wait to be sent: there are few, and dispatch takes them before everything else that is due to
+ * Test deliveries that wait to be sent: there are few, and dispatch leases them before everything else that is due to
  * their webhook, however much that is.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCertificateAuthority, type KeyPairPem } from '../receiver/certificates.ts';
+
+/** A certificate for receivers on this machine, and the file that makes a worker trust it. */
+export interface ReceiverTrust extends AsyncDisposable {
+  readonly certificate: KeyPairPem;
+  /** WEBHOOK_CA_FILE of a worker. */
+  readonly caFile: string;
+}
+
+export async function createReceiverTrust(): Promise<ReceiverTrust> {
+  const authority = await createCertificateAuthority();
+  const certificate = await authority.issue({ hosts: ['localhost', '127.0.0.1'] });
+  const caFile = join(tmpdir(), `test-ca-${randomUUID()}.pem`);
+  await writeFile(caFile, authority.certificate);
+  return { certificate, caFile, [Symbol.asyncDispose]: () => rm(caFile, { force: true }) };
+}
