@@ -19,7 +19,7 @@ export interface ApiConfig {
   keyRing: KeyRing;
   public: { host: string; port: number };
   internal: { host: string; port: number };
-  /** Any of them opens the internal listener; there are two while one replaces the other. */
+  /** Each is accepted on the internal listener; there are several during a rotation. */
   internalSecrets: string[];
   trustedProxies: string[];
   /** Requests per minute and organization. */
@@ -44,7 +44,7 @@ const internalSecretsSchema = z
     `each secret must have at least ${minSecretLength} characters`,
   )
   .refine(
-    // What else there is cannot be sent as a bearer token: the listener would start, and be closed to everybody.
+    // Other characters cannot be sent as a bearer token: the listener would start and refuse every request.
     (secrets) => secrets.every((secret) => /^[!-~]*$/.test(secret)),
     'secrets consist of visible ASCII characters, without spaces',
   );
@@ -83,7 +83,7 @@ const settings = {
 };
 type Settings = z.output<z.ZodObject<typeof settings>>;
 
-/** The API's settings (contract, section 2) from environment variables; all problems together. */
+/** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const rules = { secrets: [...commonSecrets, 'INTERNAL_API_SECRET'], known: settingNames };
   const parsed = parseEnvironment(settings, environment, rules, samePortProblems);
@@ -95,9 +95,7 @@ function samePortProblems(values: Settings): string[] {
   const samePort = values.API_PORT !== 0 && values.API_PORT === values.INTERNAL_PORT;
   const hosts = [values.API_HOST, values.INTERNAL_HOST];
   const overlap = hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::');
-  return samePort && overlap
-    ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not for the public']
-    : [];
+  return samePort && overlap ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not public'] : [];
 }
 
 function toConfig(values: Settings): ApiConfig {

@@ -2,7 +2,7 @@ import { createLogger, exitWithBadSettings, runService, systemClock } from '@ent
 import { parseConfig } from './config.ts';
 import { startApi } from './start.ts';
 
-/** Less than any supervisor's patience: requests end within seconds, and nothing is lost by cutting one short. */
+/** Shorter than a supervisor's grace period. Requests end within seconds, and cutting one off loses nothing. */
 const stopWithinMs = 18_000;
 
 const parsed = parseConfig(process.env);

@@ -20,7 +20,7 @@ import { createRedelivery } from './redelivery/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
-/** What the features are made of. */
+/** What the features are built from. */
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;

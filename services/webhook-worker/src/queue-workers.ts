@@ -1,9 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } from '@enterprise-api/shared/queue';
 import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import { UnprocessableJobError } from './fan-out/write-event.ts';
+import type { FanOut } from './fan-out/fan-out.ts';
+import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
 
-/** What is done with each job of the catalogue; the compiler asks for every one. */
+/** What is done with each kind of job in the catalogue. */
 export type JobHandlers = { [Name in JobName]: (data: JobData<Name>) => Promise<void> };
 
 export interface WorkersOptions {
@@ -15,13 +18,15 @@ export interface WorkersOptions {
   onQueueError: (error: Error) => void;
 }
 
-/** Jobs of one queue that are handled at once. Each is one statement or two. */
+/** Jobs of one queue that are handled at the same time. Each is one statement or two. */
 const concurrency = 4;
-/** BullMQ gives a job up after so many workers have died on it; ours own nothing, so that dying proves nothing. */
+/** BullMQ fails a job for good after so many workers died while handling it. A job here is only a wake-up, so they may. */
 const maxStalledCount = 1_000;
 const maxBackoffMs = 60_000;
+/** A process without capacity must not be the quickest to finish jobs: another one may have capacity for their events. */
+const noCapacityPauseMs = 20;
 
-/** BullMQ waits without limit for a backend that is away; we do not, because a job that is cut off is only a wake-up. */
+/** BullMQ waits without limit for an unavailable backend. A job that is interrupted is only a wake-up. */
 const closeWithinMs = 1_500;
 
 export interface Workers {
@@ -32,7 +37,7 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** Binds the jobs of the catalogue to their handlers. The only file that makes a BullMQ worker. */
+/** Binds the jobs of the catalogue to their handlers. The only file that creates a BullMQ worker. */
 export function createWorkers(options: WorkersOptions): Workers {
   const tracks = { fanOut: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
   const build = () => [
@@ -41,7 +46,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   ];
   let workers = build();
   const closeCurrent = async () => {
-    // From here on no job is fetched, whatever becomes of the closing itself.
+    // No job is fetched from here on, even if closing does not succeed.
     const closing = Promise.allSettled(workers.map((worker) => worker.close()));
     const running = Object.values(tracks).flatMap((track) => [...track.running]);
     await settledWithin(Promise.all([closing, ...running]), closeWithinMs);
@@ -54,6 +59,29 @@ export function createWorkers(options: WorkersOptions): Workers {
       workers = build();
     },
     close: closeCurrent,
+  };
+}
+
+/**
+ * Fans out the events that a job names, and writes the events that came whole through the queue.
+ *
+ * @param onFanOutError a fan-out that failed is no failed job: its events are in the outbox, where the relay finds them
+ */
+export function createJobHandlers(
+  db: Database,
+  clock: DatabaseClock,
+  fanOut: Pick<FanOut, 'fanOutEvents'>,
+  onFanOutError: (error: unknown) => void,
+): JobHandlers {
+  return {
+    fanOut: async ({ event_ids }) => {
+      const result = await fanOut.fanOutEvents(event_ids).catch(onFanOutError);
+      if (result === 'no_capacity') await pause(noCapacityPauseMs);
+    },
+    writeEvent: async (job) => {
+      const eventId = await writeQueuedEvent(db, clock, job);
+      await fanOut.fanOutEvents([eventId]).catch(onFanOutError);
+    },
   };
 }
 
@@ -102,7 +130,7 @@ function bind<Name extends JobName>(
   return worker;
 }
 
-/** A job that cannot be understood is kept as failed, with its reason; what it was about reaches us by the relay. */
+/** A malformed job, or one of an unknown version, is kept as failed with its reason. The relay fans its events out. */
 async function handle<Name extends JobName>(name: Name, job: Job, options: WorkersOptions): Promise<void> {
   const definition = jobs[name];
   const parsed = definition.data.safeParse(job.data);

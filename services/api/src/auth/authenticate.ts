@@ -52,7 +52,9 @@ export function createAuthenticator({ cache, failures, successes, clock }: Authe
       if (known !== undefined) return acceptOrRefuse(known, digest, bucket);
       const waitSeconds = failures.blocked(bucket);
       if (waitSeconds !== null && !successes.has(bucket, digest)) return tooManyFailures(waitSeconds);
-      return cache.load(digest, request.method === 'GET').then((key) => acceptOrRefuse(key, digest, bucket));
+      return cache
+        .load(digest, request.method === 'GET' || request.method === 'HEAD')
+        .then((key) => acceptOrRefuse(key, digest, bucket));
     },
   };
 }

@@ -5,11 +5,11 @@ import {
   startRedis,
   stopAllServices,
   type TestDatabase,
+  until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { callInternal, startApiProcess } from '../testing/api-process.ts';
-import { eventually } from '../testing/eventually.ts';
 import { type Answer, send } from '../testing/send.ts';
 
 const limit = 12;
@@ -74,8 +74,8 @@ describe('through a window, on two processes with one Redis', () => {
     const refused = await me(apis[0], key);
     expect(refused.status).toBe(429);
     expectStep(refused, 0, { limit, seconds: 2 });
-    await eventually(async () => (await store.exists(name)) === 0, 5_000);
-    await eventually(async () => (await me(apis[0], key)).status === 200, 2_000);
+    await until('the window is gone', async () => (await store.exists(name)) === 0, { withinMs: 5_000 });
+    await until('the next window begins', async () => (await me(apis[0], key)).status === 200, { withinMs: 2_000 });
     const next = await me(apis[1], key);
     expect(next.status).toBe(200);
     expect(Number(next.headers['x-ratelimit-remaining'])).toBe(limit - 2);
@@ -123,7 +123,7 @@ describe.each(['freeze', 'crash'] as const)('while Redis is away (%s)', (outage)
     const other = await createKey();
     for (const api of apis) {
       const isShared = async () => (await me(api, other)).headers['x-ratelimit-limit'] === String(limit);
-      await eventually(isShared, 10_000);
+      await until('the limit is shared', isShared, { withinMs: 10_000 });
     }
   });
 });

@@ -1,6 +1,5 @@
-import { createTestDatabase, queueBackends, type TestDatabase } from '@enterprise-api/testkit';
+import { createTestDatabase, queueBackends, type TestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { eventually } from '../testing/eventually.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 /** The promise: a change is effective in every process within a second. */
@@ -24,7 +23,9 @@ describe.each(queueBackends())('a change of a key, pushed through $name,', ({ st
   });
 
   const answers = (api: TestApi, secret: string, status: number) =>
-    eventually(async () => (await api.call('get', '/v1/me', secret)).status === status, withinMs);
+    until(`the key is answered ${status}`, async () => (await api.call('get', '/v1/me', secret)).status === status, {
+      withinMs,
+    });
 
   it('takes effect in every process when the key is revoked', async () => {
     const { secret, id } = await one.createKey();

@@ -4,9 +4,9 @@ import {
   startFaultProxy,
   type TestDatabase,
   throughProxy,
+  until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../testing/eventually.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 let api: TestApi;
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   proxy.restore();
-  await eventually(async () => (await api.call('get', '/readyz')).status === 200, 10_000);
+  await until('the API is ready', async () => (await api.call('get', '/readyz')).status === 200, { withinMs: 10_000 });
 });
 
 describe.each(['cut', 'freeze'] as const)('while the database is away (%s)', (outage) => {
@@ -53,7 +53,11 @@ describe.each(['cut', 'freeze'] as const)('while the database is away (%s)', (ou
     await api.call('get', '/healthz').expect(200);
     await api.call('get', '/readyz').expect(503);
     proxy.restore();
-    await eventually(async () => (await api.call('get', '/v1/me', other.secret)).status === 200, 10_000);
+    await until(
+      'keys are looked up again',
+      async () => (await api.call('get', '/v1/me', other.secret)).status === 200,
+      { withinMs: 10_000 },
+    );
     await api.internal('post', '/internal/v1/events').send(event).expect(202);
   });
 });

@@ -5,7 +5,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
  * The effective status of a delivery. Workers cancel the pending deliveries of a deleted or disabled webhook in portions,
  * and readers see them as canceled at once. Tests of a disabled webhook are still sent, and stay pending.
  *
- * Everything here is about `deliveries` joined with `webhooks`.
+ * Unless said otherwise, everything here is about `deliveries` joined with `webhooks`.
  */
 export const isCanceledByWebhook = sql<SqlBool>`(deliveries.status = 'pending' and (
   webhooks.state = 'deleted' or (webhooks.state = 'disabled' and deliveries.event_type <> 'webhook.test')))`;
@@ -13,16 +13,22 @@ export const isCanceledByWebhook = sql<SqlBool>`(deliveries.status = 'pending' a
 export const effectiveStatus = sql<DeliveryStatus>`
   case when ${isCanceledByWebhook} then 'canceled' else deliveries.status end`;
 
-/**
- * Why a pending delivery is not being sent yet. The breaker is looked up by the primary key of `webhook_health`, and only
- * for rows whose answer depends on it.
- */
-export const waitingFor = sql<WaitingFor | null>`
+/** What a pending delivery waits for, as far as its own row tells: `schedule` may be an open breaker. */
+export const waitsByRow = sql<Exclude<WaitingFor, 'circuit_open'> | null>`
   case when deliveries.status <> 'pending' or ${isCanceledByWebhook} then null
        when deliveries.next_attempt_at <= now() then 'capacity'
        when deliveries.lease_count > 0 then 'lease'
-       when (select open_until > now() from webhook_health where webhook_id = deliveries.webhook_id) then 'circuit_open'
        else 'schedule' end`;
+
+/**
+ * What a delivery waits for, from rows `d` with `webhook_id` and {@link waitsByRow} as `waits_by_row`. It stands in the
+ * outermost select, so that the breaker is looked up (by primary key) for the rows of the answer only: of 100 webhooks
+ * with backlogs, the look-ups of all candidate rows took three times as long as the query itself.
+ */
+export const waitingFor = sql<WaitingFor | null>`
+  case when d.waits_by_row = 'schedule'
+         and (select open_until > now() from webhook_health where webhook_id = d.webhook_id) then 'circuit_open'
+       else d.waits_by_row end`;
 
 /** The stored statuses that rows with one of these effective statuses may have. */
 export function storedStatuses(statuses: readonly DeliveryStatus[] = deliveryStatuses): DeliveryStatus[] {

@@ -1,7 +1,7 @@
 import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 import {
@@ -10,6 +10,7 @@ import {
   isCanceledByWebhook,
   storedStatuses,
   waitingFor,
+  waitsByRow,
   webhookMayHave,
 } from './effective-status.ts';
 import type { AttemptRow, DeliveryRow } from './rows.ts';
@@ -49,27 +50,22 @@ export async function listDeliveries(
     const ofPart = ofTypes
       .where('deliveries.webhook_id', '=', sql.ref<string>('part.id'))
       .where('deliveries.status', '=', sql.ref<DeliveryStatus>('part.status'));
-    return merged(db, page, parts, ofPart);
+    return selectPage(db, page, sql`${parts} cross join lateral ${ofPart} as d`);
   }
   const isStored =
     statuses === undefined
       ? sql<SqlBool>`true`
       : sql<SqlBool>`deliveries.status = any (${storedStatuses(statuses)}::text[])`;
-  if (eventId !== undefined) return ofTypes.where(isStored).execute();
+  if (eventId !== undefined) return selectPage(db, page, sql`${ofTypes.where(isStored)} as d`);
   const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
   const ofType = query.where(isStored).where('deliveries.event_type', '=', sql.ref<string>('part.type'));
-  return merged(db, page, types, ofType);
+  return selectPage(db, page, sql`${types} cross join lateral ${ofType} as d`);
 }
 
-/** The newest rows that a query finds for each of the parts, which it refers to as `part`. */
-async function merged(
-  db: Database,
-  page: PageQuestion,
-  parts: RawBuilder<unknown>,
-  ofPart: Expression<ListedDelivery>,
-): Promise<ListedDelivery[]> {
+/** The newest rows `d` of a from-clause. */
+async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unknown>): Promise<ListedDelivery[]> {
   const { rows } = await sql<ListedDelivery>`
-    select d.* from ${parts} cross join lateral ${ofPart} as d
+    select d.*, ${waitingFor} as waiting_for from ${from}
     order by d.created_at desc, d.id desc limit ${page.limit}`.execute(db);
   return rows;
 }
@@ -110,7 +106,7 @@ function selectDeliveries(db: Database, organizationId: Uuid) {
       'deliveries.last_duration_ms',
       'deliveries.created_at',
       effectiveStatus.as('status'),
-      waitingFor.as('waiting_for'),
+      waitsByRow.as('waits_by_row'),
       sql<Date | null>`case when ${isCanceledByWebhook} then null else deliveries.next_attempt_at end`.as(
         'next_attempt_at',
       ),
@@ -130,7 +126,9 @@ function idRangeOfEvent(eventId: Uuid): [Uuid, Uuid] {
 }
 
 export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid): Promise<DeliveryRow | undefined> {
-  return selectDeliveries(db, organizationId).where('deliveries.id', '=', id).executeTakeFirst();
+  const found = selectDeliveries(db, organizationId).where('deliveries.id', '=', id);
+  const { rows } = await sql<DeliveryRow>`select d.*, ${waitingFor} as waiting_for from ${found} as d`.execute(db);
+  return rows[0];
 }
 
 /** A delivery shows at most so many attempts, the newest. */

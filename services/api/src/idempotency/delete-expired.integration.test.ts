@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createClosers, createLogger, newUuid } from '@enterprise-api/shared/runtime';
-import { openTestDatabase } from '@enterprise-api/testkit';
+import { openTestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { eventually } from '../testing/eventually.ts';
 import { deleteExpiredRegularly } from './delete-expired.ts';
 
 let db: Database;
@@ -37,7 +36,7 @@ it('deletes every answer older than a day, in batches, and no other', async () =
   };
   deleteExpiredRegularly(db, closers, fail, { everyMs: 5, batchSize: 10 });
   const count = async () => (await db.selectFrom('idempotency_keys').select('id').execute()).length;
-  await eventually(async () => (await count()) === 5, 5_000);
+  await until('five rows are left', async () => (await count()) === 5, { withinMs: 5_000 });
   await closers.closeAll();
   expect(await count()).toBe(5);
 });

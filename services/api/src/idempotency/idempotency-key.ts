@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
 /**
- * The `Idempotency-Key` of a request: 1 to 255 visible ASCII characters. Null when there is none, undefined when what is
- * there is no such key, or is there twice.
+ * The `Idempotency-Key` of a request: 1 to 255 visible ASCII characters. Null without the header, undefined when it is
+ * invalid or sent twice.
  *
- * @param values the header's values one by one: Node would join two to one that nobody sent
+ * @param values the values of each header line: Node's joined value cannot tell two keys from one
  */
 export function parseIdempotencyKey(values: readonly string[] | undefined): string | null | undefined {
   if (values === undefined) return null;
@@ -13,15 +13,14 @@ export function parseIdempotencyKey(values: readonly string[] | undefined): stri
 }
 
 /**
- * What a key was used for: SHA-256 of what was asked for, as the client said it. Of the JSON and not of its bytes, so
- * that a client may write it anew for each try; before defaults and conversions, so that another version of ours finds
- * the same.
+ * SHA-256 of the query and the body that a key was used with. Of the parsed JSON and not its bytes, so that a client may
+ * serialize it again for each try; before defaults and conversions, so that it is the same in our next version.
  */
 export function fingerprint(query: string, json: unknown): Buffer {
   return hash('sha256', JSON.stringify([query, canonical(json)]), 'buffer');
 }
 
-/** The same value whatever the order of its fields. The parser has bounded its depth. */
+/** A form of the value that does not depend on the order of its fields. The parser has bounded its depth. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;

@@ -13,12 +13,13 @@ export interface NewAnswerRow extends StoredAnswerRow {
   organization_id: string;
 }
 
-/** By the time of the transaction, which does not move: the index on `created_at` is of no use to a clock that does. */
+/** `now()` is fixed for the transaction, so the index on `created_at` can serve this; `clock_timestamp()` it could not. */
 const isInForce = sql<boolean>`created_at > now() - interval '24 hours'`;
 
 /**
- * Takes the lock of an id until the transaction ends, however it ends: a process that dies gives it back with its
- * connection. Does not wait; false when another transaction has it.
+ * Locks an id until the transaction ends; a process that dies releases it with its connection. Does not wait.
+ *
+ * @returns false when another transaction holds the lock
  */
 export async function tryLock(trx: DatabaseTransaction, id: Buffer): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
@@ -26,7 +27,7 @@ export async function tryLock(trx: DatabaseTransaction, id: Buffer): Promise<boo
   return rows[0]?.locked ?? false;
 }
 
-/** To be asked with the lock held: what its last holder wrote is then seen. */
+/** To be called with the lock held, so that the answer of its last holder is visible. */
 export async function findAnswer(trx: DatabaseTransaction, id: Buffer): Promise<StoredAnswerRow | undefined> {
   return trx
     .selectFrom('idempotency_keys')
@@ -36,7 +37,7 @@ export async function findAnswer(trx: DatabaseTransaction, id: Buffer): Promise<
     .executeTakeFirst();
 }
 
-/** Writes an answer, in the place of an expired one if there is one. */
+/** Stores an answer; it replaces an expired one. */
 export async function saveAnswer(trx: DatabaseTransaction, { id, ...answer }: NewAnswerRow): Promise<void> {
   await trx
     .insertInto('idempotency_keys')
@@ -47,7 +48,7 @@ export async function saveAnswer(trx: DatabaseTransaction, { id, ...answer }: Ne
     .execute();
 }
 
-/** Deletes the oldest of the expired ones; rows that another process is at are left to it. @returns how many */
+/** Deletes the oldest expired answers, except rows that another process is deleting. @returns how many */
 export async function deleteExpired(db: Database, limit: number): Promise<number> {
   const { rows } = await sql`
     with expired as materialized (

@@ -1,18 +1,40 @@
 import { hash } from 'node:crypto';
-import { errorCatalogue } from '@enterprise-api/shared/contracts';
+import type { ErrorCode } from '@enterprise-api/shared/contracts';
+import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { Transact } from '../core/unit-of-work.ts';
 import type { Answer } from '../http/routing/respond.ts';
-import type { IdempotentRequest, RunOnce } from '../http/routing/serve-routes.ts';
 import { findAnswer, type NewAnswerRow, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
 
+/** A request with an `Idempotency-Key`: it has its effect at most once, however often it is sent. */
+export interface IdempotentRequest {
+  /** UUID */
+  organizationId: string;
+  key: string;
+  method: string;
+  /** As the client wrote it; without the query. */
+  path: string;
+  fingerprint: Buffer;
+  /** Looks up the object that the path names, and does nothing else. True for a path that names none. */
+  exists: (trx: DatabaseTransaction) => Promise<boolean>;
+}
+
+/** Runs the work of a request unless it was done before; the stored answer is then the answer. */
+export type RunOnce = (
+  request: IdempotentRequest,
+  transact: Transact,
+  run: (transact: Transact) => unknown,
+  render: (outcome: unknown) => Answer,
+) => Promise<Answer | Problem>;
+
 /**
- * Requests with an `Idempotency-Key` (contract, section 3). The answer is written in the transaction of the effect:
- * either both are there or neither is, and a client that heard nothing may ask again. That a request is still running
- * is a lock of the same transaction and not a row, so that there is nothing to clean up after a crash.
+ * Runs requests with an `Idempotency-Key` once. The answer is stored in the transaction of the effect: either both exist
+ * or neither, and a client that got no answer may send the request again. A running request holds a lock of that
+ * transaction, and no row, so a crash leaves nothing to clean up.
  *
- * A key belongs to its organization, and to one method and path. Not to the API key: whoever replaces that while trying
- * again must not do things twice. All answers are encrypted, those with a secret like the others.
+ * A key belongs to its organization, method and path. It does not belong to the API key: a client that replaces its API
+ * key between two tries must not repeat the effect. All stored answers are sealed, because some hold a secret.
  */
 export function createRunOnce(box: SecretBox): RunOnce {
   return (request, transact, run, render) => {
@@ -20,12 +42,12 @@ export function createRunOnce(box: SecretBox): RunOnce {
     return transact(async (unit) => {
       if (!(await tryLock(unit.trx, id))) return problem('idempotency_in_progress');
       const stored = await findAnswer(unit.trx, id);
-      if (stored?.fingerprint.equals(request.fingerprint)) return replay(stored, contextOf(request, id), box);
-      if (stored !== undefined && !request.namesObject) return problem('idempotency_key_reused');
+      if (stored?.fingerprint.equals(request.fingerprint)) return replay(stored, sealContextOf(request, id), box);
+      if (stored !== undefined) {
+        return problem((await request.exists(unit.trx)) ? 'idempotency_key_reused' : 'not_found');
+      }
       const outcome = await run(unit.part);
-      // 404 comes before 422, and only the handler knows: so it was asked, and whatever it did is undone.
-      if (stored !== undefined) return isMissing(outcome) ? problem('not_found') : problem('idempotency_key_reused');
-      if (isProblem(outcome) && !keptStatuses.has(errorCatalogue[outcome.problem].status)) return outcome;
+      if (isProblem(outcome) && !storedProblems.has(outcome.problem)) return outcome;
       const answer = render(outcome);
       await saveAnswer(unit.trx, toRow(request, id, answer, box));
       return answer;
@@ -33,25 +55,21 @@ export function createRunOnce(box: SecretBox): RunOnce {
   };
 }
 
-/** The refusals that are kept like successes; any other is worth another try. */
-const keptStatuses = new Set<number>([404, 409]);
+/** Problems that are stored like successes. After any other, such as a limit that was reached, the same try may succeed. */
+const storedProblems = new Set<ErrorCode>(['not_found', 'conflict']);
 
-/** SHA-256 of what the key is good for; the client's own text is not kept. */
+/** SHA-256 of the key and what it belongs to; the client's own text is not stored. */
 function idOf({ organizationId, key, method, path }: IdempotentRequest): Buffer {
   return hash('sha256', JSON.stringify([organizationId, key, method, path]), 'buffer');
 }
 
-/** What a sealed answer belongs to: it opens for this organization, key, method and path only. */
+/** Binds a sealed answer to its organization, key, method and path. */
 export function answerContext(organizationId: string, hexId: string): string {
   return `idempotent-answer:${organizationId}:${hexId}`;
 }
 
-function contextOf({ organizationId }: IdempotentRequest, id: Buffer): string {
+function sealContextOf({ organizationId }: IdempotentRequest, id: Buffer): string {
   return answerContext(organizationId, id.toString('hex'));
-}
-
-function isMissing(outcome: unknown): boolean {
-  return isProblem(outcome) && outcome.problem === 'not_found';
 }
 
 function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick<SecretBox, 'seal'>): NewAnswerRow {
@@ -62,7 +80,7 @@ function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick
     fingerprint: request.fingerprint,
     status,
     headers,
-    body_sealed: body === null ? null : box.seal(body, contextOf(request, id)),
+    body_sealed: body === null ? null : box.seal(body, sealContextOf(request, id)),
   };
 }
 
@@ -74,7 +92,7 @@ function replay(stored: StoredAnswerRow, context: string, box: Pick<SecretBox, '
       body: stored.body_sealed === null ? null : box.open(stored.body_sealed, context),
     };
   } catch (error) {
-    // The key ring lacks the key of this answer. Running the request again would do things twice.
+    // The key ring lacks the key of this answer. Running the request again would repeat its effect.
     if (error instanceof SecretUnavailableError) return problem('service_unavailable');
     throw error;
   }

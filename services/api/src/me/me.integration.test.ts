@@ -1,5 +1,5 @@
+import { until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../testing/eventually.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 let api: TestApi;
@@ -61,9 +61,13 @@ describe('GET /v1/me', () => {
   it('shows within seconds when the key was last used', async () => {
     const { secret, id, organization_id } = await api.createKey();
     await api.call('get', '/v1/me', secret).expect(200);
-    await eventually(async () => {
-      const { body } = await api.internal('get', `/internal/v1/organizations/${organization_id}/keys`).expect(200);
-      return body.data.find((key: { id: string }) => key.id === id).last_used_at !== null;
-    }, 5_000);
+    await until(
+      'the last use is stored',
+      async () => {
+        const { body } = await api.internal('get', `/internal/v1/organizations/${organization_id}/keys`).expect(200);
+        return body.data.find((key: { id: string }) => key.id === id).last_used_at !== null;
+      },
+      { withinMs: 5_000 },
+    );
   });
 });

@@ -1,14 +1,14 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from '@enterprise-api/shared/security';
 
-/** Where a page ended: the sort key of its last row. Microseconds and all, hence text and not a Date. */
+/** The sort key of the last row of a page. Text and not a Date, because a Date has no microseconds. */
 export interface Position {
   createdAt: string;
   /** UUID */
   id: string;
 }
 
-/** What a cursor is good for: this list, of this organization, with these filters, and nothing else. */
+/** A cursor is valid for one list of one organization with the same filters. */
 export interface CursorScope {
   list: string;
   organizationId: string | null;
@@ -17,7 +17,7 @@ export interface CursorScope {
 
 export interface Cursors {
   seal(position: Position, scope: CursorScope): string;
-  /** The position, or null for anything that we did not seal for this scope. */
+  /** The position, or null for any text that was not sealed for this scope. */
   open(cursor: string, scope: CursorScope): Position | null;
 }
 
@@ -25,8 +25,8 @@ const macBytes = 16;
 const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
- * Opaque cursors: the position and a MAC over it and its scope. Signed with a key of its own, derived from the ring's
- * first; cursors of the other keys are good as long as those are in the ring.
+ * Makes opaque cursors: the position, and a MAC over the position and its scope. The MAC keys are derived from the key
+ * ring. The first one signs; cursors signed with the others stay valid while those are in the ring.
  */
 export function createCursors(ring: KeyRing): Cursors {
   const keys = ring.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', 'enterprise-api list cursor', 32)));
@@ -42,7 +42,7 @@ export function createCursors(ring: KeyRing): Cursors {
     },
     open: (cursor, scope) => {
       const bytes = Buffer.from(cursor, 'base64url');
-      // Decoding skips what is no base64url: only the one spelling that we wrote is ours.
+      // Decoding ignores characters that are not base64url, so the text must be exactly what encoding gives.
       if (bytes.length <= macBytes || bytes.toString('base64url') !== cursor) return null;
       const position = bytes.subarray(macBytes).toString('latin1');
       const mac = bytes.subarray(0, macBytes);
@@ -53,7 +53,7 @@ export function createCursors(ring: KeyRing): Cursors {
   };
 }
 
-/** One spelling per set of filters: neither their order nor the order of a repeated one makes another list. */
+/** The same text for the same filters, whatever their order and the order of repeated values. */
 function sorted(filters: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)

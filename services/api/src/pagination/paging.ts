@@ -2,14 +2,14 @@ import type { Page } from '@enterprise-api/shared/contracts';
 import { invalid, type Problem } from '../core/problem.ts';
 import type { CursorScope, Cursors, Position } from './cursor.ts';
 
-/** What a list's query selects beside its columns. */
+/** A row of a list's query. */
 export interface Positioned {
   id: string;
   /** `created_at` with its microseconds, as {@link Position} wants it. */
   position: string;
 }
 
-/** A question for one page: one row more than asked for tells whether there is another. */
+/** What a list's query is asked for: one row more than the page, to know whether another page follows. */
 export interface PageQuestion {
   after: Position | null;
   limit: number;
@@ -23,7 +23,7 @@ const badCursor = {
 } as const;
 
 /**
- * Answers a list: opens the cursor, asks for one row more than fits, seals the next cursor.
+ * Answers a page of a list: opens the cursor, reads one row more than the page holds, seals the next cursor.
  *
  * @param ask returns rows newest first, after the given position, at most `limit`
  */

@@ -7,7 +7,7 @@ export function positionOf(column: string): AliasedRawBuilder<string, 'position'
   return utc.as('position');
 }
 
-/** The rows after a position, newest first; all of them when there is none. Compared as a row, which the index serves. */
+/** Matches the rows after a position, newest first, or all rows. Compared as a row value, which an index can serve. */
 export function isAfter(page: PageQuestion, table?: string): RawBuilder<SqlBool> {
   if (page.after === null) return sql<SqlBool>`true`;
   const { createdAt, id } = page.after;

@@ -11,6 +11,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       summary: 'Send a test event to a webhook, also while it is disabled',
       scope: 'webhooks:write',
       ids: { id: 'whk' },
+      exists: ({ access, ids, trx }) => redelivery.webhookExists(trx, access.key.organization.id, ids.id),
       status: 202,
       response: deliverySchema,
       eventIds: ({ event_id }) => [event_id],
@@ -23,6 +24,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       summary: 'Send a delivery again, with a fresh retry schedule',
       scope: 'webhooks:write',
       ids: { id: 'dlv' },
+      exists: ({ access, ids, trx }) => redelivery.deliveryExists(trx, access.key.organization.id, ids.id),
       status: 202,
       response: deliverySchema,
       handle: ({ access, ids, transact }) =>
@@ -35,6 +37,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       body: replayRequestSchema,
+      exists: ({ access, ids, trx }) => redelivery.webhookExists(trx, access.key.organization.id, ids.id),
       serializedPerOrganization: true,
       status: 202,
       response: replaySchema,

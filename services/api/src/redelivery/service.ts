@@ -1,6 +1,6 @@
 import { type Delivery, eventTypes, type Replay, type ReplayRequest } from '@enterprise-api/shared/contracts';
 import { newEvent } from '@enterprise-api/shared/events';
-import type { DatabaseClock } from '@enterprise-api/shared/ledger';
+import type { DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
@@ -39,6 +39,12 @@ export function createRedelivery(options: RedeliveryOptions) {
     retry: (transact: Transact, delivery: Target) => retryDelivery(options, transact, delivery),
     replay: (transact: Transact, webhook: Target, request: ReplayRequest, receivedAtMs: number) =>
       replayDeliveries(options, transact, webhook, request, receivedAtMs),
+    webhookExists: async (trx: DatabaseTransaction, organizationId: Uuid, id: Uuid) => {
+      const webhook = await findWebhook(trx, organizationId, id);
+      return webhook !== undefined && webhook.state !== 'deleted';
+    },
+    deliveryExists: async (trx: DatabaseTransaction, organizationId: Uuid, id: Uuid) =>
+      (await findDelivery(trx, organizationId, id)) !== undefined,
   };
 }
 

@@ -24,7 +24,7 @@ export interface Draft {
 export interface Wrong {
   readonly name: string;
   readonly code: ErrorCode;
-  /** Its place in the order of checks (contract, section 3); of two, the smaller one is told. */
+  /** Its place in the order of checks: of two errors, the one with the smaller stage is answered. */
   readonly stage: number;
   readonly applies: (route: AnyRoute) => boolean;
   readonly spoil: (draft: Draft) => void;

@@ -5,8 +5,8 @@ import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
 import { changedFields } from '../core/changed-fields.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
-import { type IfMatch, isStale, type Tagged, versionTag } from '../http/routing/etag.ts';
-import { presentWebhook } from './present.ts';
+import { type IfMatch, isStale, type Tagged } from '../http/routing/etag.ts';
+import { presentTagged, presentWebhook } from './present.ts';
 import {
   findWebhook,
   lockWebhook,
@@ -48,7 +48,7 @@ export function changeWebhook(
     if (after === undefined) return problem('not_found');
     const fields = changedFields(presentWebhook(before), presentWebhook(after), auditedFields);
     await changed({ action: 'webhook.updated', objectId: id, organizationId, changedFields: fields });
-    return { etag: versionTag(after.version), tagged: presentWebhook(after) };
+    return presentTagged(after);
   });
 }
 

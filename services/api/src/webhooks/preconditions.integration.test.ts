@@ -23,6 +23,20 @@ async function rowOf(path: string) {
   return api.db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
 
+describe('If-None-Match', () => {
+  it('is 304 with the ETag and without a body while the webhook is as the client has seen it', async () => {
+    const { path, etag } = await make();
+    for (const method of ['get', 'head'] as const) {
+      const answer = await api.call(method, path, key).set('If-None-Match', etag).expect(304);
+      expect([answer.headers.etag, answer.text ?? '', answer.headers['content-length']]).toEqual([etag, '', undefined]);
+      expect(answer.headers['cache-control']).toBe('no-store');
+    }
+    await api.call('get', path, key).set('If-None-Match', '"other"').expect(200);
+    await api.call('patch', path, key).send({ description: 'changed' }).expect(200);
+    await api.call('get', path, key).set('If-None-Match', etag).expect(200);
+  });
+});
+
 describe('ETag', () => {
   it('is the same on creating and reading a webhook, and a new one after each change', async () => {
     const { path, etag } = await make();

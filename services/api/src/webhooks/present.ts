@@ -1,5 +1,6 @@
 import { failingPolicy, type Webhook } from '@enterprise-api/shared/contracts';
 import { toPublicId } from '@enterprise-api/shared/runtime';
+import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import type { WebhookRow } from './queries.ts';
 
 const disabledAfterMs = failingPolicy.afterDays * 24 * 3_600_000;
@@ -27,4 +28,10 @@ export function presentWebhook(row: WebhookRow): Webhook {
 function disableAt(failingSince: Date | null, failedAttempts: number | null): Date | null {
   if (failingSince === null || (failedAttempts ?? 0) < failingPolicy.failedAttempts) return null;
   return new Date(failingSince.getTime() + disabledAfterMs);
+}
+
+/** With a tag that changes with the webhook's version and with what is observed about it. */
+export function presentTagged(row: WebhookRow): Tagged<Webhook> {
+  const shown = presentWebhook(row);
+  return { etag: versionTag(row.version, [shown.failing_since, shown.disable_at]), tagged: shown };
 }

@@ -9,7 +9,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/guard.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
-import type { WebhookService } from './service.ts';
+import { type WebhookService, webhookExists } from './service.ts';
 
 export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
   return [
@@ -64,6 +64,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       body: rotateSecretSchema,
+      exists: ({ access, ids, trx }) => webhookExists(trx, access.key.organization.id, ids.id),
       status: 200,
       response: webhookWithSecretSchema,
       handle: ({ access, ids, body, transact }) =>

@@ -16,7 +16,7 @@ import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import { auditedFields, changeWebhook, deleteWebhook, type WebhookTarget } from './change.ts';
-import { presentWebhook } from './present.ts';
+import { presentTagged, presentWebhook } from './present.ts';
 import { countWebhooks, findWebhook, insertWebhook, listWebhooks, lockOrganization } from './queries.ts';
 import { createWebhookSecrets, type WebhookSecrets } from './secrets/secrets.ts';
 import { acceptUrl } from './url.ts';
@@ -46,7 +46,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
 
     get: async (organizationId: Uuid, id: Uuid): Promise<Tagged<Webhook> | Problem> => {
       const row = await findWebhook(db, organizationId, id);
-      return row === undefined ? problem('not_found') : { etag: versionTag(row.version), tagged: presentWebhook(row) };
+      return row === undefined ? problem('not_found') : presentTagged(row);
     },
 
     update: (transact: Transact, target: WebhookTarget, input: UpdateWebhook) => {
@@ -91,3 +91,8 @@ function createWebhook(
 const tooManyWebhooks = problem('limit_reached', {
   message: `An organization has at most ${maxWebhooksPerOrganization} webhooks. Delete one first.`,
 });
+
+/** Whether the organization has this webhook, and has not deleted it. */
+export async function webhookExists(db: Database, organizationId: Uuid, id: Uuid): Promise<boolean> {
+  return (await findWebhook(db, organizationId, id)) !== undefined;
+}

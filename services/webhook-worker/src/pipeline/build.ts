@@ -1,27 +1,18 @@
-import { webhookSecretContext } from '@enterprise-api/shared/contracts';
-import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
-import { type Clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
-import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
-import { createAttempt } from '../attempt/attempt.ts';
-import { type Config, leaseMs, stopWithinMs } from '../config.ts';
-import { createDispatcher } from '../dispatch/dispatcher.ts';
-import { FanOut } from '../fan-out/fan-out.ts';
-import { createRelay } from '../fan-out/relay.ts';
-import type { Lease } from '../leases/lease.ts';
-import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
-import { countAttempt, registerPipelineGauges, type WorkerMetrics } from '../metrics.ts';
-import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
-import { recordOutcomes } from '../outcomes/queries.ts';
+import { stopWithinMs } from '../config.ts';
+import type { FanOut } from '../fan-out/fan-out.ts';
+import { registerPipelineGauges } from '../metrics.ts';
 import { recentLimitPerHost } from '../scheduler/host-limit.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { createSender } from '../sender/send.ts';
-import { createAutoDisable } from '../webhooks/auto-disable.ts';
-import { createPendingCancellation, type PendingCancellation } from '../webhooks/pending-cancellation.ts';
-import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
-import { WebhookCache } from '../webhooks/webhook-cache.ts';
-import { createAfterOutcome } from './after-outcome.ts';
+import type { WebhookCache } from '../webhooks/webhook-cache.ts';
+import {
+  buildLeaseLoader,
+  buildLeasing,
+  buildRecording,
+  buildSending,
+  buildWebhookCache,
+  type PipelineOptions,
+} from './stages.ts';
 import { createStop, type PipelineStop } from './stop.ts';
-import type { AttemptHooks, AttemptResult } from './types.ts';
 
 /** Everything between an event in the outbox and the recorded outcomes of its deliveries. */
 export interface Pipeline extends PipelineStop {
@@ -32,22 +23,16 @@ export interface Pipeline extends PipelineStop {
   start(): void;
 }
 
-export interface PipelineOptions {
-  config: Config;
-  db: Database;
-  /** Its `now` is the database's: it goes into what is sent and recorded. */
-  clock: Clock;
-  log: Logger;
-  metrics: WorkerMetrics;
-  publish: ChangeFeed['publish'];
-}
-
 /** Of the time that a stop may take, so much is left to what is closed after the pipeline. */
 const closeReserveMs = 1_500;
 
 /**
- * Builds the stages in the order in which none needs a later one: what decides and records first, what sends and what
- * leases behind it. What goes against this order is connected at the end.
+ * Builds the stages of a delivery's way through a worker. Each hands the next what it returns:
+ *
+ *     fan-out or dispatch → LeaseRow → lease loader → Lease → scheduler → attempt → AttemptResult → outcomes → Recorded
+ *
+ * They are built in the order in which none needs a later one. What goes against this order is connected at the end: the
+ * scheduler starts attempts, releases leases, and reports free capacity to the relay and to dispatch.
  */
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { config, clock } = options;
@@ -85,139 +70,4 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     },
     ...createStop(stages, clock, stopWithinMs(config) - closeReserveMs),
   };
-}
-
-function buildWebhookCache({ config, db, clock, metrics }: PipelineOptions): WebhookCache {
-  const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
-  return new WebhookCache({
-    clock,
-    find: (ids) => findWebhooks(db, ids),
-    open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
-    onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
-  });
-}
-
-/** Outcomes, and what follows from them. */
-function buildRecording({ db, clock, log, metrics, publish }: PipelineOptions, scheduler: Scheduler) {
-  const cancellation = createPendingCancellation({ db, log });
-  const autoDisable = createAutoDisable({
-    db,
-    log,
-    publish,
-    cancellation,
-    onDisabled: (reason) => metrics.webhooksDisabled.inc({ reason }),
-  });
-  const outcomes = new OutcomeBatcher({
-    clock,
-    log,
-    record: (batch) => recordOutcomes(db, batch),
-    onRecorded: createAfterOutcome({
-      releaseWaiting: (webhookId) => scheduler.releaseWaiting(webhookId),
-      disable: autoDisable.disable,
-    }),
-    onDropped: (count) => metrics.outcomesDropped.inc(count),
-  });
-  return { cancellation, autoDisable, outcomes };
-}
-
-function buildLeaseLoader(
-  { config, db, clock, log, metrics }: PipelineOptions,
-  scheduler: Scheduler,
-  webhooks: WebhookCache,
-): LeaseLoader {
-  return createLeaseLoader({
-    db,
-    clock,
-    log,
-    scheduler,
-    hostKey: (webhookId, atLeastVersion) => {
-      const found = webhooks.get(webhookId, atLeastVersion);
-      return found instanceof Promise ? found.then((webhook) => webhook?.hostKey ?? null) : found.hostKey;
-    },
-    startWithinMs: config.WORKER_START_WITHIN,
-    leaseMs: leaseMs(config),
-    onReleased: (leases) => metrics.leasesReleased.inc(leases),
-  });
-}
-
-interface AttemptStages {
-  webhooks: WebhookCache;
-  scheduler: Scheduler;
-  leaseLoader: LeaseLoader;
-  outcomes: OutcomeBatcher;
-}
-
-/** The attempt, and what is done with its result. */
-function buildSending(options: PipelineOptions, { webhooks, scheduler, leaseLoader, outcomes }: AttemptStages) {
-  const { config, db, clock, log, metrics } = options;
-  const sender = createSender({
-    policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
-    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
-    ca: config.WEBHOOK_CA_FILE,
-    onResent: () => metrics.requestsResent.inc(),
-  });
-  const warnOfLocalFailure = createLimitedWarning(log, 'attempt failed on our side');
-  const onCancelError = createLimitedWarning(log, 'delivery not canceled yet');
-  const attempt = createAttempt({
-    clock,
-    log,
-    random: Math.random,
-    productVersion: version,
-    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
-    startWithinMs: config.WORKER_START_WITHIN,
-    webhook: (webhookId, atLeastVersion) => webhooks.get(webhookId, atLeastVersion),
-    knownState: (webhookId) => webhooks.knownState(webhookId),
-    isStopping: () => scheduler.isStopped,
-    send: sender.send,
-  });
-  const actOn = (lease: Lease, result: AttemptResult) => {
-    if (result.kind === 'released') leaseLoader.release([lease]);
-    if (result.kind === 'canceled') cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(onCancelError);
-    if (result.kind !== 'outcome') return { timedOut: false };
-    outcomes.add(result.outcome);
-    countAttempt(metrics, result);
-    if (result.localCause !== null) warnOfLocalFailure(new Error(result.localCause));
-    return { timedOut: result.timedOut };
-  };
-  return { sender, attempt: async (lease: Lease, hooks: AttemptHooks) => actOn(lease, await attempt(lease, hooks)) };
-}
-
-interface LeasingStages {
-  scheduler: Scheduler;
-  leaseLoader: LeaseLoader;
-  outcomes: OutcomeBatcher;
-  cancellation: PendingCancellation;
-}
-
-/** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
-function buildLeasing({ config, db, clock, log, metrics }: PipelineOptions, stages: LeasingStages) {
-  const { scheduler, leaseLoader, outcomes, cancellation } = stages;
-  // While outcomes wait too long to be recorded, this process leases nothing more.
-  const mayLease = () => !outcomes.isBehind();
-  const fanOut = new FanOut({
-    db,
-    clock,
-    scheduler,
-    leaseLoader,
-    mayLease,
-    settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
-    onLeftInOutbox: () => relay.wake(),
-    onFannedOut: (by, { events, deliveries }) => {
-      metrics.eventsFannedOut.inc({ by }, events);
-      metrics.deliveriesCreated.inc(deliveries);
-    },
-  });
-  const relay = createRelay({ fanOut, mayLease, onError: createLimitedWarning(log, 'relay failed') });
-  const dispatcher = createDispatcher({
-    db,
-    clock,
-    scheduler,
-    leaseLoader,
-    leaseMs: leaseMs(config),
-    mayLease,
-    onNotEnabled: cancellation.start,
-    onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
-    onError: createLimitedWarning(log, 'dispatch failed'),
-  });
-  return { fanOut, relay, dispatcher };
 }

@@ -45,6 +45,8 @@ describe('the excerpt of a body', () => {
     const japanese = Buffer.concat([Buffer.from('x'), Buffer.from([0x83, 0x65])]);
     const body = Buffer.concat([Buffer.from('x'), ...Array.from({ length: 3_000 }, () => japanese.subarray(1))]);
     expect(excerptOf([body], 'text/plain; charset=shift_jis')).toMatch(/^x\u30c6+$/);
+    const utf16 = Buffer.from(`a${'😀'.repeat(1_100)}`, 'utf16le');
+    expect(excerptOf([utf16], 'text/plain; charset=utf-16le')).toBe(`a${'😀'.repeat(1_023)}`);
     const latin = excerptOf([Buffer.alloc(5_000, 0xe9)], 'text/plain; charset=iso-8859-1') ?? '';
     expect(latin).toMatch(/^\u00e9+$/);
     expect(Buffer.byteLength(latin)).toBe(maxExcerptBytes);

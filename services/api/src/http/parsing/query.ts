@@ -1,6 +1,6 @@
 /**
- * The query string as names and values: a string, or an array where a name came several times. The object has no
- * prototype, so that a parameter named like one of Object's own is as unknown as any other.
+ * Parses a query string into names and values: a string, or an array for a repeated name. The object has no prototype, so
+ * that a parameter such as `constructor` is as unknown as any other.
  */
 export function parseQuery(query: string): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null);

@@ -13,7 +13,7 @@ import { type Parsed, parseWith } from './zod-issues.ts';
 
 export type BodyLimits = JsonLimits & { maxBytes: number };
 
-/** Everything of a request that its answer depends on, parsed. */
+/** The parts of a request that its answer depends on, parsed. */
 export interface Input {
   query: unknown;
   body: unknown;
@@ -24,9 +24,9 @@ export interface Input {
 }
 
 /**
- * Reads what a route asks for, and nothing else: 415 and 413 for the body, then 400 with all that is wrong.
+ * Reads the parts that a route declares: 415 and 413 for the body, then 400 with everything that is invalid.
  *
- * @param asks which headers mean something here
+ * @param asks the headers that this route honours
  */
 export async function readInput<Access>(
   request: Request,
@@ -50,7 +50,7 @@ export async function readInput<Access>(
 }
 
 const noParameters = z.strictObject({});
-/** A route that needs no body is content with an empty object: clients that always send JSON may call it too. */
+/** A route without a body accepts an empty object, for clients that always send JSON. */
 const noBody = z.strictObject({}).optional();
 const nothing = { ok: true, value: undefined } as const;
 const none = { ok: true, value: null } as const;
@@ -84,7 +84,7 @@ function wrongHeader(path: string, message: string): ErrorDetail {
   return { location: 'header', path, code: 'invalid_format', message };
 }
 
-/** UUIDs of the path's ids, or null when one of them cannot be the id of anything. */
+/** The internal ids behind the ids of the path, or null when one of them is malformed. */
 export function resolveIds(
   kinds: Readonly<Record<string, IdPrefix>>,
   raw: Readonly<Record<string, string>>,

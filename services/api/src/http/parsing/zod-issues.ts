@@ -4,14 +4,14 @@ import type { z } from 'zod';
 type Location = ErrorDetail['location'];
 type Issue = z.core.$ZodIssue;
 
-/** As many details as a person can use; one request may have a thousand things wrong. */
+/** One request may have thousands of errors; more details than this help nobody. */
 const maxDetails = 50;
-/** A path may quote a field's name from the request: long ones are cut. */
+/** A path may quote field names from the request, so it is cut. */
 const maxPathLength = 200;
 
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; details: ErrorDetail[] };
 
-/** Parses with a schema; every message is ours: the schema's own where it has one, else made from the issue here. */
+/** Parses with a schema. Error texts are ours: the schema's own message, or one made here from the issue. */
 export function parseWith<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -45,12 +45,12 @@ function toDetails(issue: Issue, location: Location, input: unknown): ErrorDetai
   return [{ location, path, code: codeOf(issue, input), message: issue.message }];
 }
 
-/** A parameter that may come several times but came once is one value: its place is its name. */
+/** A repeatable parameter that was sent once is a single value: its path is its name, without an index. */
 function placeInQuery(path: readonly PropertyKey[], input: unknown): readonly PropertyKey[] {
   return typeof valueAt(input, path.slice(0, 1)) === 'string' ? path.slice(0, 1) : path;
 }
 
-/** A parameter that came several times is an array here; one that may repeat complains of its items or their number. */
+/** A repeated parameter is an array. For one that may repeat, the issue is about its items or their number. */
 function isRepeated(issue: Issue, input: unknown): boolean {
   const [name, ...rest] = issue.path;
   const value = (input as Record<PropertyKey, unknown>)[name as PropertyKey];
@@ -111,7 +111,7 @@ function amount(origin: string, bound: string, count: number): string {
   return unit === null ? `must be ${bound} ${count}` : `must have ${bound} ${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** One bad field can give two issues (a type and a refinement): the first says it all. */
+/** One field can raise two issues, of its type and of a refinement; the first one suffices. */
 function withoutRepeats(details: readonly ErrorDetail[]): ErrorDetail[] {
   const seen = new Set<string>();
   return details.filter((detail) => {

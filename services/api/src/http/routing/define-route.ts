@@ -1,4 +1,5 @@
 import type { IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
 import type { IsWanted } from '../../core/database-health.ts';
@@ -45,8 +46,10 @@ export interface RouteDefinition<
   /** `/v1/webhooks/{id}` */
   path: string;
   summary: string;
-  /** What the key must be allowed to do; null on the internal listener, whose secret may do everything. */
+  /** The scope that the key needs; null on the internal listener, whose secret may do everything. */
   scope: RequiredScope | null;
+  /** `anyone`: the route needs no key. Its handler gets no caller, so its `access` must not be read. */
+  access?: 'anyone';
   /** The kind of id of each `{…}` in the path. A malformed id is 404 like an unknown one. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
   /** Query parameters; none by default. Unknown and repeated parameters are refused. */
@@ -55,6 +58,15 @@ export interface RouteDefinition<
   body?: Body;
   /** For a body that is a union: the member that was meant, so that errors describe that member alone. */
   narrowBody?: (json: unknown) => z.ZodType;
+  /**
+   * Whether the object that the path names exists, without any other effect. Required of a public POST with an id: a
+   * reused `Idempotency-Key` is 404 for a missing object, and 422 otherwise.
+   */
+  exists?: (input: {
+    access: Access;
+    ids: RouteInput<Access, never, never, Ids>['ids'];
+    trx: DatabaseTransaction;
+  }) => Promise<boolean>;
   /** Whether the route honours `If-Match`. */
   ifMatch?: boolean;
   /**
@@ -81,10 +93,18 @@ export interface Route<Access> {
   readonly path: string;
   readonly summary: string;
   readonly scope: RequiredScope | null;
+  readonly caller: 'authenticated' | 'anyone';
   readonly ids: Readonly<Record<string, IdPrefix>>;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
   readonly narrowBody: ((json: unknown) => z.ZodType) | undefined;
+  readonly exists:
+    | ((input: {
+        access: Access;
+        ids: RouteInput<Access, never, never, string>['ids'];
+        trx: DatabaseTransaction;
+      }) => Promise<boolean>)
+    | undefined;
   readonly ifMatch: boolean;
   readonly serializedPerOrganization: boolean;
   readonly status: 200 | 201 | 202 | 204;
@@ -109,10 +129,12 @@ export function defineRoute<
     summary,
     scope,
     status,
+    caller: definition.access ?? 'authenticated',
     ids: definition.ids ?? {},
     query: definition.query,
     body: definition.body,
     narrowBody: definition.narrowBody,
+    exists: definition.exists as Route<Access>['exists'],
     ifMatch: definition.ifMatch ?? false,
     serializedPerOrganization: definition.serializedPerOrganization ?? false,
     response: definition.response,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isStale, parseIfMatch, versionTag } from './etag.ts';
+import { isStale, isUnchanged, parseIfMatch, versionTag } from './etag.ts';
 
 describe('If-Match', () => {
   it.each([
@@ -55,9 +55,35 @@ describe('If-Match', () => {
     expect(isStale(null, 7)).toBe(false);
   });
 
+  it('ignores what was observed, which If-None-Match notices', () => {
+    const [healthy, failing] = [versionTag(7, [null, null]), versionTag(7, ['2026-11-21T07:00:00.000Z', null])];
+    expect(healthy).toBe('"7"');
+    expect([isStale([healthy], 7), isStale([failing], 7), isStale([versionTag(70)], 7)]).toEqual([false, false, true]);
+    expect([isUnchanged(healthy, failing), isUnchanged(failing, healthy), isUnchanged(failing, failing)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
   it('fails for other versions, and for weak tags', () => {
     expect(isStale(['"6"'], 7)).toBe(true);
     expect(isStale(['W/"7"'], 7)).toBe(true);
     expect(isStale(['7'], 7)).toBe(true);
+  });
+});
+
+describe('If-None-Match', () => {
+  it.each([
+    ['"7"', true],
+    ['W/"7"', true],
+    ['"6", "7"', true],
+    ['*', true],
+    ['"6"', false],
+    ['7', false],
+    ['', false],
+    [undefined, false],
+  ])('%j of version 7: %j', (header, expected) => {
+    expect(isUnchanged(header, versionTag(7))).toBe(expected);
   });
 });

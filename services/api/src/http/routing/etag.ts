@@ -1,4 +1,6 @@
-/** The versions that a client has seen (RFC 9110, section 13.1.1): entity tags with their quotes, or any at all. */
+import { hash } from 'node:crypto';
+
+/** The entity tags of an `If-Match` or `If-None-Match`, with their quotes, or `*` (RFC 9110, section 13.1). */
 export type IfMatch = '*' | readonly string[];
 
 /** An answer together with the tag of what it shows. */
@@ -8,25 +10,38 @@ export interface Tagged<Answer> {
 }
 
 /**
- * The tag of a version. A strong one, because `If-Match` never matches a weak one; what it stands for is all that can
- * be changed, and not what is merely observed (`failing_since`), which nobody can overwrite by accident.
+ * The tag of a version. A strong one, because `If-Match` never matches a weak one.
+ *
+ * @param observed fields that change without a new version, such as `failing_since`. `If-None-Match` must notice their
+ *   change; `If-Match` ignores them, because no client can overwrite them.
  */
-export function versionTag(version: number): string {
-  return `"${version}"`;
+export function versionTag(version: number, observed: readonly (string | null)[] = []): string {
+  const isPlain = observed.every((value) => value === null);
+  return isPlain ? `"${version}"` : `"${version}-${hash('sha256', JSON.stringify(observed), 'hex').slice(0, 8)}"`;
+}
+
+function isOfVersion(tag: string, version: number): boolean {
+  return tag === `"${version}"` || tag.startsWith(`"${version}-`);
 }
 
 export function isTagged(answer: unknown): answer is Tagged<unknown> {
   return typeof answer === 'object' && answer !== null && 'tagged' in answer;
 }
 
-/** Whether the client has seen another version than this one. Who does not say what was seen, does not mind. */
+/** Whether the client has seen another version than this one. Without `If-Match` the change always applies. */
 export function isStale(ifMatch: IfMatch | null, version: number): boolean {
-  return ifMatch !== null && ifMatch !== '*' && !ifMatch.includes(versionTag(version));
+  return ifMatch !== null && ifMatch !== '*' && !ifMatch.some((tag) => isOfVersion(tag, version));
+}
+
+/** Whether a client with this `If-None-Match` has the current answer already. A header that cannot be read has no effect. */
+export function isUnchanged(header: string | undefined, etag: string): boolean {
+  const tags = header === undefined ? undefined : parseIfMatch(header);
+  return tags === '*' || (tags?.some((tag) => tag.replace(/^W\//, '') === etag) ?? false);
 }
 
 const element = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
-/** Reads an `If-Match` header; undefined when it is not one. Weak tags stay in the list, where they match nothing. */
+/** Reads an `If-Match` or `If-None-Match` header; undefined when it is not one. Weak tags stay in the list, where they match nothing. */
 export function parseIfMatch(header: string): IfMatch | undefined {
   if (header.trim() === '*') return '*';
   const tags: string[] = [];
@@ -34,7 +49,7 @@ export function parseIfMatch(header: string): IfMatch | undefined {
   while (element.lastIndex < header.length) {
     const found = element.exec(header);
     if (found === null) return undefined;
-    // Empty elements are to be put up with (RFC 9110, section 5.6.1).
+    // A recipient must accept empty list elements (RFC 9110, section 5.6.1).
     if (found[1] !== undefined) tags.push(found[1]);
   }
   return tags.length > 0 ? tags : undefined;

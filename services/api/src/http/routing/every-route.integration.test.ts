@@ -32,11 +32,11 @@ const isInternal = (route: AnyRoute) => route.path.startsWith('/internal/');
 function allowOf({ path }: AnyRoute): string {
   return routes
     .filter((route) => route.path === path)
-    .map((route) => route.method)
+    .flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]))
     .join(', ');
 }
 
-/** What every answer of the contract's section 3 has, whatever it is. */
+/** Checks the headers that every answer has. */
 function expectCommonHeaders(answer: Answer, route: AnyRoute, isCounted: boolean): void {
   const { headers } = answer;
   expect(headers['x-request-id']).toBe('test.request-1');
@@ -116,6 +116,14 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
       expect([answer.status, answer.body?.error]).toEqual([route.status, undefined]);
       expectCommonHeaders(answer, route, true);
       expect(answer.headers.location !== undefined).toBe(route.location !== undefined);
+    });
+
+    it('answers HEAD as GET, without the body', async () => {
+      if (route.method !== 'GET') return;
+      const answers = [await cases.call(route, []), await cases.call({ ...route, method: 'HEAD' } as never, [])];
+      const [get, head] = answers.map(({ status, headers }) => [status, headers['content-length'], headers.etag]);
+      expect(head).toEqual(get);
+      expect(answers[1]?.text).toBe('');
     });
 
     it.each(possible.map((wrong) => [wrong.name, wrong] as const))('%s', async (_wrong, wrong) => {

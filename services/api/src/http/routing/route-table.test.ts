@@ -1,9 +1,10 @@
+import type { RequiredScope } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
 import { defineRoute, type Method } from './define-route.ts';
 import { createRouteTable } from './route-table.ts';
 
-function route(method: Method, path: string) {
-  return defineRoute({ method, path, summary: '', scope: null, status: 204, handle: () => undefined });
+function route(method: Method, path: string, scope: RequiredScope | null = 'webhooks:read') {
+  return defineRoute({ method, path, summary: '', scope, status: 204, handle: () => undefined });
 }
 
 const table = createRouteTable([
@@ -28,10 +29,10 @@ describe('the route table', () => {
     ['GET', '/v1/webhooks/deliveries', '/v1/webhooks/deliveries {}'],
     ['GET', '/v1/webhooks/deliveries/d', '/v1/webhooks/deliveries/{id} {"id":"d"}'],
     ['GET', '/v1/webhooks/%zz', '/v1/webhooks/{id} {"id":"%zz"}'],
-    ['PUT', '/v1/webhooks', '405 GET, POST'],
-    ['DELETE', '/v1/webhooks/deliveries', '405 GET'],
-    ['PATCH', '/v1/webhooks/x', '405 GET, DELETE'],
-    ['HEAD', '/v1/webhooks', '405 GET, POST'],
+    ['PUT', '/v1/webhooks', '405 GET, HEAD, POST'],
+    ['DELETE', '/v1/webhooks/deliveries', '405 GET, HEAD'],
+    ['PATCH', '/v1/webhooks/x', '405 GET, HEAD, DELETE'],
+    ['HEAD', '/v1/webhooks', '/v1/webhooks {}'],
     ['GET', '/v1/webhooks/', '404'],
     ['GET', '/v1/webhooks/x/', '404'],
     ['GET', '/v1/Webhooks', '404'],
@@ -42,6 +43,28 @@ describe('the route table', () => {
   ])('%s %s: %s', (method, path, expected) => expect(find(method, path)).toBe(expected));
 
   it('refuses two routes for one method and path', () => {
-    expect(() => createRouteTable([route('GET', '/a/{id}'), route('GET', '/a/{other}')])).toThrow('GET /a/{other}');
+    expect(() => createRouteTable([route('GET', '/a/{id}'), route('GET', '/a/{id}')])).toThrow('GET /a/{id}');
+  });
+
+  it('refuses two names for one parameter, whatever the methods', () => {
+    const routes = [route('GET', '/a/{id}/b'), route('POST', '/a/{other}')];
+    expect(() => createRouteTable(routes)).toThrow('POST /a/{other}: {other} is called {id} in another route.');
+  });
+
+  it('refuses a route of /v1 without a scope, unless it says that anyone may call it', () => {
+    expect(() => createRouteTable([route('GET', '/v1/x', null)])).toThrow('GET /v1/x: declare its scope');
+    expect(() => createRouteTable([route('GET', '/internal/v1/x', null)])).not.toThrow();
+    const open = {
+      path: '/v1/x',
+      summary: '',
+      scope: null,
+      access: 'anyone',
+      status: 204,
+      handle: () => undefined,
+    } as const;
+    expect(() => createRouteTable([defineRoute({ ...open, method: 'GET' })])).not.toThrow();
+    expect(() => createRouteTable([defineRoute({ ...open, method: 'POST' })])).toThrow(
+      'POST /v1/x: anyone may only read.',
+    );
   });
 });

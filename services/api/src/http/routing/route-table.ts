@@ -1,6 +1,6 @@
 import type { Method, Route } from './define-route.ts';
 
-/** What a request is aimed at. */
+/** The route that a request's method and path lead to. */
 export type Target<Access> =
   | { kind: 'route'; route: Route<Access>; rawIds: Readonly<Record<string, string>> }
   | { kind: 'other_method'; path: string; allow: string }
@@ -8,7 +8,9 @@ export type Target<Access> =
 
 export interface RouteTable<Access> {
   readonly routes: readonly Route<Access>[];
-  /** Finds by method and undecoded path. Literal segments win over `{…}`; a trailing slash is another path. */
+  /**
+   * Finds by method and undecoded path; HEAD finds GET. Literal segments win over `{…}`; a trailing slash is another path.
+   */
   find(method: string, path: string): Target<Access>;
 }
 
@@ -18,6 +20,10 @@ interface Node<Access> {
   readonly methods: Map<string, Route<Access>>;
 }
 
+/**
+ * @throws for two routes with one method and path, for two names of one parameter, and for a route of `/v1` that declares
+ *   neither a scope nor that anyone may call it
+ */
 export function createRouteTable<Access>(routes: readonly Route<Access>[]): RouteTable<Access> {
   const root = emptyNode<Access>();
   for (const route of routes) insert(root, route);
@@ -27,15 +33,24 @@ export function createRouteTable<Access>(routes: readonly Route<Access>[]): Rout
       const rawIds: Record<string, string> = {};
       const node = walk(root, path, rawIds);
       if (node === undefined || node.methods.size === 0) return { kind: 'unknown' };
-      const route = node.methods.get(method);
+      const route = node.methods.get(method === 'HEAD' ? 'GET' : method);
       if (route !== undefined) return { kind: 'route', route, rawIds };
       const [[, some] = []] = node.methods;
-      return { kind: 'other_method', path: some?.path ?? path, allow: [...node.methods.keys()].join(', ') };
+      return { kind: 'other_method', path: some?.path ?? path, allow: allowOf(node) };
     },
   };
 }
 
+function allowOf<Access>({ methods }: Node<Access>): string {
+  return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+}
+
 function insert<Access>(root: Node<Access>, route: Route<Access>): void {
+  const what = `${route.method} ${route.path}`;
+  if (/^\/v1(?:\/|$)/.test(route.path) && route.scope === null && route.caller !== 'anyone') {
+    throw new Error(`${what}: declare its scope, or that anyone may call it.`);
+  }
+  if (route.caller === 'anyone' && route.method !== 'GET') throw new Error(`${what}: anyone may only read.`);
   let node = root;
   for (const segment of route.path.split('/')) {
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
@@ -45,11 +60,14 @@ function insert<Access>(root: Node<Access>, route: Route<Access>): void {
       node = next;
     } else {
       node.parameter ??= { name, node: emptyNode() };
+      if (node.parameter.name !== name) {
+        throw new Error(`${what}: {${name}} is called {${node.parameter.name}} in another route.`);
+      }
       node = node.parameter.node;
     }
   }
   const method: Method = route.method;
-  if (node.methods.has(method)) throw new Error(`Two routes are ${method} ${route.path}.`);
+  if (node.methods.has(method)) throw new Error(`${what}: declared twice.`);
   node.methods.set(method, route);
 }
 

@@ -4,12 +4,12 @@ import { createKeyedMutex, type KeyedMutex } from '../../core/keyed-mutex.ts';
 import { isProblem, type Problem, problem } from '../../core/problem.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
 import { fingerprint } from '../../idempotency/idempotency-key.ts';
+import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
 import { type BodyLimits, type Input, readInput, resolveIds } from '../parsing/read-input.ts';
 import { requestContextOf, targetOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
-import { isTagged } from './etag.ts';
-import { type Answer, jsonAnswer, problemAnswer, sendAnswer, sendProblem } from './respond.ts';
-import { createPicker, type Picker } from './response-shape.ts';
+import { createRenderer, type Renderer } from './render.ts';
+import { type Answer, sendAnswer, sendProblem } from './respond.ts';
 import type { RouteTable, Target } from './route-table.ts';
 
 /** Authenticates and authorizes by the head of the request alone, before its body is read. */
@@ -19,27 +19,6 @@ export type Guard<Access> = (
   target: Target<Access>,
 ) => Promise<Access | Problem> | Access | Problem;
 
-/** A request with an `Idempotency-Key`: it has its effect at most once, however often it is sent. */
-export interface IdempotentRequest {
-  /** UUID */
-  organizationId: string;
-  key: string;
-  method: string;
-  /** As the client wrote it; without the query. */
-  path: string;
-  fingerprint: Buffer;
-  /** Whether its path names an object, which may not exist. */
-  namesObject: boolean;
-}
-
-/** Runs the work of a request unless it was done before; the stored answer is then the answer. */
-export type RunOnce = (
-  request: IdempotentRequest,
-  transact: Transact,
-  run: (transact: Transact) => unknown,
-  render: (outcome: unknown) => Answer,
-) => Promise<Answer | Problem>;
-
 export interface ServeOptions<Access> {
   table: RouteTable<Access>;
   guard: Guard<Access>;
@@ -48,15 +27,22 @@ export interface ServeOptions<Access> {
   actorOf: (access: Access) => string;
   transactAs: TransactAs;
   /** Honours `Idempotency-Key` on every POST. */
-  idempotency?: { organizationOf: (access: Access) => string; runOnce: RunOnce };
+  idempotency?: Idempotency<Access>;
   withDatabaseCheck: WithDatabaseCheck;
   /** Validates every answer against its schema (in tests) instead of only removing undeclared fields. */
   checkResponses: boolean;
 }
 
+interface Idempotency<Access> {
+  /** UUID of the caller's organization. */
+  organizationOf: (access: Access) => string;
+  runOnce: RunOnce;
+}
+
 /** The way of every request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer. */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
   const { table, guard, checkResponses } = options;
+  if (options.idempotency !== undefined) requireExists(table.routes);
   const renderers = new Map(table.routes.map((route) => [route, createRenderer(route, checkResponses)]));
   const runExclusive = createKeyedMutex();
   return async (request, response) => {
@@ -64,7 +50,8 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
     const target = table.find(request.method, path);
     if (target.kind !== 'unknown')
       requestContextOf(response).route = target.kind === 'route' ? target.route.path : target.path;
-    const access = await guard(request, response, target);
+    const isPublic = target.kind === 'route' && target.route.caller === 'anyone';
+    const access = isPublic ? (anyone as Access) : await guard(request, response, target);
     if (isProblem(access)) return sendProblem(response, access);
     if (target.kind === 'unknown') return sendProblem(response, problem('not_found'));
     if (target.kind === 'other_method') {
@@ -77,6 +64,9 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
     sendAnswer(response, await answer(call, options));
   };
 }
+
+/** The caller of a route that needs no key. */
+const anyone = {};
 
 /** A request whose route was found and whose caller may use it. */
 interface Call<Access> {
@@ -104,59 +94,77 @@ async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>)
 }
 
 async function perform<Access>(call: Call<Access>, input: Input, options: ServeOptions<Access>): Promise<Answer> {
-  const { request, access, route, render, requestId, receivedAtMs } = call;
-  const { idempotency, withDatabaseCheck } = options;
-  const { path, query } = targetOf(request);
+  const { access, route, requestId, receivedAtMs } = call;
   const ids = resolveIds(route.ids, call.rawIds);
-  const origin = { actor: options.actorOf(access), requestId };
-  const { idempotencyKey: key } = input;
-  const run = (transact: Transact, isWanted: IsWanted) =>
-    ids === null
-      ? problem('not_found')
-      : route.handle({ ...input, access, ids, transact, isWanted, requestId, receivedAtMs });
-  if (idempotency === undefined || key === null) {
-    // A handler that answers at once needs no database, and no check of it.
-    let stillWanted: IsWanted = () => true;
-    const isWanted = () => stillWanted();
-    const outcome = run(options.transactAs(origin, isWanted), isWanted);
-    if (!(outcome instanceof Promise)) return render(outcome);
-    const checked = (asked: IsWanted) => {
-      stillWanted = asked;
-      return outcome;
-    };
-    return render(await withDatabaseCheck(checked));
-  }
+  const actor = route.caller === 'anyone' ? 'anyone' : options.actorOf(access);
+  const origin = { actor, requestId };
+  const attempt: Attempt<Access> = {
+    call,
+    ids,
+    transactAs: (isWanted) => options.transactAs(origin, isWanted),
+    run: (transact, isWanted) =>
+      ids === null
+        ? problem('not_found')
+        : route.handle({ ...input, access, ids, transact, isWanted, requestId, receivedAtMs }),
+  };
+  const { idempotencyKey } = input;
+  const { idempotency, withDatabaseCheck } = options;
+  return idempotency === undefined || idempotencyKey === null
+    ? runAlways(attempt, withDatabaseCheck)
+    : runIdempotently(attempt, { ...input, idempotencyKey }, idempotency, withDatabaseCheck);
+}
+
+/** A call whose input was read: what its handler runs with. */
+interface Attempt<Access> {
+  call: Call<Access>;
+  /** Null when one of the ids in the path is malformed. */
+  ids: ReturnType<typeof resolveIds>;
+  transactAs: (isWanted: IsWanted) => Transact;
+  run: (transact: Transact, isWanted: IsWanted) => unknown;
+}
+
+async function runAlways<Access>(
+  { call, transactAs, run }: Attempt<Access>,
+  withDatabaseCheck: WithDatabaseCheck,
+): Promise<Answer> {
+  let stillWanted: IsWanted = () => true;
+  const isWanted = () => stillWanted();
+  const outcome = run(transactAs(isWanted), isWanted);
+  // A handler that answers at once needs no database, and no check of it.
+  if (!(outcome instanceof Promise)) return call.render(outcome);
+  const checked = await withDatabaseCheck((asked) => {
+    stillWanted = asked;
+    return outcome;
+  });
+  return call.render(checked);
+}
+
+async function runIdempotently<Access>(
+  { call, ids, transactAs, run }: Attempt<Access>,
+  { json, idempotencyKey: key }: Input & { idempotencyKey: string },
+  { organizationOf, runOnce }: Idempotency<Access>,
+  withDatabaseCheck: WithDatabaseCheck,
+): Promise<Answer> {
+  const { request, access, route, render } = call;
+  const { path, query } = targetOf(request);
   const once: IdempotentRequest = {
-    organizationId: idempotency.organizationOf(access),
+    organizationId: organizationOf(access),
     key,
     method: route.method,
     path,
-    fingerprint: fingerprint(query, input.json),
-    namesObject: Object.keys(route.ids).length > 0,
+    fingerprint: fingerprint(query, json),
+    exists: async (trx) => ids !== null && ((await route.exists?.({ access, ids, trx })) ?? true),
   };
   const found = await withDatabaseCheck((isWanted) =>
-    idempotency.runOnce(once, options.transactAs(origin, isWanted), (transact) => run(transact, isWanted), render),
+    runOnce(once, transactAs(isWanted), (transact) => run(transact, isWanted), render),
   );
   return isProblem(found) ? render(found) : found;
 }
 
-type Renderer = (response: Response, outcome: unknown) => Answer;
-
-function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
-  const { response: schema, status, location, eventIds } = route;
-  if (schema === undefined) {
-    return (response, outcome) =>
-      isProblem(outcome) ? problemAnswer(response, outcome) : { status, headers: {}, body: null };
+/** @throws for a POST whose object cannot be looked up when its `Idempotency-Key` was used with another body */
+function requireExists<Access>(routes: readonly Route<Access>[]): void {
+  for (const { method, path, ids, exists } of routes) {
+    if (method !== 'POST' || Object.keys(ids).length === 0 || exists !== undefined) continue;
+    throw new Error(`${method} ${path}: declare how to look up its object (exists).`);
   }
-  const pick: Picker = check ? (shown) => schema.parse(shown) : createPicker(schema);
-  return (response, outcome) => {
-    if (isProblem(outcome)) return problemAnswer(response, outcome);
-    const shown = isTagged(outcome) ? outcome.tagged : outcome;
-    if (eventIds !== undefined) requestContextOf(response).eventIds = eventIds(shown);
-    const headers = {
-      ...(location !== undefined && { Location: location(shown) }),
-      ...(isTagged(outcome) && { ETag: outcome.etag }),
-    };
-    return jsonAnswer(status, pick(shown), headers);
-  };
 }

@@ -1,0 +1,169 @@
+import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
+import { type Clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
+import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
+import { createAttempt } from '../attempt/attempt.ts';
+import { type Config, leaseMs } from '../config.ts';
+import { createDispatcher } from '../dispatch/dispatcher.ts';
+import { FanOut } from '../fan-out/fan-out.ts';
+import { createRelay } from '../fan-out/relay.ts';
+import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
+import { countAttempt, type WorkerMetrics } from '../metrics.ts';
+import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
+import { recordOutcomes } from '../outcomes/queries.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import { createSender } from '../sender/send.ts';
+import { createAutoDisable } from '../webhooks/auto-disable.ts';
+import { createPendingCancellation, type PendingCancellation } from '../webhooks/pending-cancellation.ts';
+import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
+import { WebhookCache } from '../webhooks/webhook-cache.ts';
+import { createAttemptRunner } from './after-attempt.ts';
+import { createAfterOutcome } from './after-outcome.ts';
+
+export interface PipelineOptions {
+  config: Config;
+  db: Database;
+  /** Its `now` is the database's: it goes into what is sent and recorded. */
+  clock: Clock;
+  log: Logger;
+  metrics: WorkerMetrics;
+  publish: ChangeFeed['publish'];
+}
+
+export function buildWebhookCache({ config, db, clock, metrics }: PipelineOptions): WebhookCache {
+  const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
+  return new WebhookCache({
+    clock,
+    find: (ids) => findWebhooks(db, ids),
+    open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
+    onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
+  });
+}
+
+/** Outcomes, and what follows from them. */
+export function buildRecording({ db, clock, log, metrics, publish }: PipelineOptions, scheduler: Scheduler) {
+  const cancellation = createPendingCancellation({ db, log });
+  const autoDisable = createAutoDisable({
+    db,
+    log,
+    publish,
+    cancellation,
+    onDisabled: (reason) => metrics.webhooksDisabled.inc({ reason }),
+  });
+  const outcomes = new OutcomeBatcher({
+    clock,
+    log,
+    record: (batch) => recordOutcomes(db, batch),
+    onRecorded: createAfterOutcome({
+      releaseWaiting: (webhookId) => scheduler.releaseWaiting(webhookId),
+      disable: autoDisable.disable,
+    }),
+    onDropped: (count) => metrics.outcomesDropped.inc(count),
+  });
+  return { cancellation, autoDisable, outcomes };
+}
+
+export function buildLeaseLoader(
+  { config, db, clock, log, metrics }: PipelineOptions,
+  scheduler: Scheduler,
+  webhooks: WebhookCache,
+): LeaseLoader {
+  return createLeaseLoader({
+    db,
+    clock,
+    log,
+    scheduler,
+    hostKey: (webhookId, atLeastVersion) => {
+      const found = webhooks.get(webhookId, atLeastVersion);
+      return found instanceof Promise ? found.then((webhook) => webhook?.hostKey ?? null) : found.hostKey;
+    },
+    startWithinMs: config.WORKER_START_WITHIN,
+    leaseMs: leaseMs(config),
+    onReleased: (leases) => metrics.leasesReleased.inc(leases),
+  });
+}
+
+interface AttemptStages {
+  webhooks: WebhookCache;
+  scheduler: Scheduler;
+  leaseLoader: LeaseLoader;
+  outcomes: OutcomeBatcher;
+}
+
+/** The attempt, and what is done with its result. */
+export function buildSending(options: PipelineOptions, { webhooks, scheduler, leaseLoader, outcomes }: AttemptStages) {
+  const { config, db, clock, log, metrics } = options;
+  const sender = createSender({
+    policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+    ca: config.WEBHOOK_CA_FILE,
+    onResent: () => metrics.requestsResent.inc(),
+  });
+  const warnOfLocalFailure = createLimitedWarning(log, 'attempt failed on our side');
+  const onCancelError = createLimitedWarning(log, 'delivery not canceled yet');
+  const attempt = createAttempt({
+    clock,
+    log,
+    random: Math.random,
+    productVersion: version,
+    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
+    startWithinMs: config.WORKER_START_WITHIN,
+    webhook: (webhookId, atLeastVersion) => webhooks.get(webhookId, atLeastVersion),
+    knownState: (webhookId) => webhooks.knownState(webhookId),
+    isStopping: () => scheduler.isStopped,
+    send: sender.send,
+  });
+  const run = createAttemptRunner({
+    attempt,
+    record: (outcome) => outcomes.add(outcome),
+    release: leaseLoader.release,
+    cancel: (lease) => {
+      cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(onCancelError);
+    },
+    onOutcome: (result) => {
+      countAttempt(metrics, result);
+      if (result.localCause !== null) warnOfLocalFailure(new Error(result.localCause));
+    },
+  });
+  return { sender, attempt: run };
+}
+
+interface LeasingStages {
+  scheduler: Scheduler;
+  leaseLoader: LeaseLoader;
+  outcomes: OutcomeBatcher;
+  cancellation: PendingCancellation;
+}
+
+/** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
+export function buildLeasing({ config, db, clock, log, metrics }: PipelineOptions, stages: LeasingStages) {
+  const { scheduler, leaseLoader, outcomes, cancellation } = stages;
+  // While outcomes wait too long to be recorded, this process leases nothing more.
+  const mayLease = () => !outcomes.isBehind();
+  const fanOut = new FanOut({
+    db,
+    clock,
+    scheduler,
+    leaseLoader,
+    mayLease,
+    settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
+    onLeftInOutbox: () => relay.wake(),
+    onFannedOut: (by, { events, deliveries }) => {
+      metrics.eventsFannedOut.inc({ by }, events);
+      metrics.deliveriesCreated.inc(deliveries);
+    },
+  });
+  const relay = createRelay({ fanOut, mayLease, onError: createLimitedWarning(log, 'relay failed') });
+  const dispatcher = createDispatcher({
+    db,
+    clock,
+    scheduler,
+    leaseLoader,
+    leaseMs: leaseMs(config),
+    mayLease,
+    onNotEnabled: cancellation.start,
+    onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
+    onError: createLimitedWarning(log, 'dispatch failed'),
+  });
+  return { fanOut, relay, dispatcher };
+}

@@ -1,0 +1,79 @@
+import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
+import { createPartitionLoop } from '@enterprise-api/shared/ledger';
+import { createJobProducer, type JobName, jobs, type QueueBackend } from '@enterprise-api/shared/queue';
+import { type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import { createSecretEraser } from './maintenance/secret-eraser.ts';
+import { createWatchdog, type WatchedQueue } from './maintenance/watchdog.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import type { Pipeline } from './pipeline/build.ts';
+import { createJobHandlers, createWorkers, type Workers } from './queue-workers.ts';
+
+/** A statement of maintenance that is under way must not delay the stop. */
+const closeWithinMs = 500;
+
+export interface ConsumerParts {
+  queue: QueueBackend;
+  db: Database;
+  clock: DatabaseClock;
+  log: Logger;
+  closers: Closers;
+  pipeline: Pipeline;
+  metrics: WorkerMetrics;
+  giveUp: (reason: Error) => void;
+}
+
+/** Starts what brings work in: maintenance, relay and dispatch, the queue. Built last, and so closed first. */
+export function startConsumers(parts: ConsumerParts): void {
+  const { db, log, closers, pipeline } = parts;
+  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions could not be created'));
+  closers.add('partition loop', partitions.stop, closeWithinMs);
+  partitions.start();
+  const eraser = createSecretEraser(db, createLimitedWarning(log, 'secrets could not be erased'));
+  closers.add('secret eraser', eraser.stop, closeWithinMs);
+  eraser.start();
+  pipeline.start();
+  startQueueConsumers(parts);
+}
+
+function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics, giveUp }: ConsumerParts): void {
+  const onError = createLimitedWarning(log, 'queue');
+  const workers = createWorkers({
+    backend: queue,
+    log,
+    monotonic: clock.monotonic,
+    handlers: createJobHandlers(
+      db,
+      clock,
+      pipeline.fanOut,
+      createLimitedWarning(log, 'fan-out failed; left to the relay'),
+    ),
+    onJobFailed: (name) => metrics.jobsFailed.inc({ queue: name }),
+    onQueueError: (error) => {
+      metrics.queueErrors.inc();
+      onError(error);
+    },
+  });
+  closers.add('queue workers', workers.close);
+  const names = Object.keys(jobs) as JobName[];
+  const watchdog = createWatchdog({
+    clock,
+    log,
+    queues: Object.fromEntries(names.map((name) => [jobs[name].queue, watch(name, workers, queue, closers, onError)])),
+    recreateWorkers: workers.recreate,
+    giveUp,
+  });
+  closers.add('watchdog', watchdog.stop);
+  watchdog.start();
+}
+
+function watch(
+  name: JobName,
+  workers: Workers,
+  queue: QueueBackend,
+  closers: Closers,
+  onError: (error: unknown) => void,
+): WatchedQueue {
+  const producer = createJobProducer(queue, name, onError);
+  closers.add('queue watch', producer.close);
+  return { waitingJobs: producer.waitingCount, isPaused: producer.isPaused, activity: () => workers.activity(name) };
+}
