@@ -3,17 +3,14 @@ import { expressRoute } from './baselines/express.ts';
 import { queueAndGot, queueAndInserts } from './baselines/queue.ts';
 import { receiverAlone } from './baselines/receiver-alone.ts';
 import type { Workload } from './workload.ts';
-import { apiEvents } from './workloads/api-events.ts';
-import { apiMe } from './workloads/api-me.ts';
+import { apiEvents, apiMe } from './workloads/api.ts';
 import { backlog } from './workloads/backlog.ts';
 import { failingWebhooks } from './workloads/failing.ts';
-import { fanOut, fanOutToOneHost } from './workloads/fan-out.ts';
+import { fanOut, fanOutToOneHost, single, tenants } from './workloads/full-load.ts';
 import { growth } from './workloads/growth.ts';
 import { hangingWebhook } from './workloads/hanging.ts';
 import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
-import { single } from './workloads/single.ts';
-import { tenants } from './workloads/tenants.ts';
 
 /** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
 export const catalogue = {

@@ -1,7 +1,7 @@
 import { type CpuTimes, difference, total } from '../measure/cpu.ts';
 import { untilReceived } from '../measure/until-received.ts';
-import { addressOf } from '../stage/addresses.ts';
 import type { Lab } from '../stage/lab.ts';
+import { addressOf } from '../stage/subscriptions.ts';
 import type { Finding } from '../workload.ts';
 
 const webhooks = 100;

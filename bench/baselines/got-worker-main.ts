@@ -3,8 +3,14 @@ import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: BullMQ as its documentation shows it
 import { Worker } from 'bullmq';
 import got from 'got';
-import { type DeliveryJob, queueName, redisAt, type WorkerOptions, workerConcurrency } from './jobs.ts';
-import { signedHeaders } from './outbound.ts';
+import {
+  type DeliveryJob,
+  queueName,
+  redisAt,
+  signedHeaders,
+  type WorkerOptions,
+  workerConcurrency,
+} from './outbound.ts';
 
 // B2: one POST with got for each job; BullMQ stores the result.
 export type WorkerCalls = { work: (options: WorkerOptions) => Promise<void> };

@@ -2,8 +2,7 @@ import { inParallel } from '@enterprise-api/testkit';
 import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: BullMQ as its documentation shows it
 import { Queue } from 'bullmq';
-import { type DeliveryJob, queueName, redisAt } from './jobs.ts';
-import { usualBody } from './outbound.ts';
+import { type DeliveryJob, queueName, redisAt, usualBody } from './outbound.ts';
 
 export interface Production {
   redisUrl: string;

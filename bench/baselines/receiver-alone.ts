@@ -1,6 +1,6 @@
 import { cpuTimes } from '../measure/cpu.ts';
 import { serveRequests } from '../measure/requests.ts';
-import { addressOf } from '../stage/addresses.ts';
+import { addressOf } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 import { signedHeaders, usualBody } from './outbound.ts';
 

@@ -5,8 +5,14 @@ import { Pool } from 'pg';
 // oxlint-disable-next-line no-restricted-imports -- a baseline: what sending costs with nothing around it
 import { Agent, request } from 'undici';
 import type { WorkerCalls } from './got-worker-main.ts';
-import { type DeliveryJob, queueName, redisAt, type WorkerOptions, workerConcurrency } from './jobs.ts';
-import { signedHeaders } from './outbound.ts';
+import {
+  type DeliveryJob,
+  queueName,
+  redisAt,
+  signedHeaders,
+  type WorkerOptions,
+  workerConcurrency,
+} from './outbound.ts';
 
 // B3: one job, one POST with undici; results are inserted a hundred at a time, and the job waits for its row.
 answerCalls({ work } satisfies WorkerCalls);

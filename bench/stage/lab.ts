@@ -4,8 +4,8 @@ import { createCertificateAuthority, type KeyPairPem, type Peer, startPeer } fro
 import type { GeneratorCalls } from '../generator/load.ts';
 import { cores, pinnedTo } from '../processes/pinning.ts';
 import type { ReceiverCalls } from '../receiver/calls.ts';
-import { addressesPerNetwork, networkOf, networks } from './addresses.ts';
 import { type Stores, startStores } from './stores.ts';
+import { addressesPerNetwork, networkOf, networks } from './subscriptions.ts';
 
 /** Shared by all runs: stores, a load generator, a receiver. */
 export interface Lab extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { audit, ledgerProblems } from '../measure/audit.ts';
+import { queuedEvents } from '../measure/bytes.ts';
 import { difference, total } from '../measure/cpu.ts';
-import { queuedEvents } from '../measure/redis-bytes.ts';
 import { untilReceived } from '../measure/until-received.ts';
 import { emission } from '../stage/emission.ts';
 import { openBenchStage } from '../stage/stage.ts';

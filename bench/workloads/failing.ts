@@ -3,7 +3,7 @@ import { emission } from '../stage/emission.ts';
 import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
-import { fanOutShape } from './fan-out.ts';
+import { fanOutShape } from './full-load.ts';
 
 const failing = Array.from({ length: 10 }, (_, index) => index);
 const excepted: ReadonlySet<number> = new Set(failing);

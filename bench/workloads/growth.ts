@@ -1,8 +1,8 @@
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import { createApiClient } from '@enterprise-api/testkit';
+import { ledgerBytes } from '../measure/bytes.ts';
 import { deliver, deliveryFigures } from '../measure/deliver.ts';
 import { pageTimes } from '../measure/history.ts';
-import { ledgerBytes } from '../measure/ledger-bytes.ts';
 import { emission } from '../stage/emission.ts';
 import { openFiller } from '../stage/fill.ts';
 import { openBenchStage } from '../stage/stage.ts';

@@ -5,7 +5,7 @@ import { emission } from '../stage/emission.ts';
 import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
-import { fanOutShape } from './fan-out.ts';
+import { fanOutShape } from './full-load.ts';
 
 const eventsPerSecond = 20;
 const hanging = 0;

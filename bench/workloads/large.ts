@@ -5,7 +5,7 @@ import { payloads } from '../stage/requests.ts';
 import { type BenchStage, openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
-import { fanOutShape } from './fan-out.ts';
+import { fanOutShape } from './full-load.ts';
 
 /** The part of W1's and W2's events that is sent with each payload. */
 const part = 1 / 4;

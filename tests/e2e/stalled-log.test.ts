@@ -47,6 +47,8 @@ describe.each(queueBackends().filter(({ name }) => name === 'redis'))(
         (rows) => rows.length === lineCount && rows.every(({ status }) => status === 'succeeded'),
         60_000,
       );
+      const metrics = await fetch(`${worker.url}/metrics`).then((answer) => answer.text());
+      expect(metrics).toContain('log_lines_dropped_total{service="webhook-worker"} 0');
       worker.resumeOutput();
       const exit = await worker.stop();
       const logs = worker.logs();

@@ -3,5 +3,5 @@ import { processes } from './catalogue/processes.ts';
 import { stores } from './catalogue/stores.ts';
 import { wrong } from './catalogue/wrong.ts';
 
-/** Every promise of the design that is broken on purpose, in the order in which they run. */
+/** The runs of the fault campaign, in their order. */
 export const campaigns = { ...processes, ...stores, ...endpoints, ...wrong } as const;

@@ -13,9 +13,9 @@ export interface Neighbours {
   eventsPerSecond: number;
   measuredMs: number;
   /** Deliveries that are waiting when their webhooks recover, or events that one organization emits at once. */
-  crowd: number;
+  backlog: number;
   /** Webhooks that these deliveries are for, each of an organization of its own. */
-  crowded: number;
+  loaded: number;
   workers: number;
   /** How long the receiver takes for an answer. */
   answerMs: number;
@@ -26,32 +26,32 @@ export interface Neighbours {
 
 /** `WEBHOOK_ENDPOINT_CONCURRENCY`, of each worker. */
 const endpointConcurrency = 20;
-const crowdedPath = '/crowded/';
+const loadedPath = '/loaded/';
 
 /** Endpoints recover with a backlog. They must not be flooded, and the others must not be delayed. */
 export async function recoverWithBacklog(stores: Stores, size: Neighbours): Promise<Finding> {
   await using run = await open(stores, size);
-  const { stage, crowded } = run;
+  const { stage, loaded } = run;
   const patience = { withinMs: size.settleWithinMs, everyMs: 50 };
   await sql`insert into webhook_health (webhook_id, open_until, openings, consecutive_failures)
-    select id, now() + interval '1 day', 10, 50 from webhooks where organization_id = any(${crowded}::uuid[])`.execute(
+    select id, now() + interval '1 day', 10, 50 from webhooks where organization_id = any(${loaded}::uuid[])`.execute(
     stage.db,
   );
-  await flood(run, size.crowd);
-  await until('the backlog', async () => (await waiting(stage, crowded)) >= size.crowd, patience);
+  await flood(run, size.backlog);
+  await until('the backlog', async () => (await waiting(stage, loaded)) >= size.backlog, patience);
   const without = await run.measure();
   const recoveredAt = Date.now();
   // As when its circuit closes: all deliveries that it held are due at the same moment.
   await sql`update webhook_health set open_until = now()`.execute(stage.db);
-  await sql`update deliveries set next_attempt_at = now() where organization_id = any(${crowded}::uuid[])`.execute(
+  await sql`update deliveries set next_attempt_at = now() where organization_id = any(${loaded}::uuid[])`.execute(
     stage.db,
   );
   const during = await run.measure();
-  const backlogLeft = await waiting(stage, crowded);
-  await until('the backlog is drained', async () => (await waiting(stage, crowded)) === 0, patience);
+  const backlogLeft = await waiting(stage, loaded);
+  await until('the backlog is drained', async () => (await waiting(stage, loaded)) === 0, patience);
   const drainedMs = Date.now() - recoveredAt;
   return await run.conclude(without, during, {
-    'deliveries waiting': size.crowd,
+    'deliveries waiting': size.backlog,
     'left when the measurement ended': backlogLeft,
     'drained in (s)': Math.round(drainedMs / 1_000),
   });
@@ -60,14 +60,14 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
 /** One organization emits all its events at once. */
 export async function floodWithEvents(stores: Stores, size: Neighbours): Promise<Finding> {
   await using run = await open(stores, size);
-  const { stage, crowded } = run;
+  const { stage, loaded } = run;
   const patience = { withinMs: size.settleWithinMs, everyMs: 50 };
   const without = await run.measure();
   const startedAt = Date.now();
-  const [refused, during] = await Promise.all([flood(run, size.crowd), run.measure()]);
-  await until('the flood has run off', async () => (await waiting(stage, crowded)) === 0, patience);
+  const [refused, during] = await Promise.all([flood(run, size.backlog), run.measure()]);
+  await until('the flood has run off', async () => (await waiting(stage, loaded)) === 0, patience);
   return await run.conclude(without, during, {
-    'events at once': size.crowd,
+    'events at once': size.backlog,
     'posts of 1,000 refused with 503': refused,
     'delivered in (s)': Math.round((Date.now() - startedAt) / 1_000),
   });
@@ -77,7 +77,7 @@ interface Run extends AsyncDisposable {
   stage: FaultStage;
   internalUrl: string;
   /** The organizations with the backlog or the flood. */
-  crowded: string[];
+  loaded: string[];
   /** The others' latency, under their steady load. */
   measure(): Promise<Latency>;
   conclude(without: Latency, during: Latency, figures: Finding['figures']): Promise<Finding>;
@@ -86,16 +86,16 @@ interface Run extends AsyncDisposable {
 async function open(stores: Stores, size: Neighbours): Promise<Run> {
   await using building = new AsyncDisposableStack();
   const stage = building.use(await openFaultStage(stores));
-  const crowded: string[] = [];
-  for (let n = 0; n < size.crowded; n++) {
-    crowded.push((await stage.subscribe([`${crowdedPath}${n}`])).organizationId);
+  const loaded: string[] = [];
+  for (let n = 0; n < size.loaded; n++) {
+    loaded.push((await stage.subscribe([`${loadedPath}${n}`])).organizationId);
   }
   const others: string[] = [];
   for (let n = 0; n < size.others; n++) others.push((await stage.subscribe(['/other'])).organizationId);
   const inFlight = new Map<string, number>();
   let most = 0;
   stage.requests.respond(async ({ path }) => {
-    if (!path.startsWith(crowdedPath)) return {};
+    if (!path.startsWith(loadedPath)) return {};
     const now = (inFlight.get(path) ?? 0) + 1;
     inFlight.set(path, now);
     most = Math.max(most, now);
@@ -118,7 +118,7 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
   return {
     stage,
     internalUrl: api.internalUrl,
-    crowded,
+    loaded,
     measure,
     conclude: async (without, during, figures) => {
       const { all } = await stage.db
@@ -155,12 +155,12 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
  *
  * @returns how many posts were answered with 503
  */
-async function flood({ internalUrl, crowded }: Run, events: number): Promise<number> {
-  const perPost = Math.min(1_000, events / crowded.length);
+async function flood({ internalUrl, loaded }: Run, events: number): Promise<number> {
+  const perPost = Math.min(1_000, events / loaded.length);
   let refused = 0;
   await inParallel(Array.from({ length: events / perPost }).keys(), 4, async (n) => {
     // With ids of their own: the events of a refused post may have been written all the same.
-    const organizationId = crowded[n % crowded.length] ?? '';
+    const organizationId = loaded[n % loaded.length] ?? '';
     const batch = Array.from({ length: perPost }, (_, index) => apiEvent(organizationId, `flood-${n}-${index}`));
     while ((await post(internalUrl, batch)).status !== 202) {
       refused += 1;

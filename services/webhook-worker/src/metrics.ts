@@ -78,7 +78,7 @@ export function createWorkerMetrics() {
       help: 'Times that a webhook secret could not be opened with the key ring.',
       registers,
     }),
-    /** Gauges that are read when somebody looks. */
+    /** A gauge whose value is read at each scrape. */
     gauge: (name: string, help: string, read: () => number) =>
       new Gauge({
         name,

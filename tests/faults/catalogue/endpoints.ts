@@ -9,7 +9,7 @@ const fewNeighbours = {
   eventsPerSecond: 20,
   measuredMs: 1_500,
   answerMs: 5,
-  crowded: 1,
+  loaded: 1,
   workers: 2,
   settleWithinMs: minutes(1),
 };
@@ -18,12 +18,12 @@ const neighbours = {
   eventsPerSecond: 40,
   measuredMs: 20_000,
   answerMs: 5,
-  crowded: 1,
+  loaded: 1,
   workers: 2,
   settleWithinMs: minutes(10),
 };
 /** Enough to use up a worker's places to wait while its permits are free. */
-const slow = { crowded: 2, answerMs: 900, workers: 1 };
+const slow = { loaded: 2, answerMs: 900, workers: 1 };
 
 const fewEndpoints = { webhooks: 50, eventsPerSecond: 40, measuredMs: 1_500, settings: {}, allowedRatio: 20 };
 const endpointsInFull = { webhooks: 1_000, eventsPerSecond: 100, measuredMs: 30_000, settings: {}, allowedRatio: 2 };
@@ -65,22 +65,22 @@ export const endpoints = {
     promise: 'R8, F16, F36',
     what: 'a webhook recovers with a backlog; others have steady traffic',
     backends: 'redis',
-    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, crowd: 1_000, allowedP99Ms: 5_000 }),
-    full: (stores) => recoverWithBacklog(stores, { ...neighbours, crowd: 50_000, allowedP99Ms: 1_000 }),
+    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, backlog: 1_000, allowedP99Ms: 5_000 }),
+    full: (stores) => recoverWithBacklog(stores, { ...neighbours, backlog: 50_000, allowedP99Ms: 1_000 }),
   },
   'R8-slow': {
     promise: 'R8, F16',
     what: 'two slow webhooks recover with backlogs; others have steady traffic',
     backends: 'redis',
-    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, ...slow, crowd: 400, allowedP99Ms: 2_000 }),
-    full: (stores) => recoverWithBacklog(stores, { ...neighbours, ...slow, crowd: 2_000, allowedP99Ms: 400 }),
+    short: (stores) => recoverWithBacklog(stores, { ...fewNeighbours, ...slow, backlog: 400, allowedP99Ms: 2_000 }),
+    full: (stores) => recoverWithBacklog(stores, { ...neighbours, ...slow, backlog: 2_000, allowedP99Ms: 400 }),
   },
   'R8-flood': {
     promise: 'R8, F16',
     what: 'an organization emits very much at once; others have steady traffic',
     backends: 'both',
-    short: (stores) => floodWithEvents(stores, { ...fewNeighbours, crowd: 2_000, allowedP99Ms: 5_000 }),
-    full: (stores) => floodWithEvents(stores, { ...neighbours, crowd: 100_000, allowedP99Ms: 10_000 }),
+    short: (stores) => floodWithEvents(stores, { ...fewNeighbours, backlog: 2_000, allowedP99Ms: 5_000 }),
+    full: (stores) => floodWithEvents(stores, { ...neighbours, backlog: 100_000, allowedP99Ms: 10_000 }),
   },
   R9: {
     promise: 'R9',

@@ -23,8 +23,8 @@ afterAll(() => close());
 const makeDue = (ids: string[]) =>
   sql`update deliveries set next_attempt_at = now() - interval '1 s' where id = any(${ids}::uuid[])`.execute(db);
 
-describe('hand-back', () => {
-  it('makes the delivery due now and takes the claim back', async () => {
+describe('releasing a lease', () => {
+  it('makes the delivery due now and does not count the lease', async () => {
     const { leases } = await leaseDeliveries(db, 1);
     const [lease] = leases as [LeaseRow];
     expect(await releaseLeases(db, [lease.id], [lease.lease_token])).toBe(1);
@@ -33,7 +33,7 @@ describe('hand-back', () => {
     expect(Number(row.next_attempt_at)).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 
-  it('does not touch a row that somebody else holds by now', async () => {
+  it('does not change a delivery that another worker has leased since', async () => {
     const { leases } = await leaseDeliveries(db, 1);
     const [lease] = leases as [LeaseRow];
     await makeDue([lease.id]);
@@ -44,8 +44,8 @@ describe('hand-back', () => {
   });
 });
 
-describe('bodies', () => {
-  it('are the very text that was written', async () => {
+describe('event bodies', () => {
+  it('are exactly the text that was written', async () => {
     const { organizationId } = await leaseDeliveries(db, 1);
     await insertWebhook(db, { organizationId });
     const data = { consultation_id: 'con_1', text: 'ünïcödé   "quoted" \\ 🎉' };

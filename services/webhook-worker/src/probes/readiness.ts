@@ -1,7 +1,7 @@
 import { type Database, databaseTime } from '@enterprise-api/shared/ledger';
 import { settledWithin } from '@enterprise-api/shared/runtime';
 
-/** Whether this process should get work. Without its queue it still works, by the relay; without the ledger it does not. */
+/** Whether this process is ready. It works without its queue, through the relay, but not without the ledger. */
 export interface Readiness {
   unreadyReason(): Promise<string | null>;
   started(): void;

@@ -74,7 +74,7 @@ export class EndpointQueues {
     this.noteWaiting(queue);
   }
 
-  /** Takes the first waiting lease out. The other queues come first then. */
+  /** Removes the first waiting lease. The queue is served again after all others. */
   serve(queue: EndpointQueue): void {
     this.#ready.delete(queue);
     if (queue.waiting.shift() !== undefined) this.#waiting -= 1;
@@ -82,7 +82,7 @@ export class EndpointQueues {
     else this.noteWaiting(queue);
   }
 
-  /** Takes the waiting leases out that match, or all. */
+  /** Removes the waiting leases that match, or all. */
   remove(queue: EndpointQueue, matches: (lease: Lease, index: number) => boolean = () => true): Lease[] {
     if (queue.waiting.length === 0) return nothing;
     const removed: Lease[] = [];
@@ -95,12 +95,12 @@ export class EndpointQueues {
     return removed;
   }
 
-  /** Its webhook's URL has another host now. What waits was leased for the old one. @returns the leases that waited */
+  /** The webhook's URL has another host now. @returns the leases that waited for the former host */
   moveToHost(queue: EndpointQueue, hostKey: string): Lease[] {
     const removed = this.remove(queue);
-    const old = queue.host;
-    old.queues -= 1;
-    this.forgetHostIfUnused(old);
+    const former = queue.host;
+    former.queues -= 1;
+    this.forgetHostIfUnused(former);
     queue.host = this.#findOrCreateHost(hostKey);
     queue.recentAtHost = 0;
     return removed;

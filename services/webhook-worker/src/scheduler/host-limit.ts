@@ -1,8 +1,8 @@
 import { type EndpointQueue, isDegraded } from './endpoint-queues.ts';
 
 /**
- * Attempts under way to one host for one organization, over all its webhooks. Who registers somebody else's host a
- * hundred times must not make this process flood that host, and a webhook that hangs must not stop the organization's
+ * Attempts under way to one host for one organization, over all its webhooks. An organization that registers the
+ * host of a stranger a hundred times must not make this process flood that host, and a webhook that hangs must not stop the organization's
  * other webhooks at the same host. So recent attempts (younger than 1 s) and slow ones count apart, and each webhook has
  * a share of the recent ones.
  */

@@ -70,7 +70,7 @@ describe('the scheduler', () => {
     expect(capacityOf('due', 'slow')).toBe(1);
     for (const entry of running) await entry.end();
     expect(scheduler.figures).toMatchObject({ running: 0, slow: 0 });
-    // Its line comes back with the first quick answer: until then it may be hanging still.
+    // Its places to wait come back with the first quick answer: until then the endpoint may still hang.
     expect(capacityOf('due', 'slow')).toBe(3);
     scheduler.accept(leases('slow', 1));
     running.at(-1)?.answer();
@@ -100,7 +100,7 @@ describe('the scheduler', () => {
     pass(1_100);
     scheduler.accept([...leases('hanging', 1), ...leases('timed out', 1), ...leases('clean', 1)]);
     expect([started('hanging'), started('timed out'), started('clean')]).toEqual([1_000, 1, 1]);
-    // What may not start is not given room either, or it would wait in the place of others.
+    // What may not start is offered no capacity either, or its leases would use up that of other webhooks.
     expect([capacityOf('due', 'timed out'), capacityOf('new', 'timed out'), capacityOf('due', 'clean')]).toEqual([
       0, 0, 1_009,
     ]);
@@ -109,10 +109,10 @@ describe('the scheduler', () => {
 
   it('releases what is too old to start', () => {
     const { scheduler, lease, released, started, pass } = bench();
-    const slow = lease('a');
+    const stale = lease('a');
     pass(10_001);
-    scheduler.accept([slow, lease('a')]);
-    expect(released).toEqual([slow]);
+    scheduler.accept([stale, lease('a')]);
+    expect(released).toEqual([stale]);
     expect(started('a')).toBe(1);
   });
 

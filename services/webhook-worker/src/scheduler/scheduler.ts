@@ -135,7 +135,7 @@ export class Scheduler {
     const attempt = this.#inFlight.start(queue, isOfDegraded, now);
     if (isOfDegraded) this.#queues.putLast(queue);
     const hooks: AttemptHooks = {
-      // Somebody waits for the result of a test.
+      // The customer waits for the result of a test.
       canWait: isOfDegraded && lease.eventType !== 'webhook.test',
       connects: () => {
         attempt.connectingAt = this.#now;

@@ -3,8 +3,8 @@ import { untilLockWait } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 
 /**
- * The same database through a connection whose planner may neither sort on its own account nor keep an order by chance:
- * what a statement does not ask for, it does not get.
+ * The same database through a connection whose planner neither sorts nor keeps an order by chance, so that a statement
+ * locks in an order only if it asks for that order.
  */
 export function unsortedPlansUrl(url: string): string {
   const planned = new URL(url);

@@ -1,13 +1,41 @@
 import { ledgerProblems } from '../measure/audit.ts';
+import { ledgerBytes } from '../measure/bytes.ts';
 import { peakMemory } from '../measure/cpu.ts';
 import { deliver, deliveryFigures } from '../measure/deliver.ts';
-import { ledgerBytes } from '../measure/ledger-bytes.ts';
 import { emission } from '../stage/emission.ts';
+import { seededRandom, zipfPicks } from '../stage/random.ts';
 import { type BenchStage, openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
-export interface Shape {
+/** W1: one organization, one webhook. */
+export function single(context: RunContext): Promise<Finding> {
+  const { warmUp, events } = context.sizes;
+  return closedRun(context, { organizations: 1, webhooks: 1, connections: 50, warmUp, events });
+}
+
+export const fanOutShape = { organizations: 1, webhooks: 100, connections: 8 };
+
+/** W2: one organization, a hundred webhooks at a hundred addresses; every event goes to all of them. */
+export function fanOut(context: RunContext): Promise<Finding> {
+  return closedRun(context, { ...fanOutShape, ...context.sizes.fanOut });
+}
+
+/** W2 with all webhooks at one address: the worker sends an organization's deliveries to one host twenty at a time. */
+export function fanOutToOneHost(context: RunContext): Promise<Finding> {
+  return closedRun(context, { ...fanOutShape, addresses: 1, ...context.sizes.fanOut });
+}
+
+const organizations = 1_000;
+
+/** W3: 1,000 organizations with one webhook each, at 1,000 addresses; a few of them have most of the events. */
+export function tenants(context: RunContext): Promise<Finding> {
+  const { warmUp, events } = context.sizes;
+  const picks = zipfPicks(warmUp + events, organizations, seededRandom(context.round));
+  return closedRun(context, { organizations, webhooks: 1, connections: 50, warmUp, events, picks });
+}
+
+interface Shape {
   organizations: number;
   /** Webhooks of each organization; every event goes to all of them. */
   webhooks: number;
@@ -23,7 +51,7 @@ export interface Shape {
  * A run in which each connection emits its next event when the last one was accepted: the cost of a delivery at full
  * load.
  */
-export async function closedRun({ lab, setting }: RunContext, shape: Shape): Promise<Finding> {
+async function closedRun({ lab, setting }: RunContext, shape: Shape): Promise<Finding> {
   await using stage = await openBenchStage(lab, { setting });
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, shape);
   const { closed } = emission(stage, organizationIds, shape);
