@@ -85,7 +85,7 @@ describe('databaseName', () => {
   });
 });
 
-describe('readGivenSettings', () => {
+describe('readGivenSettings with URLs that cannot be used', () => {
   it('names a database or Redis that is not a URL', () => {
     expect(readGivenSettings({ DATABASE_URL: 'localhost', REDIS_URL: 'localhost:6379' })).toEqual({
       ok: false,
