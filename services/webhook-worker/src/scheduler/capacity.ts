@@ -1,5 +1,5 @@
 import { type EndpointQueue, type EndpointQueues, isDegraded, isTroubled } from './endpoint-queues.ts';
-import { freeHostPermits, type Host } from './host-limit.ts';
+import { freeHostPermits, type Host, waitsForSlow } from './host-limit.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** Limits of each endpoint queue. */
@@ -66,7 +66,7 @@ export class Admission {
   isEligible(queue: EndpointQueue, now: number): boolean {
     const { limits, recentPerHost } = this.#settings;
     if (queue.running >= concurrencyOf(queue, limits) || !this.#mayStart(queue, now)) return false;
-    return freeHostPermits(queue, recentPerHost) > 0;
+    return freeHostPermits(queue, recentPerHost, now) > 0;
   }
 
   /**
@@ -105,7 +105,9 @@ export class Admission {
     const [webhookIds, free, busy]: [string[], number[], number[]] = [[], [], []];
     for (const queue of this.#queues.all()) {
       let most = this.#mayStart(queue, now) ? capacityOf(queue, limits) : 0;
-      if (most > 0 && (isAtOnce || isDegraded(queue))) most = this.#limitByHost(queue, most, offeredToDegraded);
+      if (most > 0 && (isAtOnce || isDegraded(queue) || waitsForSlow(queue, now))) {
+        most = this.#limitByHost(queue, most, offeredToDegraded, now);
+      }
       webhookIds.push(queue.webhookId);
       free.push(most);
       busy.push(queue.running + queue.waiting.length);
@@ -122,8 +124,8 @@ export class Admission {
     return this.#inFlight.slow < maxSlowAttempts || !isTroubled(queue, now);
   }
 
-  #limitByHost(queue: EndpointQueue, wanted: number, offeredToDegraded: Map<Host, number>): number {
-    const ofHost = freeHostPermits(queue, this.#settings.recentPerHost);
+  #limitByHost(queue: EndpointQueue, wanted: number, offeredToDegraded: Map<Host, number>, now: number): number {
+    const ofHost = freeHostPermits(queue, this.#settings.recentPerHost, now);
     if (!isDegraded(queue)) return Math.max(0, Math.min(wanted, ofHost));
     const before = offeredToDegraded.get(queue.host) ?? 0;
     const offered = Math.max(0, Math.min(wanted, ofHost - before));

@@ -20,12 +20,14 @@ export interface EndpointQueue {
   lastTimeoutAt: number;
   /** When an attempt last became slow, until a later one is answered within 1 s. */
   degradedSince: number;
+  /** When an attempt was last answered within 1 s. */
+  answeredQuicklyAt: number;
   /** Rows of this webhook are due in the ledger beyond what was leased here. */
   hasDueRows: boolean;
 }
 
-/** A timeout or a slow attempt counts against an endpoint for so long. */
-const cleanAfterMs = 5 * 60_000;
+/** A timeout or a slow attempt counts against an endpoint for so long, and a quick answer in its favour. */
+const rememberedMs = 5 * 60_000;
 const nothing: Lease[] = [];
 
 /** All endpoint queues of this process, their hosts, and the order in which waiting leases are served. */
@@ -103,6 +105,7 @@ export class EndpointQueues {
     this.forgetHostIfUnused(former);
     queue.host = this.#findOrCreateHost(hostKey);
     queue.recentAtHost = 0;
+    queue.answeredQuicklyAt = Number.NEGATIVE_INFINITY;
     return removed;
   }
 
@@ -120,10 +123,14 @@ export class EndpointQueues {
     this.#queues.set(queue.webhookId, queue);
   }
 
-  /** Forgets a queue that does nothing and remembers no trouble. */
+  /**
+   * Forgets a queue that does nothing and remembers no trouble. A quick answer is remembered while attempts of its host
+   * are slow: beside many slow ones it decides whether the webhook may start.
+   */
   forgetIfIdle(queue: EndpointQueue, now: number): void {
     if (queue.open > 0 || queue.waiting.length > 0 || queue.hasDueRows) return;
-    if (now - Math.max(queue.lastTimeoutAt, queue.degradedSince) < cleanAfterMs) return;
+    if (now - Math.max(queue.lastTimeoutAt, queue.degradedSince) < rememberedMs) return;
+    if (queue.host.slow > 0 && hasAnsweredQuickly(queue, now)) return;
     if (!this.#queues.delete(queue.webhookId)) return;
     queue.host.queues -= 1;
     this.forgetHostIfUnused(queue.host);
@@ -151,7 +158,12 @@ export function isDegraded(queue: EndpointQueue): boolean {
 
 /** Whether an attempt is slow now, or one timed out within the last 5 minutes. */
 export function isTroubled(queue: EndpointQueue, now: number): boolean {
-  return queue.slow > 0 || now - queue.lastTimeoutAt <= cleanAfterMs;
+  return queue.slow > 0 || now - queue.lastTimeoutAt <= rememberedMs;
+}
+
+/** Whether an attempt was answered within 1 s during the last 5 minutes. */
+export function hasAnsweredQuickly(queue: EndpointQueue, now: number): boolean {
+  return now - queue.answeredQuicklyAt <= rememberedMs;
 }
 
 function createEndpointQueue(webhookId: string, host: Host): EndpointQueue {
@@ -166,6 +178,7 @@ function createEndpointQueue(webhookId: string, host: Host): EndpointQueue {
     countsAsWaiting: false,
     lastTimeoutAt: Number.NEGATIVE_INFINITY,
     degradedSince: Number.NEGATIVE_INFINITY,
+    answeredQuicklyAt: Number.NEGATIVE_INFINITY,
     hasDueRows: false,
   };
 }

@@ -1,4 +1,4 @@
-import { type EndpointQueue, isDegraded } from './endpoint-queues.ts';
+import { type EndpointQueue, hasAnsweredQuickly, isDegraded } from './endpoint-queues.ts';
 
 /**
  * Attempts under way to one host for one organization, over all its webhooks. An organization that registers the
@@ -23,8 +23,9 @@ export interface Host {
 /** Recent attempts per host; more where a single webhook may have more (`WEBHOOK_ENDPOINT_CONCURRENCY`). */
 const leastRecentPerHost = 20;
 /**
- * Slow attempts per host. A webhook that has not grown slow yet may still try one attempt at a time beyond them, so a
- * host that hangs for every webhook of an organization has at most this many plus one per webhook.
+ * Slow attempts per host. While there are so many, only webhooks that have answered quickly within the last 5 minutes
+ * start, one attempt at a time each. A webhook of which nothing is known waits, because the host may hang for every
+ * webhook of the organization.
  */
 const maxSlowPerHost = 100;
 
@@ -48,15 +49,21 @@ export function hostKeyOf(organizationId: string, url: string): string {
  * probably hold a permit for a whole second. Any other queue may have all of them while it is alone, and half while
  * another one waits.
  */
-export function freeHostPermits(queue: EndpointQueue, recentLimit: number): number {
+export function freeHostPermits(queue: EndpointQueue, recentLimit: number, now: number): number {
   const { host } = queue;
   const free = recentLimit - host.recent;
   if (isDegraded(queue)) {
     return Math.min(free, Math.ceil(recentLimit / 4) - host.recentOfDegraded, freeSlowPermits(host));
   }
+  if (waitsForSlow(queue, now)) return 0;
   if (host.slow >= maxSlowPerHost) return Math.min(free, 1 - queue.recentAtHost);
   const othersWait = host.waitingQueues > (queue.countsAsWaiting ? 1 : 0);
   return othersWait ? Math.min(free, Math.ceil(recentLimit / 2) - queue.recentAtHost) : free;
+}
+
+/** Whether a queue that is not degraded starts nothing until a slow attempt of its host has ended. */
+export function waitsForSlow(queue: EndpointQueue, now: number): boolean {
+  return queue.host.slow >= maxSlowPerHost && !hasAnsweredQuickly(queue, now);
 }
 
 /** Whether a queue's leases would wait for slow attempts to end. Its host has no permit for them before that. */
