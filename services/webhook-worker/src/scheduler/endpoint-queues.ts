@@ -1,5 +1,4 @@
 import type { Lease } from '../leases/lease.ts';
-import type { Host } from './host-limit.ts';
 
 /** The leases of one webhook in this process: how many run, which wait, and how the endpoint has been behaving. */
 export interface EndpointQueue {
@@ -24,6 +23,26 @@ export interface EndpointQueue {
   answeredQuicklyAt: number;
   /** Rows of this webhook are due in the ledger beyond what was leased here. */
   hasDueRows: boolean;
+}
+
+/**
+ * Attempts under way to one host for one organization, over all its webhooks. An organization that registers the
+ * host of a stranger a hundred times must not make this process flood that host, and a webhook that hangs must not stop the organization's
+ * other webhooks at the same host. So recent attempts (younger than 1 s) and slow ones count apart, and each webhook has
+ * a share of the recent ones.
+ */
+export interface Host {
+  readonly key: string;
+  /** Attempts younger than 1 s, until the last byte of the answer. */
+  recent: number;
+  /** Those of them that a degraded endpoint queue started. */
+  recentOfDegraded: number;
+  /** Attempts older than 1 s, until the last byte of the answer. */
+  slow: number;
+  /** Endpoint queues of this host that are not degraded and have leases waiting. */
+  waitingQueues: number;
+  /** Endpoint queues of this host. */
+  queues: number;
 }
 
 /** A timeout or a slow attempt counts against an endpoint for so long, and a quick answer in its favour. */
@@ -164,6 +183,14 @@ export function isTroubled(queue: EndpointQueue, now: number): boolean {
 /** Whether an attempt was answered within 1 s during the last 5 minutes. */
 export function hasAnsweredQuickly(queue: EndpointQueue, now: number): boolean {
   return now - queue.answeredQuicklyAt <= rememberedMs;
+}
+
+/**
+ * The organization and the host name or address literal in the URL. The port is left out: one machine has many ports,
+ * and the limit protects machines. The resolved address is left out as well: large providers share one among strangers.
+ */
+export function hostKeyOf(organizationId: string, url: string): string {
+  return `${organizationId} ${URL.parse(url)?.hostname ?? ''}`;
 }
 
 function createEndpointQueue(webhookId: string, host: Host): EndpointQueue {
