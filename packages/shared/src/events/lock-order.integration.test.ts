@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../ledger/index.ts';
 import { newUuid } from '../runtime/index.ts';
-import { type NewEvent, newEvent } from './new-event.ts';
-import { type WrittenEvent, writeEvents } from './write-events.ts';
+import { type NewEvent, newEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
 let db: Database;
 let close: () => Promise<void>;

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../ledger/index.ts';
 import { deriveDeliveryId, newUuid, toPublicId, uuidTimeMs } from '../runtime/index.ts';
-import { newEvent } from './new-event.ts';
 import { createEventProducer, type EventProducer } from './producer.ts';
-import { writeEvents } from './write-events.ts';
+import { newEvent, writeEvents } from './write-events.ts';
 
 let db: Database;
 let close: () => Promise<void>;

@@ -12,8 +12,8 @@ import { createTransact, type Transact } from '../core/unit-of-work.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import { serveRoutes } from '../http/routing/serve-routes.ts';
-import { attachRequestContext } from '../http/server/attach-request-context.ts';
 import { createErrorHandler } from '../http/server/error-handler.ts';
+import { attachRequestContext } from '../http/server/request-context.ts';
 import { createRunOnce } from './run-once.ts';
 
 // What is true of every POST, shown with routes that do what no real one does: write first and refuse then.
