@@ -40,7 +40,7 @@ async function writeLastWhileFirstIsHeld(first: () => NewEvent, last: () => NewE
   return held.written;
 }
 
-it('writes the keys of events in one order, whatever the order of the events', async () => {
+it('writes the keys of events in one order for any order of the events', async () => {
   const written = await writeLastWhileFirstIsHeld(
     () => keyed('a'),
     () => keyed('b'),
@@ -48,7 +48,7 @@ it('writes the keys of events in one order, whatever the order of the events', a
   expect(written).toMatchObject([{ duplicate: false }]);
 });
 
-it('writes events in the order of their ids, whatever the order they are handed in', async () => {
+it('writes events in the order of their ids for any order of the arguments', async () => {
   const [first, last] = [newUuid(), newUuid()].sort() as [string, string];
   const written = await writeLastWhileFirstIsHeld(
     () => withId(first),
