@@ -85,7 +85,7 @@ interface Run {
   emissions: Emissions;
   pauses: string[];
   badEnds: string[];
-  /** The ids that the emissions which were written had. */
+  /** The ids of the emissions that were written. */
   written: string[];
 }
 

@@ -35,7 +35,7 @@ export async function timeRetries(stores: Stores, size: RetryTiming): Promise<Fi
       ...gaps
         .filter(({ seconds, shortest, longest }) => shortest < seconds || longest > seconds * 1.2 + tickMs / 1_000)
         .map(({ seconds, shortest, longest }) => `gaps of ${seconds} s were ${shortest} to ${longest} s`),
-      ...(spread.fullest <= size.allowedShare ? [] : [`one second held ${spread.fullest * 100} % of the retries`]),
+      ...(spread.fullest <= size.allowedShare ? [] : [`one second had ${spread.fullest * 100} % of the retries`]),
     ],
   };
 }
