@@ -1,10 +1,16 @@
 import { createQueueOnlyProducer, QueueFullError } from '@enterprise-api/shared/events';
 import { createJobProducer, jobs, producerBinding } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { insertEvents, queueBackends, type ServiceProcess, testEvent, until } from '@enterprise-api/testkit';
+import {
+  insertEvents,
+  queueBackends,
+  readMetric,
+  type ServiceProcess,
+  testEvent,
+  until,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
-import got from 'got';
 import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('jobs on $name', (backend) => {
@@ -21,10 +27,7 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     const { options, factory } = producerBinding(stage.queue, name);
     return new Queue(name, options, factory);
   };
-  const metric = async (name: string) => {
-    const text = await got(`${worker.url}/metrics`).text();
-    return Number(new RegExp(`^${name}.* (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
-  };
+  const failedJobs = () => readMetric(worker.url, 'webhook_jobs_failed_total');
 
   it('carry whole events from producers that reach only the queue', async () => {
     const { organizationId } = await stage.subscribe();
@@ -54,13 +57,13 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     const queue = openQueue('events');
     const { organizationId } = await stage.subscribe();
     const [event] = await insertEvents(stage.db, [testEvent(organizationId)]);
-    const failedBefore = await metric('webhook_jobs_failed_total');
+    const failedBefore = await failedJobs();
     await queue.add(jobs.fanOut.name, { version: 2, event_ids: [event?.id] });
     await queue.add(jobs.fanOut.name, { version: 1, event_ids: 'none' });
     await queue.add('something else', null);
     const failed = await until('3 failed jobs', () => queue.getFailed(), { holds: ({ length }) => length === 3 });
     expect(failed.map((job) => job.failedReason).join()).toContain('version 2');
-    expect(await metric('webhook_jobs_failed_total')).toBe(failedBefore + 3);
+    expect(await failedJobs()).toBe(failedBefore + 3);
     // The relay fans out the event that the job of the unknown version named.
     await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
     await queue.close();

@@ -17,7 +17,7 @@ export interface BadNetwork {
   settleWithinMs: number;
 }
 
-/** Each begins a fault; `restore` ends those that last. */
+/** Each begins a fault. `restore` ends the lasting ones. */
 const networkFaults = {
   cut: (proxy: FaultProxy) => proxy.cut(),
   reset: (proxy: FaultProxy) => proxy.reset(),

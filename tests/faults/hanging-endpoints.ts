@@ -20,7 +20,7 @@ const healthyPath = '/healthy';
 /**
  * Each webhook has an organization and, if it hangs, a host of its own.
  *
- * @param size.hangingShare of all events, so many go to endpoints that hang
+ * @param size.hangingShare the part of all events that goes to endpoints that hang
  */
 export async function hangEndpoints(
   stores: Stores,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { jobs, producerBinding, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { auditLedger, type Fleet, startFleet, until } from '@enterprise-api/testkit';
+import { auditLedger, type Fleet, readMetric, startFleet, until } from '@enterprise-api/testkit';
 import { Queue } from 'bullmq';
 import { sql } from 'kysely';
 import type { Finding } from './finding.ts';
@@ -93,16 +93,12 @@ async function addBadJobs(stores: Stores, stage: FaultStage, count: number, flee
   await until(`${count} failed jobs`, allFailed, { withinMs: 20_000, everyMs: 50 });
   const [job] = await queue.getFailed(0, 0);
   await queue.close();
-  const counted = await failedJobs(fleet.members.map(({ url }) => url));
+  const failed = await Promise.all(fleet.members.map(({ url }) => readMetric(url, 'webhook_jobs_failed_total')));
+  const counted = failed.reduce((sum, value) => sum + value, 0);
   return [
     ...(job?.failedReason?.includes('not a job') ? [] : [`a failed job says ${job?.failedReason}`]),
     ...(counted === count ? [] : [`the metric says ${counted} of ${count} failed jobs`]),
   ];
-}
-
-async function failedJobs(urls: string[]): Promise<number> {
-  const texts = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
-  return texts.reduce((sum, text) => sum + Number(/^webhook_jobs_failed_total\{.*\} (\d+)/m.exec(text)?.[1] ?? 0), 0);
 }
 
 /** Seconds until the delivery may be leased again. With `goOn`, it is then made due at once. */

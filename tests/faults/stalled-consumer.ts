@@ -9,8 +9,7 @@ import {
   until,
 } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { emit } from './load.ts';
-import { fannedOutByJobs } from './metrics.ts';
+import { emit, fannedOutByJobs } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** F9: connections of a worker to Redis carry no answers any more, while its process and all other connections work. */

@@ -62,7 +62,7 @@ async function killInTurn(stage: FaultStage, fleet: Fleet, size: WorkerKills, em
     await emitMore();
     await until('requests under way', () => stage.requests.sent.length >= enough, { withinMs: 60_000 });
     successors.push(fleet.crash(kill % size.workers));
-    // The next round needs a worker: wait for this one's successor when all others are gone too.
+    // The next round needs a worker: after each has been killed once, wait for the successors.
     if (kill % size.workers === size.workers - 1) await Promise.all(successors.splice(0));
   }
   await Promise.all(successors);

@@ -29,7 +29,7 @@ export class Fleet implements AsyncDisposable {
   /** The processes by place. While a process is replaced, its place still shows the old one. */
   readonly members: ServiceProcess[] = [];
   readonly kills: Kill[] = [];
-  /** All ends of members, also those that no test asked for. */
+  /** How members ended, also where no test asked for it. */
   readonly exits: MemberExit[] = [];
   readonly #start: () => Promise<ServiceProcess>;
   readonly #successors = new Map<number, Promise<void>>();

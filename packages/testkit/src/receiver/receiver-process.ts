@@ -9,7 +9,7 @@ export type ReceiverProcessCalls = {
 /** A receiver in a process of its own, which answers 200, or not at all. */
 export interface ReceiverProcess extends AsyncDisposable {
   url(path?: string): string;
-  /** True: requests get no answer from now on. False: they do, also those that wait. */
+  /** True: requests get no answer from now on. False: new and waiting requests are answered. */
   hang(hangs: boolean): Promise<void>;
 }
 
