@@ -6,10 +6,12 @@ export class DatabaseUnavailableError extends Error {
 }
 
 /**
- * Whether the client still waits for the result of some work: false once its request was answered 503. Work that
- * changes something asks before it commits, because the client was told that nothing happened.
+ * Whether the client still waits for the result of some work: false once its request was given up. Work that changes
+ * something asks before it commits, because a client that got 503 was told that nothing happened.
+ *
+ * @param forMs a true answer also promises that the client gets no 503 within this time
  */
-export type IsWanted = () => boolean;
+export type IsWanted = (forMs?: number) => boolean;
 
 /** Runs work that needs the database; see {@link DatabaseHealth.withDatabaseCheck}. */
 export type WithDatabaseCheck = <Result>(work: (isWanted: IsWanted) => Promise<Result>) => Promise<Result>;
@@ -37,11 +39,14 @@ export interface DatabaseHealthOptions {
   clock: Clock;
   /** Work that takes longer than this makes us ping. Together with `pingWithinMs` it stays below a second. */
   slowAfterMs?: number;
+  /** A busy server may need 400 ms for a ping that opens a connection. */
   pingWithinMs?: number;
 }
 
 interface PendingWork {
   sinceMs: number;
+  /** No 503 before this time: until then, the database may still execute a write of this work. */
+  heldUntilMs: number;
   giveUp: (error: Error) => void;
 }
 
@@ -49,21 +54,28 @@ const inspectEveryMs = 100;
 const pingAgainAfterMs = 250;
 
 export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHealth {
-  const { ping, clock, slowAfterMs = 300, pingWithinMs = 350 } = options;
+  const { ping, clock, slowAfterMs = 300, pingWithinMs = 500 } = options;
   const pending = new Set<PendingWork>();
   let timer: NodeJS.Timeout | undefined;
   let pinging: Promise<boolean> | undefined;
   let pingedAtMs = Number.NEGATIVE_INFINITY;
 
   const check = (): Promise<boolean> => {
-    pinging ??= answersWithin(ping, pingWithinMs).finally(() => {
-      pinging = undefined;
-    });
-    pingedAtMs = clock.monotonic();
+    if (pinging === undefined) {
+      pingedAtMs = clock.monotonic();
+      pinging = answersWithin(ping, pingWithinMs).finally(() => {
+        pinging = undefined;
+      });
+    }
     return pinging;
   };
   const giveUpAll = () => {
-    for (const { giveUp } of pending) giveUp(new DatabaseUnavailableError('The database does not answer.'));
+    const now = clock.monotonic();
+    for (const { giveUp, heldUntilMs } of pending) {
+      const reject = () => giveUp(new DatabaseUnavailableError('The database does not answer.'));
+      if (heldUntilMs > now) setTimeout(reject, heldUntilMs - now);
+      else reject();
+    }
     pending.clear();
   };
   const close = () => {
@@ -79,10 +91,16 @@ export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHe
   };
   const withDatabaseCheck: WithDatabaseCheck = (work) =>
     new Promise((resolve, reject) => {
-      const entry = { sinceMs: clock.monotonic(), giveUp: reject };
+      const sinceMs = clock.monotonic();
+      const entry = { sinceMs, heldUntilMs: sinceMs, giveUp: reject };
       pending.add(entry);
       timer ??= setInterval(() => void inspect(), inspectEveryMs).unref();
-      work(() => pending.has(entry))
+      const isWanted: IsWanted = (forMs = 0) => {
+        if (!pending.has(entry)) return false;
+        entry.heldUntilMs = Math.max(entry.heldUntilMs, clock.monotonic() + forMs);
+        return true;
+      };
+      work(isWanted)
         .then(resolve, reject)
         .finally(() => pending.delete(entry));
     });

@@ -111,7 +111,7 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
   describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
     const possible = wrongs.filter((wrong) => wrong.applies(route));
 
-    it('answers as declared when nothing is wrong', async () => {
+    it('answers a correct request as declared', async () => {
       const answer = await cases.call(route, []);
       expect([answer.status, answer.body?.error]).toEqual([route.status, undefined]);
       expectCommonHeaders(answer, route, true);
@@ -130,7 +130,7 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
       expectError(await cases.call(route, [wrong]), route, wrong);
     });
 
-    it('tells the first of any two things that are wrong, and changes nothing', async () => {
+    it('answers with the error that is checked first when two are wrong, and changes nothing', async () => {
       // The first calls make what the others share.
       for (const wrong of possible) await cases.call(route, [wrong]);
       const before = await contentsOf(api.db);
@@ -148,18 +148,18 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
   });
 
   describe.each(unserved.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'a path that is not there: %s',
+    'a path without a route: %s',
     (_name, route) => {
       const missing = { code: 'not_found', stage: 11 } as const;
       const possible = wrongs.filter(
         (wrong) => wrong.applies(route) && wrong.stage < 7 && wrong.name !== 'other method',
       );
 
-      it('is 404 when nothing else is wrong', async () => {
+      it('is 404 for an authorized request', async () => {
         expectError(await cases.call(route, []), route, missing);
       });
 
-      it('is whatever is told before that', async () => {
+      it('is 401, 403 or 429 like a served route, before 404', async () => {
         for (const one of possible) {
           for (const two of possible) expectError(await cases.call(route, [one, two]), route, firstOf([one, two]));
         }

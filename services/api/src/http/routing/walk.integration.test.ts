@@ -51,7 +51,7 @@ describe.each(listNames)('a walk over %s', (name) => {
     list = lists[name];
   });
 
-  it('shows once whatever was there all the time, and nothing twice, while rows come and go', async () => {
+  it('returns every row that existed throughout exactly once, and no row twice, while rows are inserted and deleted', async () => {
     const hour = Date.UTC(2026, 10, 1);
     const happening = fc.record({ ms: fc.integer({ min: 0, max: 5 }), removes: fc.nat({ max: 30 }) });
     await fc.assert(
@@ -105,7 +105,7 @@ describe('the filters of the delivery history', () => {
   const statuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
   const day = Date.UTC(2026, 10, 2);
 
-  it('select together what each of them selects, page by page', async () => {
+  it('return the intersection of all filters given, page by page', async () => {
     const rows: { id: string; event: string; webhook: string; type: string; status: string; at: number }[] = [];
     for (let index = 0; index < 48; index++) {
       const [type = 'batch.failed', status = 'pending'] = [types[index % 4], statuses[(index >> 2) % 4]];
