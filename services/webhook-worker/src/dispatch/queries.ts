@@ -1,7 +1,7 @@
 import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
-import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
+import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 
 export interface DispatchPage {

@@ -2,7 +2,7 @@ import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contra
 import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
-import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
+import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 
 export interface FanOutSettings {
@@ -183,3 +183,8 @@ const totals = (source: Source) => sql`totals as (
            (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
            ${source.cursor} as cursor
   )`;
+
+export async function organizationExists(db: Database, id: string): Promise<boolean> {
+  const row = await db.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}

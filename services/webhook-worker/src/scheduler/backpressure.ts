@@ -1,6 +1,6 @@
 import type { Lease } from '../leases/lease.ts';
+import { isSaturated } from './capacity.ts';
 import type { EndpointQueue, EndpointQueues } from './endpoint-queues.ts';
-import { isSaturated } from './host-limit.ts';
 
 /**
  * Concurrent fan-outs are offered the same capacity and may lease more than may wait. Excess leases are released once

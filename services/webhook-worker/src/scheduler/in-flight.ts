@@ -1,5 +1,4 @@
-import type { EndpointQueue } from './endpoint-queues.ts';
-import type { Host } from './host-limit.ts';
+import type { EndpointQueue, Host } from './endpoint-queues.ts';
 
 /** One attempt, from its start to the last byte of its answer. */
 export interface AttemptInFlight {

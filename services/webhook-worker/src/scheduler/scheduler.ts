@@ -148,7 +148,9 @@ export class Scheduler {
   #answered(attempt: AttemptInFlight): void {
     if (!this.#inFlight.answer(attempt)) return;
     const { queue } = attempt;
-    if (this.#now - attempt.connectingAt < slowAfterMs) {
+    const now = this.#now;
+    if (now - attempt.connectingAt < slowAfterMs) {
+      queue.answeredQuicklyAt = now;
       queue.degradedSince = Number.NEGATIVE_INFINITY;
       this.#queues.noteWaiting(queue);
     }
