@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { producerBinding, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { auditLedger, type Fleet, startFleet, until } from '@enterprise-api/testkit';
+import { jobs, producerBinding, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { auditLedger, type Fleet, readMetric, startFleet, until } from '@enterprise-api/testkit';
 import { Queue } from 'bullmq';
 import { sql } from 'kysely';
 import type { Finding } from './finding.ts';
@@ -11,9 +11,9 @@ import { type FaultStage, openFaultStage, quickLeases, type Stores } from './sta
 export interface Poison {
   badJobs: number;
   innocents: number;
-  /** How often the delivery kills; from the second time on its due time is set back instead of waiting. */
+  /** How often the delivery kills a worker. From the second time on, the run makes it due at once instead of waiting. */
   deaths: number;
-  /** The innocents are sent while it kills, so that some die with it; else after each death. */
+  /** True: the innocents are sent while workers die, so that some attempts are cut off. False: after each death. */
   companions: boolean;
 }
 
@@ -88,24 +88,20 @@ async function addBadJobs(stores: Stores, stage: FaultStage, count: number, flee
   const { options, factory } = producerBinding(backend, 'events');
   const queue = new Queue('events', options, factory);
   const kinds = [{ version: 2, event_ids: [] }, { version: 1, event_ids: 'none' }, null, 'text', { version: 1 }];
-  for (let n = 0; n < count; n++) await queue.add('take', kinds[n % kinds.length]);
+  for (let n = 0; n < count; n++) await queue.add(jobs.fanOut.name, kinds[n % kinds.length]);
   const allFailed = async () => (await queue.getFailedCount()) === count;
   await until(`${count} failed jobs`, allFailed, { withinMs: 20_000, everyMs: 50 });
   const [job] = await queue.getFailed(0, 0);
   await queue.close();
-  const counted = await failedJobs(fleet.members.map(({ url }) => url));
+  const failed = await Promise.all(fleet.members.map(({ url }) => readMetric(url, 'webhook_jobs_failed_total')));
+  const counted = failed.reduce((sum, value) => sum + value, 0);
   return [
     ...(job?.failedReason?.includes('not a job') ? [] : [`a failed job says ${job?.failedReason}`]),
     ...(counted === count ? [] : [`the metric says ${counted} of ${count} failed jobs`]),
   ];
 }
 
-async function failedJobs(urls: string[]): Promise<number> {
-  const texts = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
-  return texts.reduce((sum, text) => sum + Number(/^webhook_jobs_failed_total\{.*\} (\d+)/m.exec(text)?.[1] ?? 0), 0);
-}
-
-/** Seconds until the delivery may be leased again. When it is to go on, it becomes due at once. */
+/** Seconds until the delivery may be leased again. With `goOn`, it is then made due at once. */
 async function pauseAfterDeath(stage: FaultStage, organizationId: string, goOn: boolean): Promise<number> {
   const { rows } = await sql<{ due_in: number }>`
     select extract(epoch from next_attempt_at - now())::float8 as due_in from deliveries

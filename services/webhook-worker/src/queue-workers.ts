@@ -34,6 +34,7 @@ export interface Workers {
   activity(name: JobName): { running: number; lastAt: number };
   /** Replaces workers that no longer get jobs by new ones, with new connections. */
   recreate(): Promise<void>;
+  /** A second call waits for the first one. */
   close(): Promise<void>;
 }
 
@@ -45,6 +46,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     bind('writeEvent', options, tracks.writeEvent.follow),
   ];
   let workers = build();
+  let closed: Promise<void> | undefined;
   const closeCurrent = async () => {
     // No job is fetched from here on, even if closing does not succeed.
     const closing = Promise.allSettled(workers.map((worker) => worker.close()));
@@ -58,7 +60,10 @@ export function createWorkers(options: WorkersOptions): Workers {
       await closeCurrent();
       workers = build();
     },
-    close: closeCurrent,
+    close: () => {
+      closed ??= closeCurrent();
+      return closed;
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sendRaw } from '../testing/send.ts';
+import { sendRaw } from '../testing/raw-client.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 import { generateKey } from './key-format.ts';
 

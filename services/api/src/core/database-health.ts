@@ -43,19 +43,12 @@ export interface DatabaseHealthOptions {
   pingWithinMs?: number;
 }
 
-interface PendingWork {
-  sinceMs: number;
-  /** No 503 before this time: until then, the database may still execute a write of this work. */
-  heldUntilMs: number;
-  giveUp: (error: Error) => void;
-}
-
 const inspectEveryMs = 100;
 const pingAgainAfterMs = 250;
 
 export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHealth {
   const { ping, clock, slowAfterMs = 300, pingWithinMs = 500 } = options;
-  const pending = new Set<PendingWork>();
+  const pending = createPendingWork(clock);
   let timer: NodeJS.Timeout | undefined;
   let pinging: Promise<boolean> | undefined;
   let pingedAtMs = Number.NEGATIVE_INFINITY;
@@ -69,32 +62,40 @@ export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHe
     }
     return pinging;
   };
-  const giveUpAll = () => {
-    const now = clock.monotonic();
-    for (const { giveUp, heldUntilMs } of pending) {
-      const reject = () => giveUp(new DatabaseUnavailableError('The database does not answer.'));
-      if (heldUntilMs > now) setTimeout(reject, heldUntilMs - now);
-      else reject();
-    }
-    pending.clear();
-  };
   const close = () => {
     clearInterval(timer);
     timer = undefined;
   };
   const inspect = async (): Promise<void> => {
-    const [oldest] = pending;
-    if (oldest === undefined) return close();
+    const sinceMs = pending.oldestSinceMs();
+    if (sinceMs === undefined) return close();
     const now = clock.monotonic();
-    if (now - oldest.sinceMs < slowAfterMs || now - pingedAtMs < pingAgainAfterMs) return;
-    if (!(await check())) giveUpAll();
+    if (now - sinceMs < slowAfterMs || now - pingedAtMs < pingAgainAfterMs) return;
+    if (!(await check())) pending.giveUpAll();
   };
-  const withDatabaseCheck: WithDatabaseCheck = (work) =>
+  const withDatabaseCheck: WithDatabaseCheck = (work) => {
+    timer ??= setInterval(() => void inspect(), inspectEveryMs).unref();
+    return pending.add(work);
+  };
+  return { withDatabaseCheck, check, close };
+}
+
+interface PendingWork {
+  readonly sinceMs: number;
+  /** No 503 before this time: until then, the database may still execute a write of this work. */
+  heldUntilMs: number;
+  readonly giveUp: () => void;
+}
+
+/** The work that waits for the database, oldest first. */
+function createPendingWork(clock: Clock) {
+  const pending = new Set<PendingWork>();
+  const add: WithDatabaseCheck = (work) =>
     new Promise((resolve, reject) => {
       const sinceMs = clock.monotonic();
-      const entry = { sinceMs, heldUntilMs: sinceMs, giveUp: reject };
+      const giveUp = () => reject(new DatabaseUnavailableError('The database does not answer.'));
+      const entry = { sinceMs, heldUntilMs: sinceMs, giveUp };
       pending.add(entry);
-      timer ??= setInterval(() => void inspect(), inspectEveryMs).unref();
       const isWanted: IsWanted = (forMs = 0) => {
         if (!pending.has(entry)) return false;
         entry.heldUntilMs = Math.max(entry.heldUntilMs, clock.monotonic() + forMs);
@@ -104,7 +105,22 @@ export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHe
         .then(resolve, reject)
         .finally(() => pending.delete(entry));
     });
-  return { withDatabaseCheck, check, close };
+  const giveUpAll = () => {
+    const now = clock.monotonic();
+    for (const { giveUp, heldUntilMs } of pending) {
+      if (heldUntilMs > now) setTimeout(giveUp, heldUntilMs - now);
+      else giveUp();
+    }
+    pending.clear();
+  };
+  return {
+    add,
+    giveUpAll,
+    oldestSinceMs: () => {
+      const [oldest] = pending;
+      return oldest?.sinceMs;
+    },
+  };
 }
 
 function answersWithin(ping: () => Promise<void>, withinMs: number): Promise<boolean> {

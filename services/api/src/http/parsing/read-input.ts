@@ -26,7 +26,7 @@ export interface Input {
 /**
  * Reads the parts that a route declares: 415 and 413 for the body, then 400 with everything that is invalid.
  *
- * @param asks the headers that this route honours
+ * @param asks whether the route honours `Idempotency-Key`
  */
 export async function readInput<Access>(
   request: Request,

@@ -1,11 +1,11 @@
 import { errorBodySchema } from '@enterprise-api/shared/contracts';
+import type { HttpAnswer } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { contentsOf } from '../../testing/contents.ts';
 import { type Place, placesOf, withTextAt, withTextInside } from '../../testing/json-places.ts';
 import { createRouteCases, type RouteCases } from '../../testing/route-cases.ts';
 import { everyRoute, type ListedRoute } from '../../testing/route-list.ts';
-import type { Answer } from '../../testing/send.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 
 let api: TestApi;
@@ -27,7 +27,7 @@ const contents = () => contentsOf(api.db);
 const refusals = new Set(['invalid_json', 'validation_failed', 'url_not_allowed', 'invalid_cursor']);
 
 /** A refusal of the contract that names its place. */
-function expectRefused(answer: Answer, sent: string, place?: string): void {
+function expectRefused(answer: HttpAnswer, sent: string, place?: string): void {
   const { error } = errorBodySchema.safeParse(answer.body).data ?? {};
   const told = {
     status: answer.status,

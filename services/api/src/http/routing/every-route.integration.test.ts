@@ -1,10 +1,9 @@
 import { errorBodySchema, errorCatalogue } from '@enterprise-api/shared/contracts';
-import { queueBackends } from '@enterprise-api/testkit';
+import { type HttpAnswer, queueBackends } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contentsOf } from '../../testing/contents.ts';
 import { createRouteCases, type RouteCases } from '../../testing/route-cases.ts';
 import { everyRoute, type ListedRoute } from '../../testing/route-list.ts';
-import type { Answer } from '../../testing/send.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type AnyRoute, type Wrong, wrongs } from '../../testing/wrongs.ts';
 
@@ -37,7 +36,7 @@ function allowOf({ path }: AnyRoute): string {
 }
 
 /** Checks the headers that every answer has. */
-function expectCommonHeaders(answer: Answer, route: AnyRoute, isCounted: boolean): void {
+function expectCommonHeaders(answer: HttpAnswer, route: AnyRoute, isCounted: boolean): void {
   const { headers } = answer;
   expect(headers['x-request-id']).toBe('test.request-1');
   expect(headers['cache-control']).toBe('no-store');
@@ -50,7 +49,7 @@ function expectCommonHeaders(answer: Answer, route: AnyRoute, isCounted: boolean
   expect(resetInS > -1 && resetInS < 62).toBe(true);
 }
 
-function expectError(answer: Answer, route: AnyRoute, { code, stage }: Pick<Wrong, 'code' | 'stage'>): void {
+function expectError(answer: HttpAnswer, route: AnyRoute, { code, stage }: Pick<Wrong, 'code' | 'stage'>): void {
   expect([answer.status, answer.body?.error?.code]).toEqual([errorCatalogue[code].status, code]);
   expectCommonHeaders(answer, route, stage >= 4);
   const { headers } = answer;

@@ -1,9 +1,9 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { sendRequest } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createLists, type List, listNames } from '../../testing/lists.ts';
 import { insertDelivery } from '../../testing/rows.ts';
-import { send } from '../../testing/send.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 
 let api: TestApi;
@@ -24,7 +24,7 @@ afterAll(() => api.stop());
 async function page(list: List, query: string) {
   const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path}?${query}`;
   const headers = { Authorization: `Bearer ${list.internal ? api.internalSecret : key}` };
-  const { status, body } = await send({ method: 'GET', url, headers });
+  const { status, body } = await sendRequest({ method: 'GET', url, headers });
   expect(status).toBe(200);
   return body as { data: { id: string }[]; has_more: boolean; next_cursor: string | null };
 }
@@ -90,7 +90,7 @@ describe.each(listNames)('a walk over %s', (name) => {
     async (limit) => {
       const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path}?limit=${limit}`;
       const headers = { Authorization: `Bearer ${list.internal ? api.internalSecret : key}` };
-      const { status, body } = await send({ method: 'GET', url: encodeURI(url), headers });
+      const { status, body } = await sendRequest({ method: 'GET', url: encodeURI(url), headers });
       expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_failed', 'limit']);
     },
   );

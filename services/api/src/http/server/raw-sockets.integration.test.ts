@@ -1,6 +1,6 @@
 import { errorBodySchema } from '@enterprise-api/shared/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sendRaw } from '../../testing/send.ts';
+import { sendRaw } from '../../testing/raw-client.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 
 /** On `::`, an IPv4 client's address comes as `::ffff:…`. */
