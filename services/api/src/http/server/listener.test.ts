@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Listener, type ListenerLimits, listen } from './listener.ts';
@@ -19,14 +20,27 @@ afterEach(async () => {
   await listener.close();
 });
 
-async function start(trustedProxies: readonly string[] = []): Promise<void> {
+async function start(
+  trustedProxies: readonly string[] = [],
+  onServed: (request: IncomingMessage) => void = () => undefined,
+): Promise<void> {
   const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies };
-  listener = await listen((request, response) => request.resume().on('end', () => response.end('ok')), place, limits);
+  const serve: RequestListener = (request, response) => {
+    request.resume().on('end', () => {
+      onServed(request);
+      response.end('ok');
+    });
+  };
+  listener = await listen(serve, place, limits);
 }
 
 /** A connection, and all that came over it until it was closed. */
-async function open(localAddress = '127.0.0.1'): Promise<{ socket: Socket; closed: Promise<string> }> {
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(listener.url).port), localAddress });
+async function open(
+  localAddress = '127.0.0.1',
+  { allowHalfOpen = false } = {},
+): Promise<{ socket: Socket; closed: Promise<string> }> {
+  const port = Number(new URL(listener.url).port);
+  const socket = connect({ host: '127.0.0.1', port, localAddress, allowHalfOpen });
   sockets.push(socket.on('error', () => undefined));
   let text = '';
   socket.on('data', (chunk) => {
@@ -63,6 +77,25 @@ describe('a client that is slow', () => {
     expect(answer).toMatch(/\r\nX-Request-Id: req_/);
     expect(answer).toContain('"code":"request_timeout"');
   });
+
+  it('and completes its request after it was told so is not served', async () => {
+    const served: unknown[] = [];
+    await start([], (request) => served.push(request.method));
+    const { socket, closed } = await open();
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na`);
+    await once(socket, 'data');
+    socket.write('b');
+    socket.write(question);
+    expect(await closed).toMatch(/^HTTP\/1\.1 408 /);
+    expect(served).toEqual([]);
+  });
+
+  it('and never ends its side of the connection is cut off', async () => {
+    await start();
+    const { socket, closed } = await open('127.0.0.1', { allowHalfOpen: true });
+    socket.write('POST / HTTP/1.1\r\n');
+    expect(await closed).toMatch(/^HTTP\/1\.1 408 /);
+  }, 10_000);
 
   it('to say anything at all, or anything more, is cut off', async () => {
     await start();

@@ -35,9 +35,9 @@ export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Soc
     `X-Request-Id: ${requestId}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // A client that was too slow has had its time: it is not given more to be drained.
-  if (status === 408) socket.end();
-  else closeLingering(socket);
+  // Also after 408: a request that is completed after this answer must not be served, and a client that never ends its
+  // side must not keep the connection.
+  closeLingering(socket);
   return { requestId, status, reason: error.code };
 }
 
