@@ -72,11 +72,11 @@ async function askUntilAnswered(): Promise<string> {
 
 const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n';
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   it.each([
     ['with the head', 'POST / HTTP/1.1\r\nHost: x\r\n', 'x-a: b\r\n'],
     ['with the body', `${head}\r\n`, 'x'],
-  ])('%s is told so and cut off, though it never stops sending', async (_, first, again) => {
+  ])('%s gets 408 and is disconnected, although it keeps sending', async (_, first, again) => {
     await start();
     const { socket, closed } = await open();
     socket.write(first);
@@ -88,7 +88,7 @@ describe('a client that is slow', () => {
     expect(answer).toContain('"code":"request_timeout"');
   });
 
-  it('and completes its request after it was told so is not served', async () => {
+  it('that completes its request after its 408 is not served', async () => {
     const served: unknown[] = [];
     await start([], (request) => served.push(request.method));
     const { socket, closed } = await open();
@@ -100,7 +100,7 @@ describe('a client that is slow', () => {
     expect(served).toEqual([]);
   });
 
-  it('and never ends its side of the connection does not keep it', async () => {
+  it('that never ends its side of the connection is disconnected', async () => {
     await start();
     for (let count = 0; count < 3; count++) {
       const { socket } = await open('127.0.0.1', { allowHalfOpen: true });
@@ -109,7 +109,7 @@ describe('a client that is slow', () => {
     expect(await askUntilAnswered()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('to read its answers does not keep its connection', async () => {
+  it('that does not read its answers is disconnected', async () => {
     await start();
     for (let count = 0; count < 3; count++) {
       const { socket } = await open();
@@ -118,7 +118,7 @@ describe('a client that is slow', () => {
     expect(await askUntilAnswered()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('to say anything at all, or anything more, is cut off', async () => {
+  it('is disconnected when it sends nothing at all, or nothing after its first request', async () => {
     await start();
     const silent = await open();
     const idle = await open();
@@ -129,14 +129,14 @@ describe('a client that is slow', () => {
 });
 
 describe('connections', () => {
-  it('beyond the number of one peer are closed; others are served', async () => {
+  it('beyond the limit of one peer are closed; other peers are served', async () => {
     await start();
     for (let count = 0; count < 3; count++) await open();
     expect(await (await open()).closed).toBe('');
     expect(await askOnce('127.0.0.2')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('that end make room', async () => {
+  it('that have ended no longer count', async () => {
     await start();
     const { socket } = await open();
     await open();
@@ -146,7 +146,7 @@ describe('connections', () => {
     expect(await askUntilAnswered()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('of a trusted proxy are counted in the whole only', async () => {
+  it('of a trusted proxy count towards the total limit only', async () => {
     await start(['127.0.0.0/8']);
     for (let count = 0; count < 5; count++) await open();
     const last = await open();

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Problem, problem, problemBody } from '../../core/problem.ts';
-import { requestIdOf } from './attach-request-context.ts';
 import { closeLingering, type LingerLimits } from './lingering-close.ts';
+import { requestIdOf } from './request-context.ts';
 
 /** Bytes that Node could not parse as a request. The answer to them has an id, which the log repeats. */
 export interface MalformedRequest {
