@@ -14,7 +14,7 @@ const eventTypes = [
   'consultation.failed',
 ];
 
-/** `make demo` and `make start`, as `make` runs them, in a data folder of their own. The tests are one story. */
+/** `make demo` and `make start`, as `make` runs them, in a data folder of their own. Each test goes on from the data of the one before. */
 describe('the tour', () => {
   let folder: string;
   let dataFolder: string;

@@ -10,39 +10,40 @@ import { type FaultStage, openFaultStage, quickLeases, type Stores } from './sta
 /** R13: malformed jobs, and a delivery that kills every process that handles it. */
 export interface Poison {
   badJobs: number;
-  innocents: number;
+  /** Deliveries to another webhook, which must all succeed. */
+  others: number;
   /** How often the delivery kills a worker. From the second time on, the run makes it due at once instead of waiting. */
   deaths: number;
-  /** True: the innocents are sent while workers die, so that some attempts are cut off. False: after each death. */
-  companions: boolean;
+  /** True: the others are sent while workers die, so that some attempts are cut off. False: after each death. */
+  sendsMeanwhile: boolean;
 }
 
 const deadlyBody = fileURLToPath(new URL('./deadly-body.ts', import.meta.url));
 
 export async function poison(stores: Stores, size: Poison): Promise<Finding> {
   await using stage = await openFaultStage(stores, quickLeases);
-  const { organizationId } = await stage.subscribe(['/innocent']);
-  const victim = await stage.subscribe(['/deadly']);
+  const { organizationId } = await stage.subscribe(['/other']);
+  const poisoned = await stage.subscribe(['/deadly']);
   const api = await stage.startApi();
   await using fleet = await startFleet(2, () => stage.startWorker({ NODE_OPTIONS: `--import=${deadlyBody}` }));
   const broken = await addBadJobs(stores, stage, size.badJobs, fleet);
-  const deadly = apiEvent(victim.organizationId);
+  const deadly = apiEvent(poisoned.organizationId);
   await post(api.internalUrl, [{ ...deadly, data: { consultation_id: 'this-body-kills' } }]);
   const pauses: number[] = [];
-  const perDeath = Math.ceil(size.innocents / size.deaths);
-  const sendInnocents = () => emit(api.internalUrl, organizationId, perDeath);
+  const perDeath = Math.ceil(size.others / size.deaths);
+  const sendOthers = () => emit(api.internalUrl, organizationId, perDeath);
   for (let death = 1; death <= size.deaths; death++) {
-    if (size.companions) await sendInnocents();
+    if (size.sendsMeanwhile) await sendOthers();
     await until(`death ${death}`, () => fleet.exits.length >= death, { withinMs: 60_000 });
-    if (!size.companions) await sendInnocents();
-    pauses.push(await pauseAfterDeath(stage, victim.organizationId, death < size.deaths));
+    if (!size.sendsMeanwhile) await sendOthers();
+    pauses.push(await pauseAfterDeath(stage, poisoned.organizationId, death < size.deaths));
   }
   const expected = perDeath * size.deaths;
   const allSucceeded = async () => (await countSucceeded(stage, organizationId)) === expected;
-  await until('the innocents have succeeded', allSucceeded, { withinMs: 300_000, everyMs: 50 });
+  await until('the other deliveries have succeeded', allSucceeded, { withinMs: 300_000, everyMs: 50 });
   const deaths = fleet.exits.length;
   await fleet.stop();
-  broken.push(...(await findBroken(stage, size, { organizationId: victim.organizationId, deaths, pauses })));
+  broken.push(...(await findBroken(stage, size, { organizationId: poisoned.organizationId, deaths, pauses })));
   return {
     lost: expected - (await countSucceeded(stage, organizationId)),
     duplicates: stage.requests.duplicates(),
@@ -50,7 +51,7 @@ export async function poison(stores: Stores, size: Poison): Promise<Finding> {
       'malformed jobs': size.badJobs,
       'processes killed by one delivery': deaths,
       'its next lease after (s)': pauses.join(', '),
-      'innocent deliveries': expected,
+      'other deliveries': expected,
     },
     broken,
   };

@@ -36,7 +36,7 @@ export function startConsumers(parts: ConsumerParts): void {
 }
 
 function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics, giveUp }: ConsumerParts): void {
-  const onError = createLimitedWarning(log, 'queue');
+  const onError = createLimitedWarning(log, 'queue unavailable');
   const workers = createWorkers({
     backend: queue,
     log,

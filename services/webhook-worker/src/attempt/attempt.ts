@@ -84,12 +84,12 @@ async function lookUp({ webhook: find, log }: AttemptOptions, lease: Lease): Pro
   try {
     webhook = await find(lease.webhookId, lease.webhookVersion);
   } catch (error) {
-    // Another process may reach the database.
+    // The lease is released, because another process may reach the database.
     logFailure(log, lease, error);
     return { kind: 'released' };
   }
   if (webhook === null || !accepts(webhook.state, lease)) return { kind: 'canceled' };
-  // The webhook has moved to another host since the lease was counted: leased again, it is counted at the right one.
+  // The webhook has moved to another host since this lease was counted. The next lease is counted at the new host.
   if (webhook.hostKey !== lease.hostKey) return { kind: 'released' };
   return { kind: 'ready', webhook, keys: webhook.keys };
 }

@@ -27,12 +27,12 @@ export interface FanOutOptions {
  */
 export type OverdueResult = 'again' | 'all_visited' | 'some_visited' | 'no_capacity';
 
-/** A job that names only events that are gone, and as old as this, is behind the relay. Clocks may differ by less unnoticed. */
+/** A job whose events are older, and fanned out already, shows that jobs are behind the relay. Clocks may differ by less. */
 const lateJobMs = 5_000;
-/** An event of this age is the relay's: its job is late or lost. */
+/** The relay fans out events of this age: their jobs are late or lost. */
 const overdueAfterMs = 2_000;
 const overdueBatchSize = 100;
-/** After this time without capacity here, events are fanned out nevertheless: another process may have some. */
+/** After this time without capacity here, the relay fans events out nevertheless: another process may have capacity. */
 const patienceMs = 1_000;
 
 /** Fans events out, by job or from the outbox, and passes on what was leased to this process. */
@@ -72,7 +72,7 @@ export class FanOut {
     scheduler.startEligible();
     const limit = this.#admittedOverdue();
     if (limit === 0) return 'no_capacity';
-    // What was left in the outbox is older than that moment. Two seconds later it is overdue like any other event.
+    // Events that were left in the outbox are older than that moment. Two seconds later they are overdue like any others.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
     const page = { cursor: this.#cursor, limit, olderThanMs };
     const result = await this.#run('relay', (capacity) => fanOutOverdueEvents(db, capacity, settings, page));

@@ -23,7 +23,7 @@ export interface Pipeline extends PipelineStop {
   start(): void;
 }
 
-/** Of the time that a stop may take, so much is left to what is closed after the pipeline. */
+/** The part of the time of a stop that is reserved for what is closed after the pipeline. */
 const closeReserveMs = 1_500;
 
 /**

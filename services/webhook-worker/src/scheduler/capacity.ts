@@ -30,12 +30,20 @@ export interface Capacity {
   total: number;
 }
 
-/** In flight while slow or degraded: enough to notice that the endpoint has come back, too few to hurt it. */
+/** Attempts in flight of a slow or degraded endpoint: enough to notice its recovery, too few to hurt it. */
 const slowConcurrency = 5;
-/** With so many slow attempts in the process, only webhooks start that are not troubled. */
+/** While the process has so many slow attempts, troubled webhooks start none. */
 const maxSlowAttempts = 1_000;
 /** Leases that may wait per permit. */
 const waitingPerPermit = 2;
+/** Recent attempts per host; more where a single webhook may have more (`WEBHOOK_ENDPOINT_CONCURRENCY`). */
+const leastRecentPerHost = 20;
+/**
+ * Slow attempts per host. While there are so many, only webhooks that have answered quickly within the last 5 minutes
+ * start, one attempt at a time each. A webhook of which nothing is known waits, because the host may hang for every
+ * webhook of the organization.
+ */
+const maxSlowPerHost = 100;
 
 export interface AdmissionSettings {
   /** Attempts that may start at once in the whole process. */
@@ -86,9 +94,9 @@ export class Admission {
   }
 
   /**
-   * How many new deliveries this process could use; none until fewer wait than may run, so that they come in batches.
-   * Unlimited while permits are free although many wait: those wait for their own endpoints, which is no reason to keep
-   * the deliveries of other webhooks waiting.
+   * How many new deliveries this process could use. None while more leases wait than attempts may run, so that deliveries
+   * come in batches. Unlimited while permits are free although many leases wait: these wait for their own endpoints, which
+   * is no reason to keep the deliveries of other webhooks waiting.
    */
   freeCapacity(): number {
     if (this.#queues.waiting <= this.#settings.permits) return this.#freePlaces;
@@ -164,15 +172,6 @@ function freeCapacityForNew(queue: EndpointQueue, limits: QueueLimits): number {
   const half = Math.floor((concurrencyOf(queue, limits) + limits.waiting) / 2);
   return Math.max(0, Math.min(free, half - queue.running - queue.waiting.length));
 }
-
-/** Recent attempts per host; more where a single webhook may have more (`WEBHOOK_ENDPOINT_CONCURRENCY`). */
-const leastRecentPerHost = 20;
-/**
- * Slow attempts per host. While there are so many, only webhooks that have answered quickly within the last 5 minutes
- * start, one attempt at a time each. A webhook of which nothing is known waits, because the host may hang for every
- * webhook of the organization.
- */
-const maxSlowPerHost = 100;
 
 /** How many attempts to one host may be younger than 1 s. */
 export function recentLimitPerHost(endpointConcurrency: number): number {

@@ -26,10 +26,10 @@ export interface EndpointQueue {
 }
 
 /**
- * Attempts under way to one host for one organization, over all its webhooks. An organization that registers the
- * host of a stranger a hundred times must not make this process flood that host, and a webhook that hangs must not stop the organization's
- * other webhooks at the same host. So recent attempts (younger than 1 s) and slow ones count apart, and each webhook has
- * a share of the recent ones.
+ * Attempts under way to one host for one organization, over all its webhooks. An organization that registers the host of
+ * a stranger a hundred times must not make this process flood that host, and a webhook that hangs must not stop the
+ * organization's other webhooks at the same host. So recent attempts (younger than 1 s) and slow ones count apart, and
+ * each webhook has a share of the recent ones.
  */
 export interface Host {
   readonly key: string;
@@ -45,7 +45,7 @@ export interface Host {
   queues: number;
 }
 
-/** A timeout or a slow attempt counts against an endpoint for so long, and a quick answer in its favour. */
+/** How long a timeout or a slow attempt counts against an endpoint, and a quick answer in its favour. */
 const rememberedMs = 5 * 60_000;
 const nothing: Lease[] = [];
 

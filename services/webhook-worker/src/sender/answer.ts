@@ -4,7 +4,7 @@ import { type Failure, FailureError } from './failures.ts';
 const headEnd = Buffer.from('\r\n\r\n');
 const firstDigit = 'HTTP/1.1 '.length;
 const one = '1'.charCodeAt(0);
-/** So many bytes of a status line tell an informational response from a final one. */
+/** This many bytes of a status line tell an informational response from a final one. */
 const tellingBytes = 'HTTP/1.1 100 '.length;
 const maxHeadBytes = 16_384;
 /** A receiver may send informational responses until the deadline; this bounds what they cost. */
@@ -92,7 +92,7 @@ function mayBeInformational(bytes: Buffer): boolean {
 /** An excerpt has at most this many bytes, both of the body and as stored. */
 export const maxExcerptBytes = 4_096;
 
-/** Kept: most answers are UTF-8 or say nothing. */
+/** Made once, because most answers are UTF-8 or name no charset. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**

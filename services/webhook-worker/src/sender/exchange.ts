@@ -85,7 +85,7 @@ export class Exchange {
 
   onRequestStart(): void {
     const connection = this.#connection;
-    // A receiver that answered the request before without reading all of it: this one would wait behind the rest.
+    // The receiver answered the previous request without reading all of it: this request would wait behind its rest.
     if (!this.#isOver && !connection.isDrained()) this.#fail(notDrained);
     if (!this.#isOver && !this.#options.mayStart()) this.#end({ kind: 'not_started' });
     // Thrown, not aborted: an abort would end the connection too.
@@ -101,7 +101,7 @@ export class Exchange {
 
   onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
     if (this.#isOver) return;
-    // Informational responses were removed before: this one changes the protocol, or is nothing that HTTP knows.
+    // Informational responses have been removed: this status changes the protocol, or HTTP does not know it.
     if (statusCode < 200) return controller.abort(new FailureError(notHttp));
     const { deadline, onAnswer } = this.#options;
     this.#statusCode = statusCode;

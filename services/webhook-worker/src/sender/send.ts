@@ -108,8 +108,8 @@ class Transmission {
     if (target === null) return failed(destinationBlocked, 0);
     const { kept, location } = this.#knownRoute(target) ?? (await this.#findRoute(target));
     if (kept === undefined) return this.#sendOnNew(target, location);
-    // undici looks at a kept connection once more before it writes, in the next check phase. After one turn of the event
-    // loop a whole poll phase lies before that, which shows an end, or an answer sent before it was asked for.
+    // undici looks at a kept connection once more before it writes, in the next check phase of the event loop. Waiting one
+    // turn puts a whole poll phase before that, which reads the end of the connection or an answer that came unasked.
     await new Promise<void>((resolve) => setImmediate(resolve));
     const deadline = new Deadline(this.#parts.timeoutMs, this.#spentMs, this.#parts.monotonic);
     const result = await this.#exchange(kept, target, deadline);
