@@ -21,7 +21,8 @@ const lease: Lease = {
   manual: false,
   leaseToken: '',
   webhookVersion: 1,
-  leasedAt: systemClock.monotonic(),
+  // A whole number: with fractions, its age after 10,000 ms can be a rounding error more.
+  leasedAt: Math.floor(systemClock.monotonic()),
   body: '{}',
   requestId: null,
 };
