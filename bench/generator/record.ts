@@ -26,7 +26,7 @@ export function createRecord(count: number) {
       const at = bytes.indexOf(eventIdStart) + eventIdStart.length;
       if (at >= eventIdStart.length) result.eventIds.set(bytes.subarray(at, at + idLength), index * idLength);
     },
-    /** The record of the first so many requests. */
+    /** The record of the first `sent` requests. */
     finish: (sent: number): LoadResult => ({
       dueAt: result.dueAt.subarray(0, sent),
       sentAt: result.sentAt.subarray(0, sent),

@@ -4,7 +4,7 @@ import type { Position, ReceiverCalls } from '../receiver/calls.ts';
 /** After this time without a request the rest is lost: the lease of a lost delivery runs out in 35 s. */
 const patienceMs = 60_000;
 
-/** Waits until so many requests since a position were answered 200, for as long as more requests arrive. */
+/** Waits until `count` requests since a position were answered 200, for as long as more requests arrive. */
 export async function untilReceived(
   receiver: Peer<ReceiverCalls>,
   question: { since: Position; accepted: number; withinMs?: number },

@@ -11,7 +11,7 @@ export interface Script {
   failing?: readonly number[];
   /** Never answered. */
   hanging?: readonly number[];
-  /** Every so many-th first attempt at each of the other webhooks is answered 503, each beginning elsewhere. */
+  /** Of the first attempts at each other webhook, every n-th is answered 503; each webhook begins at another one. */
   failFirstAttemptsEvery?: number;
 }
 
@@ -49,7 +49,7 @@ export type ReceiverCalls = {
   /** Clears log and script. */
   reset: (_: null) => void;
   position: (_: null) => Position;
-  /** Waits until so many requests since a position were answered 200. @returns whether that was in time */
+  /** Waits until `count` requests since a position were answered 200. @returns whether that was in time */
   untilAccepted: (question: { since: Position; accepted: number; withinMs: number }) => Promise<boolean>;
   received: (since: Position) => Received;
 };

@@ -51,13 +51,13 @@ describe('RequestLog', () => {
 
   it('keeps the first request after a position whole, and then one in 102', () => {
     const log = new RequestLog();
-    const wishes = () =>
+    const kept = () =>
       Array.from({ length: 300 }, () => {
         log.add(head, 200);
         return log.wantsSample();
       });
-    expect(wishes().filter(Boolean)).toHaveLength(3);
+    expect(kept().filter(Boolean)).toHaveLength(3);
     log.position();
-    expect(wishes()[0]).toBe(true);
+    expect(kept()[0]).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { idLength } from '../generator/load.ts';
 import type { Position, Received, Sample } from './calls.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** One request of so many, and the first after a position was taken, is kept whole to verify its signature. */
+/** One request of 102 is kept whole to verify its signature, and the first one after `position` was read. */
 const sampleEvery = 101;
 
 /** Keeps every request in arrays of numbers, so that the log costs the receiver next to nothing. */

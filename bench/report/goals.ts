@@ -1,7 +1,7 @@
 import type { RunRecord } from './results.ts';
 import type { View } from './view.ts';
 
-/** A performance goal: a figure with the limit that it must reach, and the one that it should reach. */
+/** A performance goal: a figure with a limit that it must reach and a stricter one that it should reach. */
 export interface Goal {
   what: string;
   unit: string;

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 export interface Filler extends AsyncDisposable {
   /** Webhooks of the measured organization that have rows. */
   readonly webhookIds: readonly string[];
-  /** Adds rows until there are so many. @returns the reason when the disk has no space for them */
+  /** Adds rows up to a total. @returns the reason when the disk has no space for them */
   fillTo(rows: number): Promise<string | undefined>;
 }
 

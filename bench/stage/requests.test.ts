@@ -4,7 +4,7 @@ import { seededRandom } from './random.ts';
 import { eventRequests, payload } from './requests.ts';
 
 describe('payload', () => {
-  it('is JSON of exactly so many bytes', () => {
+  it('is JSON of exactly the given size', () => {
     for (const bytes of [1_024, 20_480]) {
       const text = payload(bytes, seededRandom(3));
       expect(Buffer.byteLength(text)).toBe(bytes);

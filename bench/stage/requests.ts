@@ -49,7 +49,7 @@ const syllables = [
   'ri',
 ];
 
-/** JSON of exactly so many bytes, with random words. */
+/** JSON of exactly this size in bytes, with random words. */
 export function payload(bytes: number, random: () => number): string {
   const [start, end] = ['{"consultation_id":"con_1","text":"', '"}'];
   let text = '';

@@ -6,7 +6,7 @@ import type { Lab } from './lab.ts';
 /** Where the queue lives; `one-core` is Redis, with the whole system on one core. */
 export type Setting = 'redis' | 'postgres' | 'one-core';
 
-/** A stage on a fresh database and empty stores, with the API running, whose processes can be measured. */
+/** A stage on a new database and empty stores, with the API running, whose processes can be measured. */
 export interface BenchStage extends Pick<Stage, 'db' | 'databaseUrl'>, AsyncDisposable {
   readonly lab: Lab;
   readonly api: ServiceProcess;

@@ -9,7 +9,7 @@ export interface Subscriptions {
 }
 
 /**
- * Makes organizations, each with so many webhooks. Every webhook has a number, in its path, and an address of its own
+ * Makes organizations with the same number of webhooks each. Every webhook has a number, in its path, and an address of its own
  * unless `addresses` says that there are fewer.
  */
 export async function subscribe(

@@ -41,7 +41,7 @@ export type ComposeService = z.output<typeof serviceSchema>;
 
 export type ComposeFile = z.output<typeof fileSchema>;
 
-/** Reads docker-compose.yml; understands as much of the format as ours uses. */
+/** Reads docker-compose.yml; understands only the part of the format that this file uses. */
 export function readComposeFile(file: string): ComposeFile {
   return fileSchema.parse(parse(readFileSync(file, 'utf8'), { merge: true }));
 }

@@ -13,7 +13,7 @@ export interface Stage {
   instructions: Instruction[];
 }
 
-/** Reads a Dockerfile into its stages. Understands as much of the format as ours uses. */
+/** Reads a Dockerfile into its stages. Understands only the part of the format that our Dockerfile uses. */
 export function readDockerfile(file: string): Stage[] {
   const stages: Stage[] = [];
   const variables = new Map<string, string>();

@@ -2,7 +2,7 @@ import { insertEvents, queueBackends, testEvent } from '@enterprise-api/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { openTestStage, type TestStage } from './stage.ts';
 
-/** Leases that run out quickly, so that a test does not wait 45 s for those of a dead worker. */
+/** Leases that run out quickly, so that a test does not wait 45 s for the deliveries of a dead worker. */
 const quickLeases = { WORKER_LEASE_MARGIN: '2s', WORKER_START_WITHIN: '1s', WEBHOOK_TIMEOUT_MS: '1000' };
 
 describe.each(queueBackends())('workers that end and start, queued on $name', (backend) => {

@@ -14,7 +14,7 @@ const eventTypes = [
   'consultation.failed',
 ];
 
-/** `make demo` and `make start`, as `make` runs them, in a data folder of their own. The tests are one story. */
+/** `make demo` and `make start`, as `make` runs them, in a data folder of their own. Each test goes on from the data of the one before. */
 describe('the tour', () => {
   let folder: string;
   let dataFolder: string;
@@ -81,7 +81,7 @@ describe('the tour', () => {
     await expect(fetch(`${now.api_url}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  it('demo: makes what is lost anew, and never a second webhook', async () => {
+  it('demo: replaces lost state and keys, and never makes a second webhook', async () => {
     const before = facts();
     rmSync(join(dataFolder, 'demo-state.json'));
     rmSync(join(dataFolder, 'secrets.json'));
@@ -93,7 +93,7 @@ describe('the tour', () => {
     expect(now.webhook_id).not.toBe(before.webhook_id);
   });
 
-  it('demo: names a service that does not start, with its own words, and exits 1', async () => {
+  it('demo: names the service that does not start, shows its message, and exits 1', async () => {
     const tour = await run(['--demo'], { env: { WEBHOOK_TIMEOUT_MS: 'soon' } });
     expect(await tour.exited).toMatchObject({ code: 1 });
     expect(tour.lines).toContainEqual(expect.stringContaining('The worker ended (exit code 78).'));

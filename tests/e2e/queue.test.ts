@@ -1,10 +1,16 @@
 import { createQueueOnlyProducer, QueueFullError } from '@enterprise-api/shared/events';
-import { createJobProducer, producerBinding } from '@enterprise-api/shared/queue';
+import { createJobProducer, jobs, producerBinding } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { insertEvents, queueBackends, type ServiceProcess, testEvent, until } from '@enterprise-api/testkit';
+import {
+  insertEvents,
+  queueBackends,
+  readMetric,
+  type ServiceProcess,
+  testEvent,
+  until,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
-import got from 'got';
 import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('jobs on $name', (backend) => {
@@ -21,15 +27,12 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     const { options, factory } = producerBinding(stage.queue, name);
     return new Queue(name, options, factory);
   };
-  const metric = async (name: string) => {
-    const text = await got(`${worker.url}/metrics`).text();
-    return Number(new RegExp(`^${name}.* (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
-  };
+  const failedJobs = () => readMetric(worker.url, 'webhook_jobs_failed_total');
 
   it('carry whole events from producers that reach only the queue', async () => {
     const { organizationId } = await stage.subscribe();
-    const jobs = createJobProducer(stage.queue, 'writeEvent', () => undefined);
-    const producer = createQueueOnlyProducer(jobs);
+    const jobProducer = createJobProducer(stage.queue, 'writeEvent', () => undefined);
+    const producer = createQueueOnlyProducer(jobProducer);
     const event = {
       organization_id: toPublicId('org', organizationId),
       type: 'batch.failed' as const,
@@ -38,44 +41,44 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     };
     const ids = [await producer.emit(event), await producer.emit(event)];
     const rows = await stage.untilDeliveries(organizationId, (found) => found[0]?.status === 'succeeded');
-    // The same caller's id twice: whichever job a worker came to first is the event.
+    // Both jobs have the same caller's id: the one that is handled first becomes the event.
     expect(rows).toHaveLength(1);
     expect(ids).toContain(toPublicId('evt', rows[0]?.event_id ?? ''));
 
     await expect(producer.emit({ ...event, data: { batch_id: 'b', pad: 'x'.repeat(17_000) } })).rejects.toThrow(
       '16384',
     );
-    const full = createQueueOnlyProducer({ add: jobs.add, waitingCount: () => Promise.resolve(1_000) });
+    const full = createQueueOnlyProducer({ add: jobProducer.add, waitingCount: () => Promise.resolve(1_000) });
     await expect(full.emit(event)).rejects.toThrow(QueueFullError);
-    await jobs.close();
+    await jobProducer.close();
   });
 
   it('that are malformed or of an unknown version are kept as failed with the reason, and counted', async () => {
     const queue = openQueue('events');
     const { organizationId } = await stage.subscribe();
     const [event] = await insertEvents(stage.db, [testEvent(organizationId)]);
-    const failedBefore = await metric('webhook_jobs_failed_total');
-    await queue.add('take', { version: 2, event_ids: [event?.id] });
-    await queue.add('take', { version: 1, event_ids: 'none' });
+    const failedBefore = await failedJobs();
+    await queue.add(jobs.fanOut.name, { version: 2, event_ids: [event?.id] });
+    await queue.add(jobs.fanOut.name, { version: 1, event_ids: 'none' });
     await queue.add('something else', null);
-    const failed = await until('3 failed jobs', () => queue.getFailed(), { holds: (jobs) => jobs.length === 3 });
+    const failed = await until('3 failed jobs', () => queue.getFailed(), { holds: ({ length }) => length === 3 });
     expect(failed.map((job) => job.failedReason).join()).toContain('version 2');
-    expect(await metric('webhook_jobs_failed_total')).toBe(failedBefore + 3);
-    // The event of the job from the future goes out by the relay.
+    expect(await failedJobs()).toBe(failedBefore + 3);
+    // The relay fans out the event that the job of the unknown version named.
     await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
     await queue.close();
   });
 
   it('for an organization that does not exist are kept as failed', async () => {
     const queue = openQueue('event-writes');
-    const jobs = createJobProducer(stage.queue, 'writeEvent', () => undefined);
-    await createQueueOnlyProducer(jobs).emit({
+    const jobProducer = createJobProducer(stage.queue, 'writeEvent', () => undefined);
+    await createQueueOnlyProducer(jobProducer).emit({
       organization_id: toPublicId('org', newUuid()),
       type: 'batch.failed',
       data: { batch_id: 'b' },
     });
     const [job] = await until('a failed job', () => queue.getFailed(), { holds: (found) => found.length === 1 });
     expect(job?.failedReason).toBe('unknown organization');
-    await Promise.all([jobs.close(), queue.close()]);
+    await Promise.all([jobProducer.close(), queue.close()]);
   });
 });

@@ -66,7 +66,7 @@ describe.each(queueBackends())('redelivery, queued on $name', (backend) => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('a retry sends the same delivery and body again, with a fresh schedule', async () => {
+  it('a retry sends the same delivery and body again, with a new schedule', async () => {
     const { receiver } = await register(400);
     await emit();
     const [first] = (await receiver.waitFor(2)) as [ReceivedRequest];

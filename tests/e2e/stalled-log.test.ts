@@ -6,7 +6,7 @@ import { openTestStage, type TestStage } from './stage.ts';
 const lineCount = 1_800;
 
 describe.each(queueBackends().filter(({ name }) => name === 'redis'))(
-  'a log that nobody reads, on $name',
+  'a service whose log output is not read, on $name',
   (backend) => {
     let stage: TestStage;
 
@@ -16,7 +16,7 @@ describe.each(queueBackends().filter(({ name }) => name === 'redis'))(
     afterEach(() => stage.stopServices());
     afterAll(() => stage.close());
 
-    /** SIGTERM, and its end while still nobody reads; what it wrote last is read afterwards. */
+    /** Sends SIGTERM, waits for the exit while the output is still not read, then reads the rest of it. */
     const stopUnread = async (service: ServiceProcess) => {
       service.kill('SIGTERM');
       await until('the end of the process', () => isAlive(service.pid), { holds: (alive) => !alive, withinMs: 10_000 });
@@ -24,7 +24,7 @@ describe.each(queueBackends().filter(({ name }) => name === 'redis'))(
       return service.exited;
     };
 
-    it('does not keep the API from answering nor from ending', async () => {
+    it('API: answers all requests, and ends with 0 on SIGTERM', async () => {
       const api = await stage.startApi({ LOG_LEVEL: 'info' });
       api.pauseOutput();
       for (let sent = 0; sent < lineCount; sent += 100) {
@@ -35,7 +35,7 @@ describe.each(queueBackends().filter(({ name }) => name === 'redis'))(
       expect(await stopUnread(api)).toEqual({ code: 0, signal: null });
     });
 
-    it('does not keep the worker from delivering, and loses no line once it is read again', async () => {
+    it('worker: delivers everything, and loses no line once its output is read again', async () => {
       const worker = await stage.startWorker({ LOG_LEVEL: 'info' });
       const { organizationId } = await stage.subscribe();
       worker.pauseOutput();

@@ -118,7 +118,7 @@ describe.each(queueBackends())('a webhook from registration to its end, queued o
     expect((await customer.call('DELETE', `/v1/webhooks/${webhook.id}`)).status).toBe(204);
     expect((await customer.call('DELETE', `/v1/webhooks/${webhook.id}`)).status).toBe(404);
     gate.resolve();
-    // What was delivered is delivered; what was not is canceled, and not tried again.
+    // Succeeded deliveries stay so; the pending one is canceled, and not sent again.
     const rows = await stage.untilDeliveries(
       uuidOf('org', customer.organizationId),
       (found) =>

@@ -37,8 +37,8 @@ export async function killApis(stores: Stores, size: ApiKills): Promise<Finding>
 }
 
 /**
- * Every write has an id of its caller. A client that gets no answer tries again with the same id, except for every
- * third one, which gives up: its event exists and is delivered, or does not exist.
+ * Every write has an id of its caller. A client that gets no answer tries again with the same id. Every third client
+ * does not: its event either exists and is delivered, or does not exist.
  */
 class Writes {
   readonly acknowledged = new Set<string>();

@@ -17,7 +17,7 @@ export interface BadNetwork {
   settleWithinMs: number;
 }
 
-/** Each begins a fault; `restore` ends those that last. */
+/** Each begins a fault. `restore` ends the lasting ones. */
 const networkFaults = {
   cut: (proxy: FaultProxy) => proxy.cut(),
   reset: (proxy: FaultProxy) => proxy.reset(),
@@ -85,7 +85,7 @@ interface Run {
   emissions: Emissions;
   pauses: string[];
   badEnds: string[];
-  /** The ids that the emissions which were written had. */
+  /** The ids of the emissions that were written. */
   written: string[];
 }
 

@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /**
- * Waits until nothing is left to do: no event in the outbox, no delivery pending, and as many rows as there must be.
+ * Waits until nothing is left to do: no event in the outbox, no pending delivery, and the expected number of rows.
  */
 export async function untilSettled(stage: FaultStage, deliveries: number, withinMs: number): Promise<void> {
   const count = async () => {

@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 import { type Latency, type MeasuredLoad, measureLatency, ratioOf } from './latency.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** R8: some endpoints never answer; what do the others notice? */
+/** R8: endpoints that never answer must not delay the deliveries to others. */
 export interface HangingEndpoints {
   webhooks: number;
   hanging: number;
@@ -11,7 +11,7 @@ export interface HangingEndpoints {
   /** Time that is measured, after as much of warming up with the same load. */
   measuredMs: number;
   settings: Record<string, string>;
-  /** The promise is 2; a short run on a busy machine measures more noise than endpoints. */
+  /** The promise is 2. A short run on a busy machine has more noise, and is allowed more. */
   allowedRatio: number;
 }
 
@@ -20,7 +20,7 @@ const healthyPath = '/healthy';
 /**
  * Each webhook has an organization and, if it hangs, a host of its own.
  *
- * @param size.hangingShare of all events, so many go to endpoints that hang
+ * @param size.hangingShare the part of all events that goes to endpoints that hang
  */
 export async function hangEndpoints(
   stores: Stores,

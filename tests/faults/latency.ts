@@ -27,7 +27,7 @@ export interface Latency {
 
 const patienceMs = 60_000;
 
-/** Emits for a while, waits for the measured deliveries to arrive, and says how long they took. */
+/** Emits for a while and measures the time until the deliveries arrive. */
 export async function measureLatency(stage: FaultStage, load: MeasuredLoad): Promise<Latency> {
   const emittedAt = new Map<string, number>();
   const firstRequest = stage.requests.sent.length;
@@ -47,7 +47,7 @@ export async function measureLatency(stage: FaultStage, load: MeasuredLoad): Pro
   return { p50: p50 ?? Number.NaN, p99: p99 ?? Number.NaN, missing: expected - times.length };
 }
 
-/** Of the first request of each delivery. Looks at each request once: a flood brings a hundred thousand others. */
+/** Times of the first request of each delivery. Reads each request once: a flood brings a hundred thousand others. */
 async function arrivalTimes(
   stage: FaultStage,
   { isMeasuredRequest }: MeasuredLoad,
@@ -69,7 +69,7 @@ async function arrivalTimes(
   }
 }
 
-/** How many times as slow: the promises are ratios, rounded to what a machine can repeat. */
+/** How many times as slow the p99 has become. Two decimals: a machine repeats no more. */
 export function ratioOf(after: Latency, before: Latency): number {
   return Math.round((after.p99 / before.p99) * 100) / 100;
 }

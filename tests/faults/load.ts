@@ -1,4 +1,4 @@
-import { createApiClient, testEvent } from '@enterprise-api/testkit';
+import { createApiClient, readMetric, testEvent } from '@enterprise-api/testkit';
 
 /** What became of one POST of events. */
 export interface Posted {
@@ -44,4 +44,9 @@ export async function emit(internalUrl: string, organizationId: string, count: n
   );
   if (posted.status !== 202) throw new Error(`The API answered ${posted.status} instead of 202.`);
   return posted;
+}
+
+/** Events of the load that this worker has fanned out because a job named them; the relay fans out the others. */
+export function fannedOutByJobs({ url }: { url: string }): Promise<number> {
+  return readMetric(url, 'webhook_events_fanned_out_total', 'by="job"');
 }

@@ -6,7 +6,7 @@ import { type Latency, measureLatency, ratioOf } from './latency.ts';
 import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** Isolation under load: some webhooks have a backlog or a flood, others have steady traffic. What do the others notice? */
+/** Isolation under load: the backlog or flood of some webhooks must not delay the steady traffic of others. */
 export interface Neighbours {
   /** Organizations with a webhook each and steady traffic. */
   others: number;
@@ -17,9 +17,9 @@ export interface Neighbours {
   /** Webhooks that these deliveries are for, each of an organization of its own. */
   loaded: number;
   workers: number;
-  /** How long the receiver takes for an answer. */
+  /** The loaded endpoints answer after this time. */
   answerMs: number;
-  /** The most that the others' p99 may be. A ratio of some milliseconds says more about the machine than about us. */
+  /** The most that the others' p99 may be. At a few milliseconds, a ratio would measure the machine more than the product. */
   allowedP99Ms: number;
   settleWithinMs: number;
 }
@@ -41,7 +41,7 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
   await until('the backlog', async () => (await waiting(stage, loaded)) >= size.backlog, patience);
   const without = await run.measure();
   const recoveredAt = Date.now();
-  // As when its circuit closes: all deliveries that it held are due at the same moment.
+  // As when a circuit closes: all deliveries that waited for it are due at the same moment.
   await sql`update webhook_health set open_until = now()`.execute(stage.db);
   await sql`update deliveries set next_attempt_at = now() where organization_id = any(${loaded}::uuid[])`.execute(
     stage.db,
@@ -50,11 +50,12 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
   const backlogLeft = await waiting(stage, loaded);
   await until('the backlog is drained', async () => (await waiting(stage, loaded)) === 0, patience);
   const drainedMs = Date.now() - recoveredAt;
-  return await run.conclude(without, during, {
+  const figures = {
     'deliveries waiting': size.backlog,
     'left when the measurement ended': backlogLeft,
     'drained in (s)': Math.round(drainedMs / 1_000),
-  });
+  };
+  return await report(run, size, { without, during }, figures);
 }
 
 /** One organization emits all its events at once. */
@@ -66,11 +67,12 @@ export async function floodWithEvents(stores: Stores, size: Neighbours): Promise
   const startedAt = Date.now();
   const [refused, during] = await Promise.all([flood(run, size.backlog), run.measure()]);
   await until('the flood has run off', async () => (await waiting(stage, loaded)) === 0, patience);
-  return await run.conclude(without, during, {
+  const figures = {
     'events at once': size.backlog,
     'posts of 1,000 refused with 503': refused,
     'delivered in (s)': Math.round((Date.now() - startedAt) / 1_000),
-  });
+  };
+  return await report(run, size, { without, during }, figures);
 }
 
 interface Run extends AsyncDisposable {
@@ -78,20 +80,43 @@ interface Run extends AsyncDisposable {
   internalUrl: string;
   /** The organizations with the backlog or the flood. */
   loaded: string[];
+  /** The most requests that one of their endpoints had at the same time. */
+  mostInFlight(): number;
   /** The others' latency, under their steady load. */
   measure(): Promise<Latency>;
-  conclude(without: Latency, during: Latency, figures: Finding['figures']): Promise<Finding>;
 }
 
 async function open(stores: Stores, size: Neighbours): Promise<Run> {
   await using building = new AsyncDisposableStack();
   const stage = building.use(await openFaultStage(stores));
-  const loaded: string[] = [];
-  for (let n = 0; n < size.loaded; n++) {
-    loaded.push((await stage.subscribe([`${loadedPath}${n}`])).organizationId);
-  }
-  const others: string[] = [];
-  for (let n = 0; n < size.others; n++) others.push((await stage.subscribe(['/other'])).organizationId);
+  const loaded = await subscribeEach(stage, size.loaded, (n) => `${loadedPath}${n}`);
+  const others = await subscribeEach(stage, size.others, () => '/other');
+  const mostInFlight = answerSlowly(stage, size.answerMs);
+  const { internalUrl } = await stage.startApi();
+  for (let n = 0; n < size.workers; n++) await stage.startWorker();
+  const measure = () =>
+    measureLatency(stage, {
+      ...size,
+      internalUrl,
+      target: (n) => ({ organizationId: others[n % others.length] ?? '', isMeasured: true }),
+      deliveriesPerEvent: 1,
+      isMeasuredRequest: () => true,
+    });
+  await measure();
+  const resources = building.move();
+  const close = () => resources.disposeAsync();
+  return { stage, internalUrl, loaded, mostInFlight, measure, [Symbol.asyncDispose]: close };
+}
+
+/** @returns new organizations with one webhook each */
+async function subscribeEach(stage: FaultStage, count: number, path: (n: number) => string): Promise<string[]> {
+  const organizationIds: string[] = [];
+  for (let n = 0; n < count; n++) organizationIds.push((await stage.subscribe([path(n)])).organizationId);
+  return organizationIds;
+}
+
+/** Delays the answers of the loaded endpoints. @returns the most requests that one of them has had at the same time */
+function answerSlowly(stage: FaultStage, answerMs: number): () => number {
   const inFlight = new Map<string, number>();
   let most = 0;
   stage.requests.respond(async ({ path }) => {
@@ -99,55 +124,39 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
     const now = (inFlight.get(path) ?? 0) + 1;
     inFlight.set(path, now);
     most = Math.max(most, now);
-    await pause(size.answerMs);
+    await pause(answerMs);
     inFlight.set(path, (inFlight.get(path) ?? 0) - 1);
     return {};
   });
-  const api = await stage.startApi();
-  for (let n = 0; n < size.workers; n++) await stage.startWorker();
-  const measure = () =>
-    measureLatency(stage, {
-      ...size,
-      internalUrl: api.internalUrl,
-      target: (n) => ({ organizationId: others[n % others.length] ?? '', isMeasured: true }),
-      deliveriesPerEvent: 1,
-      isMeasuredRequest: () => true,
-    });
-  await measure();
-  const resources = building.move();
-  return {
-    stage,
-    internalUrl: api.internalUrl,
-    loaded,
-    measure,
-    conclude: async (without, during, figures) => {
-      const { all } = await stage.db
-        .selectFrom('events')
-        .select(({ fn }) => fn.countAll<number>().as('all'))
-        .executeTakeFirstOrThrow();
-      await untilSettled(stage, all, size.settleWithinMs);
-      const ratio = ratioOf(during, without);
-      const duplicates = stage.requests.duplicates();
-      return await conclude(
-        stage,
-        all,
-        {
-          ...figures,
-          'in flight there at most': most,
-          'others’ p50 without, with (ms)': `${without.p50}, ${during.p50}`,
-          'others’ p99 without, with (ms)': `${without.p99}, ${during.p99}`,
-          'p99 ratio': ratio,
-        },
-        {
-          [`others’ p99 is ${during.p99} ms`]: during.p99 <= size.allowedP99Ms,
-          [`${during.missing} deliveries of others had not been sent a minute later`]: during.missing === 0,
-          [`${most} requests at once at one endpoint`]: most <= size.workers * endpointConcurrency,
-          [`${duplicates} deliveries sent twice`]: duplicates === 0,
-        },
-      );
-    },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  return () => most;
+}
+
+async function report(
+  { stage, mostInFlight }: Run,
+  size: Neighbours,
+  { without, during }: { without: Latency; during: Latency },
+  figures: Finding['figures'],
+): Promise<Finding> {
+  const { count } = await stage.db
+    .selectFrom('events')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  await untilSettled(stage, count, size.settleWithinMs);
+  const most = mostInFlight();
+  const duplicates = stage.requests.duplicates();
+  const allFigures = {
+    ...figures,
+    'in flight there at most': most,
+    'others’ p50 without, with (ms)': `${without.p50}, ${during.p50}`,
+    'others’ p99 without, with (ms)': `${without.p99}, ${during.p99}`,
+    'p99 ratio': ratioOf(during, without),
   };
+  return await conclude(stage, count, allFigures, {
+    [`others’ p99 is ${during.p99} ms`]: during.p99 <= size.allowedP99Ms,
+    [`${during.missing} deliveries of others had not been sent a minute later`]: during.missing === 0,
+    [`${most} requests at once at one endpoint`]: most <= size.workers * endpointConcurrency,
+    [`${duplicates} deliveries sent twice`]: duplicates === 0,
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { producerBinding, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { auditLedger, type Fleet, startFleet, until } from '@enterprise-api/testkit';
+import { jobs, producerBinding, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { auditLedger, type Fleet, readMetric, startFleet, until } from '@enterprise-api/testkit';
 import { Queue } from 'bullmq';
 import { sql } from 'kysely';
 import type { Finding } from './finding.ts';
@@ -10,39 +10,40 @@ import { type FaultStage, openFaultStage, quickLeases, type Stores } from './sta
 /** R13: malformed jobs, and a delivery that kills every process that handles it. */
 export interface Poison {
   badJobs: number;
-  innocents: number;
-  /** How often the delivery kills; from the second time on its due time is set back instead of waiting. */
+  /** Deliveries to another webhook, which must all succeed. */
+  others: number;
+  /** How often the delivery kills a worker. From the second time on, the run makes it due at once instead of waiting. */
   deaths: number;
-  /** The innocents are sent while it kills, so that some die with it; else after each death. */
-  companions: boolean;
+  /** True: the others are sent while workers die, so that some attempts are cut off. False: after each death. */
+  sendsMeanwhile: boolean;
 }
 
 const deadlyBody = fileURLToPath(new URL('./deadly-body.ts', import.meta.url));
 
 export async function poison(stores: Stores, size: Poison): Promise<Finding> {
   await using stage = await openFaultStage(stores, quickLeases);
-  const { organizationId } = await stage.subscribe(['/innocent']);
-  const victim = await stage.subscribe(['/deadly']);
+  const { organizationId } = await stage.subscribe(['/other']);
+  const poisoned = await stage.subscribe(['/deadly']);
   const api = await stage.startApi();
   await using fleet = await startFleet(2, () => stage.startWorker({ NODE_OPTIONS: `--import=${deadlyBody}` }));
   const broken = await addBadJobs(stores, stage, size.badJobs, fleet);
-  const deadly = apiEvent(victim.organizationId);
+  const deadly = apiEvent(poisoned.organizationId);
   await post(api.internalUrl, [{ ...deadly, data: { consultation_id: 'this-body-kills' } }]);
   const pauses: number[] = [];
-  const perDeath = Math.ceil(size.innocents / size.deaths);
-  const sendInnocents = () => emit(api.internalUrl, organizationId, perDeath);
+  const perDeath = Math.ceil(size.others / size.deaths);
+  const sendOthers = () => emit(api.internalUrl, organizationId, perDeath);
   for (let death = 1; death <= size.deaths; death++) {
-    if (size.companions) await sendInnocents();
+    if (size.sendsMeanwhile) await sendOthers();
     await until(`death ${death}`, () => fleet.exits.length >= death, { withinMs: 60_000 });
-    if (!size.companions) await sendInnocents();
-    pauses.push(await pauseAfterDeath(stage, victim.organizationId, death < size.deaths));
+    if (!size.sendsMeanwhile) await sendOthers();
+    pauses.push(await pauseAfterDeath(stage, poisoned.organizationId, death < size.deaths));
   }
   const expected = perDeath * size.deaths;
   const allSucceeded = async () => (await countSucceeded(stage, organizationId)) === expected;
-  await until('the innocents have succeeded', allSucceeded, { withinMs: 300_000, everyMs: 50 });
+  await until('the other deliveries have succeeded', allSucceeded, { withinMs: 300_000, everyMs: 50 });
   const deaths = fleet.exits.length;
   await fleet.stop();
-  broken.push(...(await findBroken(stage, size, { organizationId: victim.organizationId, deaths, pauses })));
+  broken.push(...(await findBroken(stage, size, { organizationId: poisoned.organizationId, deaths, pauses })));
   return {
     lost: expected - (await countSucceeded(stage, organizationId)),
     duplicates: stage.requests.duplicates(),
@@ -50,7 +51,7 @@ export async function poison(stores: Stores, size: Poison): Promise<Finding> {
       'malformed jobs': size.badJobs,
       'processes killed by one delivery': deaths,
       'its next lease after (s)': pauses.join(', '),
-      'innocent deliveries': expected,
+      'other deliveries': expected,
     },
     broken,
   };
@@ -88,24 +89,20 @@ async function addBadJobs(stores: Stores, stage: FaultStage, count: number, flee
   const { options, factory } = producerBinding(backend, 'events');
   const queue = new Queue('events', options, factory);
   const kinds = [{ version: 2, event_ids: [] }, { version: 1, event_ids: 'none' }, null, 'text', { version: 1 }];
-  for (let n = 0; n < count; n++) await queue.add('take', kinds[n % kinds.length]);
+  for (let n = 0; n < count; n++) await queue.add(jobs.fanOut.name, kinds[n % kinds.length]);
   const allFailed = async () => (await queue.getFailedCount()) === count;
   await until(`${count} failed jobs`, allFailed, { withinMs: 20_000, everyMs: 50 });
   const [job] = await queue.getFailed(0, 0);
   await queue.close();
-  const counted = await failedJobs(fleet.members.map(({ url }) => url));
+  const failed = await Promise.all(fleet.members.map(({ url }) => readMetric(url, 'webhook_jobs_failed_total')));
+  const counted = failed.reduce((sum, value) => sum + value, 0);
   return [
     ...(job?.failedReason?.includes('not a job') ? [] : [`a failed job says ${job?.failedReason}`]),
     ...(counted === count ? [] : [`the metric says ${counted} of ${count} failed jobs`]),
   ];
 }
 
-async function failedJobs(urls: string[]): Promise<number> {
-  const texts = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
-  return texts.reduce((sum, text) => sum + Number(/^webhook_jobs_failed_total\{.*\} (\d+)/m.exec(text)?.[1] ?? 0), 0);
-}
-
-/** Seconds until the delivery may be leased again. When it is to go on, it becomes due at once. */
+/** Seconds until the delivery may be leased again. With `goOn`, it is then made due at once. */
 async function pauseAfterDeath(stage: FaultStage, organizationId: string, goOn: boolean): Promise<number> {
   const { rows } = await sql<{ due_in: number }>`
     select extract(epoch from next_attempt_at - now())::float8 as due_in from deliveries

@@ -1,7 +1,6 @@
 import { startFaultProxy, throughProxy, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
-import { emit } from './load.ts';
-import { fannedOutByJobs } from './metrics.ts';
+import { emit, fannedOutByJobs } from './load.ts';
 import { openFaultStage, type Stores } from './stage.ts';
 
 /** F9: the ledger answers when the processes start, and the queue's own connections to the same PostgreSQL fail. */

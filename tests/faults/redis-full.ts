@@ -49,7 +49,7 @@ export async function fillRedis(stores: Stores, size: RedisFull): Promise<Findin
   return await conclude(stage, deliveries, figures, { [`Redis is full by ${part} %`]: part < 50 });
 }
 
-/** @returns a function that emits so many events and says how long each post took, in ms */
+/** @returns a function that emits a number of events and returns the time of each post, in ms */
 async function startEmission(stage: FaultStage, { webhooks, eventsPerPost }: RedisFull) {
   const organizations: string[] = [];
   for (let n = 0; n < webhooks; n++) organizations.push((await stage.subscribe([`/${n}`])).organizationId);

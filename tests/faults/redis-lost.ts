@@ -7,7 +7,7 @@ import { openFaultStage, type Stores } from './stage.ts';
 
 /** R3: the queue loses everything, again and again, under a steady load. */
 export interface RedisLosses {
-  /** Crashes, and as many FLUSHALLs. */
+  /** The number of crashes, and of FLUSHALLs. */
   times: number;
   eventsPerSecond: number;
   webhooks: number;

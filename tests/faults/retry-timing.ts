@@ -8,11 +8,13 @@ export interface RetryTiming {
   /** The schedule of the few whose gaps are measured; its jitter is 0.2. */
   schedule: number[];
   deliveries: number;
-  /** The many: so many deliveries, over so many webhooks, due again within so many seconds. */
+  /** Deliveries that fail at once. */
   many: number;
+  /** The webhooks that they are for. */
   manyWebhooks: number;
+  /** They are due again within this time. */
   windowSeconds: number;
-  /** The part of all that one second may hold. */
+  /** The largest part of the retries that may fall into one second. */
   allowedShare: number;
 }
 
@@ -35,7 +37,7 @@ export async function timeRetries(stores: Stores, size: RetryTiming): Promise<Fi
       ...gaps
         .filter(({ seconds, shortest, longest }) => shortest < seconds || longest > seconds * 1.2 + tickMs / 1_000)
         .map(({ seconds, shortest, longest }) => `gaps of ${seconds} s were ${shortest} to ${longest} s`),
-      ...(spread.fullest <= size.allowedShare ? [] : [`one second held ${spread.fullest * 100} % of the retries`]),
+      ...(spread.fullest <= size.allowedShare ? [] : [`one second had ${spread.fullest * 100} % of the retries`]),
     ],
   };
 }

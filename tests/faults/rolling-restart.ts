@@ -34,7 +34,7 @@ export async function restartInTurn(stores: Stores, size: Restarts): Promise<Fin
   await emit(apis.members[0]?.internalUrl ?? '', organizationId, lastEvents);
   await load.stop();
   codes.push(...(await workers.stop()).map((exit) => exit.code));
-  const held = await countNotDue(stage);
+  const notReleased = await countNotDue(stage);
   const successor = await stage.startWorker();
   const deliveries = (clients.accepted + lastEvents) * size.webhooks;
   await untilSettled(stage, deliveries, size.settleWithinMs);
@@ -45,7 +45,7 @@ export async function restartInTurn(stores: Stores, size: Restarts): Promise<Fin
     [`${duplicates} deliveries sent twice`]: duplicates === 0,
     [`answers ${JSON.stringify([...clients.statuses])}`]: clients.refused === 0,
     [`exits ${codes.join()}`]: codes.every((code) => code === 0),
-    [`${held} deliveries not released`]: held === 0,
+    [`${notReleased} deliveries not released`]: notReleased === 0,
   });
 }
 

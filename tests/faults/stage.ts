@@ -9,7 +9,7 @@ export interface Stores {
   postgres?: OwnPostgres;
 }
 
-/** A stage with a receiver that writes down every request. */
+/** A stage with a receiver that records every request. */
 export interface FaultStage extends Omit<Stage, 'subscribe'> {
   readonly requests: RequestLog;
   /** A URL of the receiver. */
@@ -18,7 +18,7 @@ export interface FaultStage extends Omit<Stage, 'subscribe'> {
   subscribe(paths: readonly string[], values?: Partial<WebhookValues>): Promise<{ organizationId: string }>;
 }
 
-/** Leases that run out in 3 s, so that a short run does not wait 45 s for what a dead worker held. */
+/** Leases that run out in 3 s, so that a short run does not wait 45 s for the deliveries of a dead worker. */
 export const quickLeases = { WEBHOOK_TIMEOUT_MS: '1000', WORKER_LEASE_MARGIN: '2s', WORKER_START_WITHIN: '1s' };
 
 /** @param settings of every process, beyond those that a stage needs; all others have their defaults */

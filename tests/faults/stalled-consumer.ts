@@ -9,23 +9,22 @@ import {
   until,
 } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { emit } from './load.ts';
-import { fannedOutByJobs } from './metrics.ts';
+import { emit, fannedOutByJobs } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** F9: connections of a worker to Redis carry no answers any more, while its process and all other connections work. */
 export interface ConsumerStall {
   /**
    * `waiting`: the connection on which the worker waits for jobs is stalled. `fetching`: the one on which it fetches
-   * them. `lasting`: that one, and every one that takes its place. `black-holed`: all connections of the process to
-   * Redis carry nothing, as when a firewall drops their state.
+   * them. `lasting`: that one, and every one that replaces it. `black-holed`: all connections of the process to Redis
+   * carry nothing, as when a firewall drops their state.
    */
   what: 'waiting' | 'fetching' | 'lasting' | 'black-holed';
   eventsPerSecond: number;
   settleWithinMs: number;
 }
 
-/** What only that connection of the queue `events` sends. */
+/** Bytes that only this connection of the queue `events` sends. */
 const commands = { waiting: 'bzpopmin', fetching: '{enterprise-api-events}:events:stalled' };
 
 /**

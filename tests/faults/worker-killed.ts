@@ -13,9 +13,9 @@ export interface WorkerKills {
   eventsPerKill: number;
   workers: number;
   settings: Record<string, string>;
-  /** Time from a kill until what it held was sent again, when that was not killed a second time. */
+  /** Time from a kill until the deliveries of the killed worker are sent again, unless the next worker is killed too. */
   resentWithinMs: number;
-  /** Of these settings. */
+  /** The duration of a lease under these settings. */
   leaseMs: number;
   startWithinMs: number;
   settleWithinMs: number;
@@ -62,7 +62,7 @@ async function killInTurn(stage: FaultStage, fleet: Fleet, size: WorkerKills, em
     await emitMore();
     await until('requests under way', () => stage.requests.sent.length >= enough, { withinMs: 60_000 });
     successors.push(fleet.crash(kill % size.workers));
-    // The next round needs a worker: wait for this one's successor when all others are gone too.
+    // The next round needs a worker: after each has been killed once, wait for the successors.
     if (kill % size.workers === size.workers - 1) await Promise.all(successors.splice(0));
   }
   await Promise.all(successors);
@@ -70,7 +70,7 @@ async function killInTurn(stage: FaultStage, fleet: Fleet, size: WorkerKills, em
 
 /**
  * The time from the kill to the second request, for every delivery whose first request was cut off. The worker that
- * leases it next may be killed as well: from the second kill on it waits longer by design, and is counted apart.
+ * leases it next may be killed as well: from its second lease on a delivery waits longer by design, and is counted apart.
  */
 function resendTimes(sent: readonly SentRequest[], kills: readonly Kill[], size: WorkerKills) {
   const once: number[] = [];
@@ -78,7 +78,7 @@ function resendTimes(sent: readonly SentRequest[], kills: readonly Kill[], size:
   for (const [first, second] of Map.groupBy(sent, (request) => request.deliveryId).values()) {
     const kill = first && kills.find(({ at }) => at >= first.at);
     if (!kill || !second) continue;
-    // A lease is at most `startWithinMs` old at the first request: from then on it may be another's.
+    // A lease is at most `startWithinMs` old at the first request. After it has run out, another worker may have one.
     const maybeLeasedAgain = first.at + size.leaseMs - size.startWithinMs;
     const isKilledAgain = kills.some(({ at }) => at > maybeLeasedAgain && at < second.at);
     (isKilledAgain ? again : once).push((second.at - kill.at) / 1_000);

@@ -3,7 +3,7 @@ import { conclude, type Finding, untilSettled } from './finding.ts';
 import { emit } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** R6: a worker is stopped for longer than its leases, and wakes up. */
+/** R6: a worker is suspended for longer than its leases, and then resumes. */
 export interface Suspension {
   /** Deliveries of each of the two webhooks. */
   events: number;
@@ -18,14 +18,14 @@ const concurrency = 4;
 const underWay = 2 * concurrency;
 
 /**
- * Two webhooks, both with requests under way and deliveries waiting when the worker is suspended. `/late-success`: a
- * 200 waits for it when it wakes, while the other worker got 400s; the success counts. `/late-failure`: a 400 waits for
- * it, while the other worker got a 200; nothing is undone.
+ * Two webhooks, both with requests under way and deliveries waiting when the worker is suspended. When it
+ * resumes, the answers to its requests are there. `/late-success`: it reads 200 after the other worker got 400; the success
+ * counts. `/late-failure`: it reads 400 after the other worker got 200; the success stays.
  */
 export async function suspendWorker(stores: Stores, size: Suspension): Promise<Finding> {
   await using stage = await openFaultStage(stores, {
     WEBHOOK_ENDPOINT_CONCURRENCY: String(concurrency),
-    // A retry that falls due just then would look like a stale request.
+    // A retry that falls due meanwhile would look like a request of the resumed worker.
     WEBHOOK_RETRY_SCHEDULE: '1h',
     ...size.settings,
   });
@@ -83,7 +83,7 @@ async function sendByAnother(
   return sent;
 }
 
-/** Every delivery has an attempt, and only those are pending whose success waits for the suspended worker. */
+/** Every delivery has an attempt. Pending are only those whose 200 the suspended worker has not read yet. */
 async function isSentByOther({ db }: FaultStage): Promise<boolean> {
   const pending = await db.selectFrom('deliveries').select('attempt_count').where('status', '=', 'pending').execute();
   const outbox = await db.selectFrom('outbox').select('event_id').execute();

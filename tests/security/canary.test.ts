@@ -16,8 +16,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';
 import { openTestStage, type TestStage, uuidOf } from '../e2e/stage.ts';
-import { databaseRows, findSecrets, type Hideouts, type RedisWatch, watchRedis } from './hideouts.ts';
 import { provoke } from './refused-requests.ts';
+import { databaseRows, findSecrets, type RedisWatch, type SearchedPlaces, watchRedis } from './searched-places.ts';
 
 /** Loaded into a process before its own code: at SIGUSR2 it throws an uncaught error with the text of a file in it. */
 const crashOnSignal = `process.on('SIGUSR2', () => {
@@ -64,7 +64,7 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
       expect((await service.exited).code).toBe(70);
     }
     const unusable = await startUnusable();
-    const hideouts: Hideouts = new Map([
+    const places: SearchedPlaces = new Map([
       ['log of the API', api.lines.join('\n')],
       ['log of the worker', worker.lines.join('\n')],
       ['messages about bad settings', unusable.join('\n')],
@@ -73,8 +73,8 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
       ...(await databaseRows(stage.db)),
       ...((await watch?.read()) ?? []),
     ]);
-    expectFull(hideouts, backend.name, webhooks[0]?.id ?? '');
-    expect(findSecrets(hideouts, needles(customer.key, webhooks))).toEqual([]);
+    expectFull(places, backend.name, webhooks[0]?.id ?? '');
+    expect(findSecrets(places, needles(customer.key, webhooks))).toEqual([]);
   }, 90_000);
 });
 
@@ -158,8 +158,8 @@ async function startUnusable(): Promise<readonly string[]> {
 }
 
 /** A search that finds nothing must have searched something. */
-function expectFull(hideouts: Hideouts, backend: string, webhookId: string): void {
-  const text = (place: string) => hideouts.get(place) ?? '';
+function expectFull(places: SearchedPlaces, backend: string, webhookId: string): void {
+  const text = (place: string) => places.get(place) ?? '';
   expect(text('log of the API')).toContain('deliberate: Bearer nwk_[redacted] whsec_[redacted], Bearer [redacted]');
   expect(text('log of the worker')).toContain('"attempt"');
   expect(text('metrics')).toContain('webhook_attempts_total');

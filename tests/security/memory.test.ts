@@ -4,8 +4,8 @@ import {
   drip,
   endlessBody,
   endlessHeaders,
+  informationalStorm,
   insertOrganization,
-  interimStorm,
   testEvent,
   until,
 } from '@enterprise-api/testkit';
@@ -21,7 +21,7 @@ const hostile: (() => Answer)[] = [
   () => endlessBody(),
   () => endlessBody(500),
   endlessHeaders,
-  () => interimStorm(103, 1),
+  () => informationalStorm(103, 1),
   () => drip(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(10_000)}`, 5),
 ];
 
@@ -43,7 +43,7 @@ describe('a hundred receivers whose answers have no end', () => {
       Array.from({ length: receivers }, (_, index) => stage.subscribe({ url: receiver.url(`/${index}`) })),
     );
     const bystander = await stage.subscribe({ organizationId: await insertOrganization(stage.db) });
-    // One attempt each, 1.5 s long at most: rounds of new deliveries, and nothing left of the one before.
+    // One attempt per delivery, of at most 1.5 s: a round begins when no request of the one before is open.
     const worker = await stage.startWorker({ WEBHOOK_TIMEOUT_MS: '1500', WEBHOOK_RETRY_SCHEDULE: '24h' });
     const runRound = async (round: number) => {
       await stage.producer.emit([...customers, bystander].map(({ organizationId }) => testEvent(organizationId)));

@@ -2,6 +2,7 @@ export * from './embedded-postgres/embedded-postgres.ts';
 export * from './embedded-postgres/own-postgres.ts';
 export * from './http/api-client.ts';
 export * from './http/http-request.ts';
+export * from './http/metrics.ts';
 export * from './ledger/builders.ts';
 export * from './ledger/ledger-audit.ts';
 export * from './ledger/lock-wait.ts';

@@ -1,12 +1,13 @@
 import type { Logger, Registry } from '@enterprise-api/shared/runtime';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { Principal } from './auth/guard.ts';
 import type { InternalAccess } from './auth/internal-guard.ts';
+import { invalid } from './core/problem.ts';
+import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
-import { attachRequestContext, type RequestContextOptions } from './http/server/attach-request-context.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
-import { forbidStorage, requireHost } from './http/server/head-rules.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
+import { attachRequestContext, type RequestContextOptions, requestContextOf } from './http/server/request-context.ts';
 
 interface CommonOptions {
   log: Logger;
@@ -50,3 +51,18 @@ function closed(app: Express, log: Logger): Express {
   app.use(createErrorHandler(log));
   return app;
 }
+
+/** Answers depend on the key: no cache may store them. */
+const forbidStorage: RequestHandler = (_request, response, next) => {
+  requestContextOf(response).headers['Cache-Control'] = 'no-store';
+  next();
+};
+
+/** Refuses HTTP/1.1 requests without `Host` (RFC 9112, section 3.2). */
+const requireHost: RequestHandler = (request, response, next) => {
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    sendProblem(response, invalid([{ location: 'header', path: 'Host', code: 'required', message: 'is required' }]));
+  } else {
+    next();
+  }
+};

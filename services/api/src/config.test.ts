@@ -14,7 +14,7 @@ function problemsOf(environment: Record<string, string>): string[] {
 }
 
 describe('the settings', () => {
-  it('have the defaults of the contract', () => {
+  it('have the documented defaults', () => {
     const parsed = parseConfig(good);
     expect(parsed).toMatchObject({
       ok: true,
@@ -32,7 +32,7 @@ describe('the settings', () => {
     });
   });
 
-  it('are complained about all together', () => {
+  it('are refused with every invalid one named', () => {
     const problems = problemsOf({
       API_PORT: '99999',
       API_RATE_LIMITS: 'starter=1',
@@ -74,7 +74,7 @@ describe('the settings', () => {
     expect(problems[0]).toMatch(new RegExp(`^${name}: `));
   });
 
-  it('never repeat a secret', () => {
+  it('are refused without repeating a secret in the message', () => {
     const problems = problemsOf({
       ...good,
       DATABASE_URL: 'hunter2',
@@ -85,7 +85,7 @@ describe('the settings', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
-  it('change only the plans that are named', () => {
+  it('override the rate limits of the named plans only', () => {
     const parsed = parseConfig({ ...good, API_RATE_LIMITS: 'business=7' });
     expect(parsed.ok && parsed.config.rateLimits).toEqual({ pro: 300, business: 7, enterprise: 6_000 });
   });
@@ -95,7 +95,7 @@ describe('the settings', () => {
     expect(parsed.ok && parsed.config.internalSecrets).toEqual(['a'.repeat(32), 'b'.repeat(32)]);
   });
 
-  it('warn about names that look like ours and are not', () => {
+  it('warn about unknown names that resemble a setting', () => {
     const parsed = parseConfig({ ...good, API_PROT: '1', WORKER_CONCURRENCY: '5', WEBHOOK_TIMEOUT: '1', PATH: '/bin' });
     expect(parsed.ok && parsed.warnings).toEqual(['API_PROT', 'WEBHOOK_TIMEOUT']);
   });

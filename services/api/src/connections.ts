@@ -42,7 +42,7 @@ const poolSize = 10;
 /** A change is published before the request is answered, unless that takes longer; caches expire by themselves. */
 const publishWithinMs = 500;
 const storeReadyWithinMs = 1_000;
-/** At a stop, a statement that hangs is not waited for any longer. */
+/** How long a stop waits for a statement that hangs. */
 const closeWithinMs = 500;
 
 export async function openDatabase({ config, log, clock, closers }: Foundation) {

@@ -34,7 +34,7 @@ async function outcomeOf(env: Record<string, string>): Promise<{ code: number | 
 }
 
 describe('the process', () => {
-  it('ends with 78 and names every setting that is wrong', async () => {
+  it('ends with 78 and names every invalid setting', async () => {
     const { code, output } = await outcomeOf({ INTERNAL_API_SECRET: 'short', API_AUTH_FAILURES: 'many' });
     expect(code).toBe(78);
     for (const name of ['DATABASE_URL', 'SECRETS_ENCRYPTION_KEYS', 'INTERNAL_API_SECRET', 'API_AUTH_FAILURES']) {
@@ -43,7 +43,7 @@ describe('the process', () => {
     expect(output).not.toContain('short');
   });
 
-  it('ends with 1 when there is no database, and does not tell its password', async () => {
+  it('ends with 1 when the database is unreachable, and does not log its password', async () => {
     const url = `postgres://user:hunter2@127.0.0.1:${await freePort()}/nothing`;
     const { code, output } = await outcomeOf({ ...secrets, DATABASE_URL: url });
     expect(code).toBe(1);
@@ -51,7 +51,7 @@ describe('the process', () => {
     expect(output).not.toContain('hunter2');
   });
 
-  it('ends with 1 when migrations are missing, and says what to do', async () => {
+  it('ends with 1 when migrations are missing, and names the command to run', async () => {
     const bare = await createTestDatabase();
     const db = createDatabase({ url: bare.url, applicationName: 'enterprise-api-tests', poolSize: 1 });
     await sql`drop schema public cascade`.execute(db);
@@ -72,7 +72,7 @@ describe('the process', () => {
     await service.stop();
   });
 
-  it('writes no warning of Node while requests change things side by side', async () => {
+  it('logs no Node.js warning during concurrent writes', async () => {
     await using service = await startService('api', { ...secrets, DATABASE_URL: database.url, LOG_LEVEL: 'warn' });
     const customer = await createApiCustomer(service, { internalSecret: secrets.INTERNAL_API_SECRET });
     const { call, createWebhook, emit, organizationId } = customer;

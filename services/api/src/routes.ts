@@ -9,7 +9,6 @@ import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import { eventRoutes } from './events/routes.ts';
-import { createEventService } from './events/service.ts';
 import { meRoutes } from './me/routes.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { organizationRoutes } from './organizations/routes.ts';
@@ -51,6 +50,6 @@ export function internalRoutes(
     ...organizationRoutes(createOrganizationService({ db, cursors })),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
-    ...eventRoutes(createEventService({ emit, findMissingOrganizations, onEmitted: metrics.event })),
+    ...eventRoutes({ emit, findMissingOrganizations, onEmitted: metrics.event }),
   ];
 }

@@ -25,8 +25,8 @@ import type { DatabaseHealth } from './core/database-health.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
 import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
-import type { RequestContextOptions } from './http/server/attach-request-context.ts';
 import { listen } from './http/server/listener.ts';
+import type { RequestContextOptions } from './http/server/request-context.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
@@ -46,7 +46,7 @@ export interface RunningApi {
 }
 
 const publicBody = { maxBytes: 64 * 1024, maxDepth: 20, maxKeys: 1_000 };
-/** Deeper by the envelope of a batch: the events' `data` has the limit of its own. */
+/** Deeper than the limit of an event's `data` by the envelope of a batch. */
 const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: 23, maxKeys: Number.POSITIVE_INFINITY };
 
 /** Builds the API from its settings, and listens. What was built before something failed is closed again. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
 import { fanOutEvents, fanOutOverdueEvents } from './fan-out/queries.ts';
-import type { LeaseRow } from './leases/lease-row.ts';
+import type { LeaseRow } from './leases/lease.ts';
 import { findEvents, releaseLeases } from './leases/queries.ts';
 import { recordOutcomes } from './outcomes/queries.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';

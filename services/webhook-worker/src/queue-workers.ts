@@ -20,13 +20,13 @@ export interface WorkersOptions {
 
 /** Jobs of one queue that are handled at the same time. Each is one statement or two. */
 const concurrency = 4;
-/** BullMQ fails a job for good after so many workers died while handling it. A job here is only a wake-up, so they may. */
+/** BullMQ fails a job for good once this many workers died while handling it. A job here is only a wake-up, so many may. */
 const maxStalledCount = 1_000;
 const maxBackoffMs = 60_000;
 /** A process without capacity must not be the quickest to finish jobs: another one may have capacity for their events. */
 const noCapacityPauseMs = 20;
 
-/** BullMQ waits without limit for an unavailable backend. A job that is interrupted is only a wake-up. */
+/** BullMQ would wait without limit for an unavailable backend. Interrupting a job loses nothing: it is only a wake-up. */
 const closeWithinMs = 1_500;
 
 export interface Workers {
@@ -34,6 +34,7 @@ export interface Workers {
   activity(name: JobName): { running: number; lastAt: number };
   /** Replaces workers that no longer get jobs by new ones, with new connections. */
   recreate(): Promise<void>;
+  /** A second call waits for the first one. */
   close(): Promise<void>;
 }
 
@@ -45,6 +46,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     bind('writeEvent', options, tracks.writeEvent.follow),
   ];
   let workers = build();
+  let closed: Promise<void> | undefined;
   const closeCurrent = async () => {
     // No job is fetched from here on, even if closing does not succeed.
     const closing = Promise.allSettled(workers.map((worker) => worker.close()));
@@ -58,7 +60,10 @@ export function createWorkers(options: WorkersOptions): Workers {
       await closeCurrent();
       workers = build();
     },
-    close: closeCurrent,
+    close: () => {
+      closed ??= closeCurrent();
+      return closed;
+    },
   };
 }
 

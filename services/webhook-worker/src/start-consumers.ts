@@ -36,7 +36,7 @@ export function startConsumers(parts: ConsumerParts): void {
 }
 
 function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics, giveUp }: ConsumerParts): void {
-  const onError = createLimitedWarning(log, 'queue');
+  const onError = createLimitedWarning(log, 'queue unavailable');
   const workers = createWorkers({
     backend: queue,
     log,
@@ -60,7 +60,8 @@ function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics
     log,
     queues: Object.fromEntries(names.map((name) => [jobs[name].queue, watch(name, workers, queue, closers, onError)])),
     recreateWorkers: workers.recreate,
-    giveUp,
+    // Closing stalled workers takes 1.5 s. Before the stop begins, the relay sends what they leave meanwhile.
+    giveUp: (reason) => void workers.close().then(() => giveUp(reason)),
   });
   closers.add('watchdog', watchdog.stop);
   watchdog.start();

@@ -30,7 +30,7 @@ import { createReadiness } from './probes/readiness.ts';
 import { startProbeServer } from './probes/server.ts';
 import { startConsumers } from './start-consumers.ts';
 
-/** A store that hangs must not delay the stop: what waits for it is in the ledger, or is a lease that runs out. */
+/** A database or queue that hangs must not delay the stop. Nothing is lost: the ledger has the events, and leases run out. */
 const closeWithinMs = 500;
 /** Connections to the ledger: statements are few and large, and hold one for milliseconds. */
 const poolSize = 10;
@@ -95,7 +95,7 @@ async function build(
 }
 
 function openDatabase({ DATABASE_URL: url }: Config, log: Logger): Database {
-  const onError = createLimitedWarning(log, 'database connection');
+  const onError = createLimitedWarning(log, 'database connection lost');
   return createDatabase({ url, applicationName, poolSize, serverSettings: planProbes, onError });
 }
 
@@ -103,7 +103,7 @@ function openChangeFeed(config: Config, log: Logger): ChangeFeed {
   return createChangeFeed({
     redisUrl: config.REDIS_URL,
     postgres: connectionSettings({ url: config.DATABASE_URL, applicationName }),
-    onError: createLimitedWarning(log, 'change feed'),
+    onError: createLimitedWarning(log, 'change feed failed'),
   });
 }
 

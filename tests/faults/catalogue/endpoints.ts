@@ -1,6 +1,6 @@
 import { hangEndpoints, hangEndpointsOfOneHost } from '../hanging-endpoints.ts';
 import { floodWithEvents, recoverWithBacklog } from '../neighbours.ts';
-import { heedReceivers } from '../receiver-wishes.ts';
+import { checkReceiverRules } from '../receiver-rules.ts';
 import { timeRetries } from '../retry-timing.ts';
 import { alike, type Campaign, minutes } from './entry.ts';
 
@@ -31,7 +31,7 @@ const endpointsInFull = { webhooks: 1_000, eventsPerSecond: 100, measuredMs: 30_
 const oneHost = { ...endpointsInFull, webhooks: 100, eventsPerSecond: 2 };
 const fewOfOneHost = { ...fewEndpoints, webhooks: 30, eventsPerSecond: 2 };
 
-/** Endpoints that hang, recover, fail and ask for patience, and their neighbours. */
+/** Endpoints that hang, recover, fail or ask for a delay, and their neighbours. */
 export const endpoints = {
   R8: {
     promise: 'R8',
@@ -109,6 +109,6 @@ export const endpoints = {
     promise: 'R10',
     what: 'Retry-After, 410, and failing for days (rows set back)',
     backends: 'redis',
-    ...alike(heedReceivers),
+    ...alike(checkReceiverRules),
   },
 } as const satisfies Record<string, Campaign>;

@@ -5,11 +5,11 @@ import type { Stores } from '../stage.ts';
 export interface Campaign {
   promise: string;
   what: string;
-  /** The store that the run takes away, and so needs for itself. */
+  /** The store that the run breaks, and so may not share. */
   breaks?: 'redis' | 'postgres';
-  /** The queue backends that have this to break. */
+  /** The queue backends to which this fault can happen. */
   backends: 'both' | 'redis' | 'postgres';
-  /** Undefined where the time-outs of connections decide how long a run takes. */
+  /** Undefined where time-outs of connections make the run too long for a test. */
   short?: (stores: Stores) => Promise<Finding>;
   full: (stores: Stores) => Promise<Finding>;
 }

@@ -74,7 +74,7 @@ export const processes = {
     promise: 'R13',
     what: 'malformed jobs; a delivery that kills its process',
     backends: 'both',
-    short: (stores) => poison(stores, { badJobs: 5, innocents: 60, deaths: 3, companions: false }),
-    full: (stores) => poison(stores, { badJobs: 1_000, innocents: 2_000, deaths: 10, companions: true }),
+    short: (stores) => poison(stores, { badJobs: 5, others: 60, deaths: 3, sendsMeanwhile: false }),
+    full: (stores) => poison(stores, { badJobs: 1_000, others: 2_000, deaths: 10, sendsMeanwhile: true }),
   },
 } as const satisfies Record<string, Campaign>;

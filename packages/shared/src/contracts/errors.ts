@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The type of an error: it tells a client what kind of remedy there is. */
+/** The type of an error: what kind of remedy a client has. */
 export type ErrorType =
   | 'authentication_error'
   | 'permission_error'

@@ -37,7 +37,7 @@ describe('the catalogue of event types', () => {
     expect(matching('webhook.test')).toEqual([]);
   });
 
-  it('keeps `*` to consultations and batches, whatever families are added', () => {
+  it('limits `*` to consultations and batches when families are added', () => {
     const starred = eventPatternPairs.filter((pair) => pair.pattern === '*').map((pair) => pair.type.split('.')[0]);
     expect(new Set(starred)).toEqual(new Set(['consultation', 'batch']));
   });

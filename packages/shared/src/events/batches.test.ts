@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createBatches } from './batches.ts';
-import type { NewEvent } from './new-event.ts';
-import type { WrittenEvent } from './write-events.ts';
+import type { NewEvent, WrittenEvent } from './write-events.ts';
 
 const event = (id: string): NewEvent => ({
   id,

@@ -1,6 +1,5 @@
 import { createMicroBatcher } from '../runtime/micro-batcher.ts';
-import type { NewEvent } from './new-event.ts';
-import { StatementTooLateError, type WrittenEvent } from './write-events.ts';
+import { type NewEvent, StatementTooLateError, type WrittenEvent } from './write-events.ts';
 
 /** Joins the events of many callers into few statements. */
 export interface Batches {

@@ -1,4 +1,3 @@
-export * from './new-event.ts';
 export * from './notifier.ts';
 export * from './producer.ts';
 export * from './queue-producer.ts';

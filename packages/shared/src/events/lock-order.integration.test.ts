@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../ledger/index.ts';
 import { newUuid } from '../runtime/index.ts';
-import { type NewEvent, newEvent } from './new-event.ts';
-import { type WrittenEvent, writeEvents } from './write-events.ts';
+import { type NewEvent, newEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -41,7 +40,7 @@ async function writeLastWhileFirstIsHeld(first: () => NewEvent, last: () => NewE
   return held.written;
 }
 
-it('writes the keys of events in one order, whatever the order of the events', async () => {
+it('writes the keys of events in one order for any order of the events', async () => {
   const written = await writeLastWhileFirstIsHeld(
     () => keyed('a'),
     () => keyed('b'),
@@ -49,7 +48,7 @@ it('writes the keys of events in one order, whatever the order of the events', a
   expect(written).toMatchObject([{ duplicate: false }]);
 });
 
-it('writes events in the order of their ids, whatever the order they are handed in', async () => {
+it('writes events in the order of their ids for any order of the arguments', async () => {
   const [first, last] = [newUuid(), newUuid()].sort() as [string, string];
   const written = await writeLastWhileFirstIsHeld(
     () => withId(first),

@@ -24,16 +24,16 @@ export interface NotifierOptions {
 
 /** How long a caller waits for the queue; its event is committed already. */
 const addWithinMs = 200;
-/** With so many jobs waiting, another one wakes nobody. The outbox holds the backlog, and Redis stays small. */
+/** With this many jobs waiting, another one wakes no worker sooner. The outbox holds the backlog, and Redis stays small. */
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
 /**
- * With so many jobs waiting, events wait for each other. Each organization then gets this many wake-ups a second; the
+ * With this many jobs waiting, events wait for each other. Each organization then gets this many wake-ups a second; the
  * relay, which serves organizations in turn, finds the rest.
  */
 const busyAtJobs = 20;
 const perOrganizationWhenBusy = 100;
-/** With so many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
+/** With this many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
 const maxUnanswered = 200;
 
 /** Events of one turn of the event loop share a job. */

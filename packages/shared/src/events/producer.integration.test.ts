@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../ledger/index.ts';
 import { deriveDeliveryId, newUuid, toPublicId, uuidTimeMs } from '../runtime/index.ts';
-import { newEvent } from './new-event.ts';
 import { createEventProducer, type EventProducer } from './producer.ts';
-import { writeEvents } from './write-events.ts';
+import { newEvent, writeEvents } from './write-events.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -36,7 +35,7 @@ describe('the producer', () => {
     expect(notified).toContain(event?.id);
   });
 
-  it('lets the first event with a caller’s id win, whatever the second one says, also within one call', async () => {
+  it('keeps the first event with a caller’s id and ignores a second one, also within one call', async () => {
     const id = 'order-17';
     const [first, twin] = await producer.emit([
       testEvent(organizationId, { id }),
@@ -91,7 +90,7 @@ describe('the producer', () => {
     await expect(emitting).rejects.toThrow('batch_id');
   });
 
-  it('writes each body as it was made, whatever is in it and beside it', async () => {
+  it('writes each body byte for byte, with any content, in any batch', async () => {
     const texts = ['a\nb\r\n', '"quoted" \\ {}, NULL', '\u2028\u2029', '', 'é😀', "it's $1"];
     const made = texts.map((text) =>
       newEvent(testEvent(organizationId, { data: { consultation_id: 'c', text, [text]: [text] } }), Date.now(), {

@@ -4,23 +4,24 @@ import type { Database } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createBatches } from './batches.ts';
-import { type NewEvent, newEvent } from './new-event.ts';
 import type { Notifier } from './notifier.ts';
-import { StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
+import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
 
 /** The API request that emits events. */
 export interface EmittingRequest {
   /** `X-Request-Id`: kept with each event. */
   requestId: string;
-  /** Whether the request still waits for its answer. Once it does not, nothing is written any more, not even late. */
-  isWanted: () => boolean;
+  /**
+   * Whether the request still waits for its answer, and will for `forMs` more. Once it does not, nothing is written any
+   * more, not even late.
+   */
+  isWanted: (forMs: number) => boolean;
 }
 
-/**
- * How late the statement of a request may reach the server. Shorter than the time until a request gives up waiting for
- * a database that is down.
- */
+/** How late the statement of a request may reach the server. */
 const arrivesWithinMs = 500;
+/** The request waits longer than that, because the database's clock is only known to within a round trip. */
+const waitsForMs = arrivesWithinMs + 100;
 
 /** Emits events from a process that reaches the ledger's database. */
 export interface EventProducer {
@@ -68,7 +69,7 @@ export function createEventProducer(options: {
       const origin = request === undefined ? {} : { requestId: request.requestId };
       const written = await batches.write(
         events.map((event) => newEvent(event, now, origin)),
-        request?.isWanted,
+        request && (() => request.isWanted(waitsForMs)),
       );
       await notify(written);
       return written;

@@ -12,7 +12,7 @@ const applicationName = 'enterprise-api-migrate';
  * Building an index of a large ledger takes minutes, without any traffic on the connection. Locks are waited for as briefly
  * as everywhere: every other statement would queue up behind a migration that waits for a long query.
  */
-const patience = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 * 60 * 60_000 };
+const patientSettings = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 * 60 * 60_000 };
 
 /**
  * Brings a database up to this version: the ledger's migrations, the tables of BullMQ's PostgreSQL backend (used when
@@ -24,7 +24,7 @@ const patience = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 
  * @throws the database's error; a failed migration leaves nothing behind, and those before it stay
  */
 export async function migrate(url: string): Promise<string[]> {
-  const db = createDatabase({ url, applicationName, poolSize: 2, ...patience });
+  const db = createDatabase({ url, applicationName, poolSize: 2, ...patientSettings });
   try {
     const applied = await migrateLedger(db);
     await migrateQueue(url);

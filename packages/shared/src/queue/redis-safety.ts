@@ -13,7 +13,7 @@ export interface QueueSafety {
 const answerWithinMs = 2_000;
 
 /**
- * Checks the Redis of the queue before a process starts. One that refuses our credentials would be asked in vain for ever;
+ * Checks the Redis of the queue before a process starts. One that refuses our credentials would refuse them for ever;
  * one that evicts keys when it is full loses jobs in silence; one without an append-only file loses its jobs when it
  * restarts, which costs time but no event.
  */

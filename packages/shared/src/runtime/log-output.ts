@@ -11,11 +11,11 @@ export interface LogOutput {
 }
 
 export interface LogOutputOptions {
-  /** Writes some of the bytes and says how many. @throws when none can be written now (EAGAIN) or at all (EPIPE) */
+  /** Writes some of the bytes. @returns how many @throws when none can be written now (EAGAIN) or at all (EPIPE) */
   write: (bytes: Uint8Array) => number;
-  /** So many characters of lines wait at most: about 30,000 lines. */
+  /** How many characters of lines may wait: by default about 30,000 lines. */
   maxWaiting?: number;
-  /** All that waited is written, after so many lines were left out. */
+  /** Called when everything that waited is written, with the number of lines that were left out. */
   onResumed: (dropped: number) => void;
 }
 

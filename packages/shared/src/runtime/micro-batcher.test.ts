@@ -58,7 +58,7 @@ describe('the micro-batcher', () => {
     expect(batcher.unfinished).toBe(2);
   });
 
-  it('waits for more items as long as it is told to, depending on how many batches run', async () => {
+  it('waits for more items for the delay that the number of running batches gives', async () => {
     const running: number[] = [];
     const batcher = createMicroBatcher({
       waitMs: (count) => {

@@ -9,7 +9,7 @@ describe('withTimeout', () => {
     await expect(withTimeout(Promise.reject(new Error('refused')), 1_000, () => 2)).rejects.toThrow('refused');
   });
 
-  it('gives what the caller wants instead of work that hangs: a value or an error', async () => {
+  it('returns the value, or throws the error, of onTimeout when the work hangs', async () => {
     await expect(withTimeout(never, 1, () => 2)).resolves.toBe(2);
     const giveUp = () => {
       throw new Error('too slow');

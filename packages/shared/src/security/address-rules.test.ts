@@ -141,7 +141,7 @@ describe('an address policy', () => {
     for (const address of ['10.0.0.1', '::2', 'fe80::1', 'localhost']) expect(policy.permits(address)).toBe(false);
   });
 
-  it('never permits an IPv4-mapped address, whatever it maps to', () => {
+  it('never permits an IPv4-mapped address', () => {
     const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8'] });
     expect(policy.permits('::ffff:127.0.0.1')).toBe(false);
     expect(policy.permits('::ffff:8.8.8.8')).toBe(false);

@@ -26,7 +26,7 @@ describe('the canonical form of an address', () => {
     '1.2.3.4/32',
     '1.2.3.4 ',
     "' or 1=1",
-  ])('"%s" is none', (text) => expect(canonicalAddress(text)).toBeNull());
+  ])('"%s" is refused', (text) => expect(canonicalAddress(text)).toBeNull());
 
   it('is its own canonical form', () => {
     fc.assert(
@@ -66,7 +66,7 @@ describe('the canonical form of an allowlist entry', () => {
     'fe80::1%eth0/64',
     'host/24',
     '010.0.0.1',
-  ])('"%s" is none', (text) => expect(canonicalCidr(text)).toBeNull());
+  ])('"%s" is refused', (text) => expect(canonicalCidr(text)).toBeNull());
 });
 
 describe('matching an allowlist entry', () => {

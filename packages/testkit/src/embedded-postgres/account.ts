@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 
-/** A user of this machine as which programs can be started. */
+/** A user of this machine under which programs can be started. */
 export interface Account {
   name: string;
   uid: number;
@@ -9,8 +9,8 @@ export interface Account {
 }
 
 /**
- * The user that PostgreSQL runs as: ourselves (undefined), or, since it refuses root, the owner of the data that are
- * there already, else user `postgres`, made when the machine has none.
+ * The user that PostgreSQL runs as. Undefined: the user of this process. PostgreSQL refuses to run as root, so for root it
+ * is the owner of existing data, else the user `postgres`, added when the machine has none.
  */
 export function postgresAccount(dataFolder: string, say: (line: string) => void): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;

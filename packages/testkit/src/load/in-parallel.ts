@@ -1,4 +1,4 @@
-/** Works through items, so many at a time. */
+/** Works through items, a fixed number at a time. */
 export async function inParallel<Item>(
   items: Iterable<Item>,
   width: number,

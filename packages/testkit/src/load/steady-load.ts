@@ -5,7 +5,7 @@ export interface SteadyLoad extends AsyncDisposable {
 }
 
 /**
- * Does something so many times a second; what is late is not made up for. With `await using`, a test that fails half
+ * Repeats a task at a steady rate. Repetitions that could not start in time are left out. With `await using`, a test that fails half
  * way does not leave its load behind.
  */
 export function steadily(perSecond: number, act: () => Promise<void>): SteadyLoad {

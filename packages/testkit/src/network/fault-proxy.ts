@@ -80,7 +80,7 @@ export class FaultProxy implements AsyncDisposable {
     for (const pair of this.#pairs) pair.isBlackHoled = true;
   }
 
-  /** Nothing more comes from the server, and what is sent to it still arrives. */
+  /** As when the server ends its side (FIN): no answers come any more, and what clients send still arrives. */
   halfClose(): void {
     for (const { client } of this.#pairs) client.end();
   }
@@ -106,7 +106,7 @@ export class FaultProxy implements AsyncDisposable {
     this.#delayMs = ms;
   }
 
-  /** Ends all faults; what was frozen flows again. Black-holed and stalled connections stay so. */
+  /** Ends all faults: frozen connections flow again. Black-holed and stalled connections stay so. */
   restore(): void {
     this.#mode = 'open';
     this.#delayMs = 0;

@@ -29,7 +29,7 @@ export class Fleet implements AsyncDisposable {
   /** The processes by place. While a process is replaced, its place still shows the old one. */
   readonly members: ServiceProcess[] = [];
   readonly kills: Kill[] = [];
-  /** All ends of members, also those that no test asked for. */
+  /** How members ended, also where no test asked for it. */
   readonly exits: MemberExit[] = [];
   readonly #start: () => Promise<ServiceProcess>;
   readonly #successors = new Map<number, Promise<void>>();
@@ -48,7 +48,7 @@ export class Fleet implements AsyncDisposable {
       this.exits.push({ pid: member.pid, ...exit });
       if (!this.#isStopping) await this.fill(place, () => this.#startSuccessor());
     });
-    // A failure reaches those who wait for the successor; it may be that none does.
+    // Callers that wait for the successor get the failure. Without a caller it would be an unhandled rejection.
     replaced.catch(() => undefined);
     this.#successors.set(member.pid, replaced);
   }
@@ -82,7 +82,7 @@ export class Fleet implements AsyncDisposable {
     await this.stop();
   }
 
-  /** What killed the predecessor may kill a successor before it is ready: a supervisor tries again. */
+  /** A successor may die of the same cause before it is ready. Like a supervisor, this then tries again. */
   async #startSuccessor(): Promise<ServiceProcess> {
     for (let failures = 1; ; failures++) {
       try {

@@ -46,7 +46,7 @@ function removeIfStale(file: string): void {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  // Another run may have replaced the stale lock in the meantime: then this file is the new lock, and goes back.
+  // Another run may have replaced the stale lock in the meantime: then this file is the new lock, and is put back.
   if (readIfThere(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

@@ -44,7 +44,7 @@ describe('spawnGuarded', () => {
     await once(lines, 'line');
     parent.kill('SIGKILL');
     const [exit] = await Promise.all([once(parent, 'exit'), once(lines, 'close')]);
-    // The program held its end of this pipe for two minutes, unless it was ended: that the lines closed is the proof.
+    // The program would keep this pipe open for two minutes. It is closed: the program was ended.
     expect(exit).toEqual([null, 'SIGKILL']);
   });
 });

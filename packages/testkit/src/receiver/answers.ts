@@ -43,8 +43,8 @@ export function endlessBody(status = 200): Answer {
   return { raw: repeating(`HTTP/1.1 ${status} OK\r\ncontent-type: text/plain\r\n\r\n`, 'x'.repeat(16_384)) };
 }
 
-/** Interim answers without an end, one every so often. */
-export function interimStorm(status: number, everyMs: number): Answer {
+/** Informational (1xx) responses without an end, one every `everyMs`. */
+export function informationalStorm(status: number, everyMs: number): Answer {
   return { raw: repeating('', `HTTP/1.1 ${status} Wait\r\n\r\n`, everyMs) };
 }
 

@@ -9,13 +9,13 @@ export type ReceiverProcessCalls = {
 /** A receiver in a process of its own, which answers 200, or not at all. */
 export interface ReceiverProcess extends AsyncDisposable {
   url(path?: string): string;
-  /** Whether requests are left without an answer from now on. Ending it answers those that wait. */
+  /** True: requests get no answer from now on. False: new and waiting requests are answered. */
   hang(hangs: boolean): Promise<void>;
 }
 
 /**
- * Starts a receiver beside the one of the test's own process. Endpoints of two parties are not one process: the
- * handshakes of those that hang would hold up the answers that are measured.
+ * Starts a receiver beside the one of the test's own process. In one process,
+ * the handshakes of hanging endpoints would delay the answers of the endpoints that are measured.
  */
 export async function startReceiverProcess(certificate: KeyPairPem): Promise<ReceiverProcess> {
   const peer = await startPeer<ReceiverProcessCalls>(new URL('./receiver-process-main.ts', import.meta.url));

@@ -58,7 +58,7 @@ export class Receiver {
     this.#respond = options.respond ?? (() => ({}));
     this.#server = createServer({ ...options.certificate, ...options.tls });
     this.#server.on('connection', (socket: Socket) => this.#accept(socket));
-    // A client that hangs up during the handshake is what some tests are about.
+    // Some tests let the client hang up during the handshake.
     this.#server.on('tlsClientError', () => {});
     this.#server.on('secureConnection', (socket) => this.#serve(socket));
   }

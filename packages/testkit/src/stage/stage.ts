@@ -19,7 +19,7 @@ export interface StageOptions {
   settings?: Settings;
 }
 
-/** A ledger, receivers, and whatever processes of the product a test, a campaign or a benchmark starts: all real. */
+/** A real ledger and real receivers, with the processes of the product that a test, a campaign or a benchmark starts. */
 export interface Stage extends AsyncDisposable {
   readonly db: Database;
   readonly databaseUrl: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sendRaw } from '../testing/send.ts';
+import { sendRaw } from '../testing/raw-client.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 import { generateKey } from './key-format.ts';
 
@@ -20,7 +20,7 @@ let nextAddress = 1;
 const from = () => `198.51.100.${nextAddress++}`;
 
 describe('a request that is not authenticated', () => {
-  it('gets the same 401, whatever is wrong with its key', async () => {
+  it('gets the same 401 for every kind of invalid key', async () => {
     const revoked = await api.createKey();
     await api.internal('delete', `/internal/v1/keys/${revoked.id}`).expect(204);
     const expired = await api.createKey({ expires_at: '2020-01-01T00:00:00Z' });
@@ -119,7 +119,7 @@ describe('the allowlist of a key', () => {
     await api.call('get', '/v1/me', secret).set('X-Forwarded-For', address).expect(status);
   });
 
-  it('applies to the address that the trusted proxy saw, not to what the client claims', async () => {
+  it('applies to the address that the trusted proxy saw, and ignores addresses that the client claims', async () => {
     const { secret } = await api.createKey({ ip_allowlist: ['198.51.100.0/24'] });
     const forged = await api
       .call('get', '/v1/me', secret)

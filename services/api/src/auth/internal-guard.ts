@@ -10,7 +10,7 @@ export interface InternalAccess {
 
 /**
  * Compares the presented secret with every accepted one in constant time, and never stops at the first match, so that
- * response times tell nothing about the secrets.
+ * response times reveal nothing about the secrets.
  */
 export function createInternalGuard(secrets: readonly string[]): Guard<InternalAccess> {
   // One byte more than the longest secret, so that a longer text which begins with it still differs.

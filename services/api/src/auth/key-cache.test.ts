@@ -81,7 +81,7 @@ describe('the key cache', () => {
     expect(cache.peek(hash)).toBeUndefined();
   });
 
-  it('lets a known key read for one more minute while the database is away, but not write', async () => {
+  it('admits a cached key for one more minute while the database is away, for reads only', async () => {
     let away = false;
     const { cache, time } = cacheOf(async () => {
       if (away) throw new Error('away');
@@ -96,7 +96,7 @@ describe('the key cache', () => {
     await expect(cache.load(hash, true)).rejects.toThrow('away');
   });
 
-  it('does not let a revoked key read while the database is away', async () => {
+  it('does not admit a revoked key while the database is away', async () => {
     let away = false;
     const { cache } = cacheOf(async () => {
       if (away) throw new Error('away');

@@ -13,7 +13,7 @@ describe('a key', () => {
     expect(secret.startsWith(keyPrefix(publicId))).toBe(true);
   });
 
-  it('is well formed whatever the random bytes are', () => {
+  it('is well formed for any random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
         let at = 0;

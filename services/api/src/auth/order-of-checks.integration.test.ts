@@ -125,10 +125,10 @@ describe('a reserved path with a scope', () => {
 
 describe('another method', () => {
   it.each([
-    ['post', '/v1/me', 'GET'],
-    ['put', '/v1/webhooks', 'POST, GET'],
-    ['post', '/v1/webhooks/whk_x', 'GET, PUT, PATCH, DELETE'],
-    ['options', '/v1/webhooks/deliveries', 'GET'],
+    ['post', '/v1/me', 'GET, HEAD'],
+    ['put', '/v1/webhooks', 'POST, GET, HEAD'],
+    ['post', '/v1/webhooks/whk_x', 'GET, HEAD, PUT, PATCH, DELETE'],
+    ['options', '/v1/webhooks/deliveries', 'GET, HEAD'],
   ] as const)('%s %s is 405, after 401', async (method, path, allow) => {
     await api.call(method, path).expect(401);
     const { secret } = await api.createKey({ scopes: ['panels:read'] });

@@ -17,7 +17,7 @@ export interface StoredKey {
   organization: { id: Uuid; name: string; plan: Plan };
 }
 
-/** Finds the key with this SHA-256. The only query without an organization: the key tells which one it is. */
+/** Finds the key with this SHA-256. The only query without an organization, which is known only once the key is found. */
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredKey | null> {
   const row = await db
     .selectFrom('api_keys')

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 export type RateLimitStore = Redis;
 
 /**
- * A request waits at most so long for its rate limit. The time is longer than pauses of this process's event loop: after
+ * How long a request waits for its rate limit at most. The time is longer than pauses of this process's event loop: after
  * a false alarm the process would count alone, and allow more than the limit.
  */
 const answerWithinMs = 200;

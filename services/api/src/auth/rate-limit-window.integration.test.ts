@@ -1,16 +1,19 @@
 import {
+  createApiClient,
   createTestDatabase,
+  type HttpAnswer,
   type RedisServer,
   type ServiceProcess,
   startRedis,
+  startService,
   stopAllServices,
   type TestDatabase,
+  testInternalSecret,
+  testKeyRing,
   until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { callInternal, startApiProcess } from '../testing/api-process.ts';
-import { type Answer, send } from '../testing/send.ts';
 
 const limit = 12;
 
@@ -18,7 +21,15 @@ let redis: RedisServer;
 let store: Redis;
 let database: TestDatabase;
 let apis: [ServiceProcess, ServiceProcess];
-const start = () => startApiProcess(database.url, redis.url, { API_RATE_LIMITS: `pro=${limit}` });
+const start = () =>
+  startService('api', {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    SECRETS_ENCRYPTION_KEYS: testKeyRing,
+    INTERNAL_API_SECRET: testInternalSecret,
+    API_RATE_LIMITS: `pro=${limit}`,
+    LOG_LEVEL: 'warn',
+  });
 beforeAll(async () => {
   redis = await startRedis();
   store = new Redis(redis.url);
@@ -32,20 +43,16 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function post(path: string, body: object) {
-  return (await callInternal(apis[0], 'POST', path, body)).body;
-}
-
 async function createKey(): Promise<string> {
-  const { id } = await post('/organizations', { name: 'x', plan: 'pro' });
-  return (await post(`/organizations/${id}/keys`, { name: 'x', scopes: ['*'] })).secret;
+  const client = createApiClient(apis[0]);
+  const { id } = await client.createOrganization('pro');
+  return (await client.createKey(id)).secret;
 }
 
-const me = (api: ServiceProcess, key: string) =>
-  send({ method: 'GET', url: `${api.url}/v1/me`, headers: { Authorization: `Bearer ${key}` } });
+const me = (api: ServiceProcess, key: string) => createApiClient(api, { key }).call('GET', '/v1/me');
 
 /** Checks that the headers of one answer agree with each other and with the rest of the window. */
-function expectStep(answer: Answer, remaining: number, window: { limit: number; seconds: number }): void {
+function expectStep(answer: HttpAnswer, remaining: number, window: { limit: number; seconds: number }): void {
   const { headers, body } = answer;
   const allowed = answer.status === 200;
   const seconds = Number(/;t=(\d+)$/.exec(String(headers.ratelimit))?.[1]);

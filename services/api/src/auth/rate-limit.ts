@@ -21,7 +21,7 @@ export interface RateLimiter {
 
 export const rateWindowSeconds = 60;
 
-/** After a failure, Redis is not asked for so long: while it hangs, only one request per second waits for the timeout. */
+/** After a failure, Redis is not asked for this long: while it hangs, only one request per second waits for the timeout. */
 const pauseAfterFailureMs = 1_000;
 
 export interface RateLimiterOptions {

@@ -7,7 +7,7 @@ function successesAt() {
 }
 
 describe('recent successes', () => {
-  it('are remembered for an hour after the last one, and a minute later no more', () => {
+  it('are remembered for an hour after the latest one, and forgotten a minute later', () => {
     const { successes, time } = successesAt();
     successes.note('a', 'key');
     time.ms = 59_999;

@@ -13,7 +13,7 @@ export interface RecentSuccesses {
 
 /** A success is noted again only after this time: most requests then cost one read of the map. */
 const noteEveryMs = 60_000;
-/** An hour after the last success, which may be so much newer than the noted one. */
+/** An hour after the latest success, which may be newer than the noted one by the interval above. */
 const rememberedMs = 3_600_000 + noteEveryMs;
 const maxRemembered = 10_000;
 

@@ -1,14 +1,16 @@
 import {
+  createApiClient,
   createTestDatabase,
   type RedisServer,
   type ServiceProcess,
   startRedis,
+  startService,
   stopAllServices,
   type TestDatabase,
+  testInternalSecret,
+  testKeyRing,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callInternal as internal, startApiProcess } from '../testing/api-process.ts';
-import { send } from '../testing/send.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -20,24 +22,27 @@ afterAll(async () => {
 });
 
 async function startTwo(redisUrl: string | undefined): Promise<[ServiceProcess, ServiceProcess]> {
-  const start = () => startApiProcess(database.url, redisUrl, { API_RATE_LIMITS: 'pro=100000' });
+  const start = () =>
+    startService('api', {
+      DATABASE_URL: database.url,
+      REDIS_URL: redisUrl,
+      SECRETS_ENCRYPTION_KEYS: testKeyRing,
+      INTERNAL_API_SECRET: testInternalSecret,
+      API_RATE_LIMITS: 'pro=100000',
+      LOG_LEVEL: 'warn',
+    });
   return Promise.all([start(), start()]);
 }
 
 async function createKey(api: ServiceProcess) {
-  const { id: organizationId } = (await internal(api, 'POST', '/organizations', { name: 'x', plan: 'pro' })).body;
-  const { id, secret } = (
-    await internal(api, 'POST', `/organizations/${organizationId}/keys`, { name: 'x', scopes: ['*'] })
-  ).body;
-  return { id, secret, organizationId } as { id: string; secret: string; organizationId: string };
+  const client = createApiClient(api);
+  const { id: organizationId } = await client.createOrganization('pro');
+  const { id, secret } = await client.createKey(organizationId);
+  return { id, secret, organizationId };
 }
 
-async function codeOf(api: ServiceProcess, secret: string): Promise<string> {
-  const { status, body } = await send({
-    method: 'GET',
-    url: `${api.url}/v1/me`,
-    headers: { Authorization: `Bearer ${secret}` },
-  });
+async function codeOf(api: ServiceProcess, key: string): Promise<string> {
+  const { status, body } = await createApiClient(api, { key }).call('GET', '/v1/me');
   return status === 200 ? 'ok' : body.error.code;
 }
 
@@ -59,8 +64,8 @@ async function timesToEffect([one, two]: [ServiceProcess, ServiceProcess], withi
   await Promise.all(
     changes.map(async ([what, method, kind, body, code], index) => {
       const key = keys[index] as Awaited<ReturnType<typeof createKey>>;
-      const path = kind === 'key' ? `/keys/${key.id}` : `/organizations/${key.organizationId}`;
-      expect((await internal(one, method, path, body)).status).toBeLessThan(300);
+      const path = kind === 'key' ? `keys/${key.id}` : `organizations/${key.organizationId}`;
+      expect((await createApiClient(one).internal(method, `/internal/v1/${path}`, body)).status).toBeLessThan(300);
       const answeredAt = performance.now();
       expect([what, await codeOf(one, key.secret)]).toEqual([what, code]);
       let last = '';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { createDatabaseHealth, DatabaseUnavailableError } from './database-health.ts';
+import { createDatabaseHealth, DatabaseUnavailableError, type IsWanted } from './database-health.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -32,7 +32,7 @@ describe('work on the database', () => {
     close();
   });
 
-  it('is told that its result is not wanted any more once it was given up', async () => {
+  it('can see that its result is not wanted any more once it was given up', async () => {
     const { withDatabaseCheck, close } = databaseHealthOf(never);
     const end = Promise.withResolvers<void>();
     let isWanted = () => true;
@@ -45,6 +45,29 @@ describe('work on the database', () => {
     expect(await outcome).toBe('given up');
     expect(isWanted()).toBe(false);
     end.resolve();
+    close();
+  });
+
+  it('gets no 503 while its write may still be executed, and begins no further write then', async () => {
+    const { withDatabaseCheck, close } = databaseHealthOf(never);
+    const older = withDatabaseCheck(never).catch(() => 'given up');
+    await jest.advanceTimersByTimeAsync(600);
+    let isWanted: IsWanted = () => true;
+    let outcome = 'waits';
+    void withDatabaseCheck((asks) => {
+      isWanted = asks;
+      return never();
+    }).catch(() => {
+      outcome = 'given up';
+    });
+    expect(isWanted(850)).toBe(true);
+    await jest.advanceTimersByTimeAsync(390);
+    expect(await older).toBe('given up');
+    expect(isWanted(850)).toBe(false);
+    await jest.advanceTimersByTimeAsync(450);
+    expect(outcome).toBe('waits');
+    await jest.advanceTimersByTimeAsync(20);
+    expect(outcome).toBe('given up');
     close();
   });
 

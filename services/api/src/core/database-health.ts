@@ -6,10 +6,12 @@ export class DatabaseUnavailableError extends Error {
 }
 
 /**
- * Whether the client still waits for the result of some work: false once its request was answered 503. Work that
- * changes something asks before it commits, because the client was told that nothing happened.
+ * Whether the client still waits for the result of some work: false once its request was given up. Work that changes
+ * something asks before it commits, because a client that got 503 was told that nothing happened.
+ *
+ * @param forMs a true answer also promises that the client gets no 503 within this time
  */
-export type IsWanted = () => boolean;
+export type IsWanted = (forMs?: number) => boolean;
 
 /** Runs work that needs the database; see {@link DatabaseHealth.withDatabaseCheck}. */
 export type WithDatabaseCheck = <Result>(work: (isWanted: IsWanted) => Promise<Result>) => Promise<Result>;
@@ -37,56 +39,88 @@ export interface DatabaseHealthOptions {
   clock: Clock;
   /** Work that takes longer than this makes us ping. Together with `pingWithinMs` it stays below a second. */
   slowAfterMs?: number;
+  /** A busy server may need 400 ms for a ping that opens a connection. */
   pingWithinMs?: number;
-}
-
-interface PendingWork {
-  sinceMs: number;
-  giveUp: (error: Error) => void;
 }
 
 const inspectEveryMs = 100;
 const pingAgainAfterMs = 250;
 
 export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHealth {
-  const { ping, clock, slowAfterMs = 300, pingWithinMs = 350 } = options;
-  const pending = new Set<PendingWork>();
+  const { ping, clock, slowAfterMs = 300, pingWithinMs = 500 } = options;
+  const pending = createPendingWork(clock);
   let timer: NodeJS.Timeout | undefined;
   let pinging: Promise<boolean> | undefined;
   let pingedAtMs = Number.NEGATIVE_INFINITY;
 
   const check = (): Promise<boolean> => {
-    pinging ??= answersWithin(ping, pingWithinMs).finally(() => {
-      pinging = undefined;
-    });
-    pingedAtMs = clock.monotonic();
+    if (pinging === undefined) {
+      pingedAtMs = clock.monotonic();
+      pinging = answersWithin(ping, pingWithinMs).finally(() => {
+        pinging = undefined;
+      });
+    }
     return pinging;
-  };
-  const giveUpAll = () => {
-    for (const { giveUp } of pending) giveUp(new DatabaseUnavailableError('The database does not answer.'));
-    pending.clear();
   };
   const close = () => {
     clearInterval(timer);
     timer = undefined;
   };
   const inspect = async (): Promise<void> => {
-    const [oldest] = pending;
-    if (oldest === undefined) return close();
+    const sinceMs = pending.oldestSinceMs();
+    if (sinceMs === undefined) return close();
     const now = clock.monotonic();
-    if (now - oldest.sinceMs < slowAfterMs || now - pingedAtMs < pingAgainAfterMs) return;
-    if (!(await check())) giveUpAll();
+    if (now - sinceMs < slowAfterMs || now - pingedAtMs < pingAgainAfterMs) return;
+    if (!(await check())) pending.giveUpAll();
   };
-  const withDatabaseCheck: WithDatabaseCheck = (work) =>
+  const withDatabaseCheck: WithDatabaseCheck = (work) => {
+    timer ??= setInterval(() => void inspect(), inspectEveryMs).unref();
+    return pending.add(work);
+  };
+  return { withDatabaseCheck, check, close };
+}
+
+interface PendingWork {
+  readonly sinceMs: number;
+  /** No 503 before this time: until then, the database may still execute a write of this work. */
+  heldUntilMs: number;
+  readonly giveUp: () => void;
+}
+
+/** The work that waits for the database, oldest first. */
+function createPendingWork(clock: Clock) {
+  const pending = new Set<PendingWork>();
+  const add: WithDatabaseCheck = (work) =>
     new Promise((resolve, reject) => {
-      const entry = { sinceMs: clock.monotonic(), giveUp: reject };
+      const sinceMs = clock.monotonic();
+      const giveUp = () => reject(new DatabaseUnavailableError('The database does not answer.'));
+      const entry = { sinceMs, heldUntilMs: sinceMs, giveUp };
       pending.add(entry);
-      timer ??= setInterval(() => void inspect(), inspectEveryMs).unref();
-      work(() => pending.has(entry))
+      const isWanted: IsWanted = (forMs = 0) => {
+        if (!pending.has(entry)) return false;
+        entry.heldUntilMs = Math.max(entry.heldUntilMs, clock.monotonic() + forMs);
+        return true;
+      };
+      work(isWanted)
         .then(resolve, reject)
         .finally(() => pending.delete(entry));
     });
-  return { withDatabaseCheck, check, close };
+  const giveUpAll = () => {
+    const now = clock.monotonic();
+    for (const { giveUp, heldUntilMs } of pending) {
+      if (heldUntilMs > now) setTimeout(giveUp, heldUntilMs - now);
+      else giveUp();
+    }
+    pending.clear();
+  };
+  return {
+    add,
+    giveUpAll,
+    oldestSinceMs: () => {
+      const [oldest] = pending;
+      return oldest?.sinceMs;
+    },
+  };
 }
 
 function answersWithin(ping: () => Promise<void>, withinMs: number): Promise<boolean> {

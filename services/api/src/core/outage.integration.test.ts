@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 describe.each(['cut', 'freeze'] as const)('while the database is away (%s)', (outage) => {
-  it('known keys read on, all else is 503 within a second, nothing is 401; then all is well again', async () => {
+  it('reads with cached keys succeed, everything else is 503 within a second, nothing is 401; afterwards everything succeeds', async () => {
     const known = await api.createKey();
     const other = await api.createKey();
     await api.call('get', '/v1/me', known.secret).expect(200);

@@ -36,7 +36,7 @@ interface UnitOfWork {
   readonly trx: DatabaseTransaction;
   /** Writes the change into the audit log. It is logged, and other processes are notified, after the commit. */
   changed(change: ReportedChange): Promise<void>;
-  /** Deliveries of this webhook (UUID) are due: workers are notified after the commit, as of a change of the webhook. */
+  /** Deliveries of this webhook (UUID) are due: workers are notified after the commit, in the same way as of a change of the webhook. */
   due(webhookId: string): void;
   /** Runs a part of the work, which is rolled back by itself when it ends in a problem. */
   readonly part: Transact;
@@ -68,7 +68,7 @@ export function createTransact({ db, log, notify }: TransactOptions): TransactAs
   };
 }
 
-/** What others are told of after the commit, with its entry in the audit log. */
+/** A change that other processes are notified of after the commit, with its entry in the audit log. */
 interface CommittedChange {
   change: Change;
   entry?: NewAuditEntry;

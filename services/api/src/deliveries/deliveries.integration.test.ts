@@ -176,7 +176,7 @@ describe('GET /v1/webhooks/deliveries', () => {
 
   it('405 for any other method', async () => {
     const answer = await api.call('delete', path, key).expect(405);
-    expect(answer.headers.allow).toBe('GET');
+    expect(answer.headers.allow).toBe('GET, HEAD');
   });
 });
 

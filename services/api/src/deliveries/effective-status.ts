@@ -13,7 +13,7 @@ export const isCanceledByWebhook = sql<SqlBool>`(deliveries.status = 'pending' a
 export const effectiveStatus = sql<DeliveryStatus>`
   case when ${isCanceledByWebhook} then 'canceled' else deliveries.status end`;
 
-/** What a pending delivery waits for, as far as its own row tells: `schedule` may be an open breaker. */
+/** What a pending delivery waits for, by its own row alone: behind `schedule` there may be an open breaker. */
 export const waitsByRow = sql<Exclude<WaitingFor, 'circuit_open'> | null>`
   case when deliveries.status <> 'pending' or ${isCanceledByWebhook} then null
        when deliveries.next_attempt_at <= now() then 'capacity'

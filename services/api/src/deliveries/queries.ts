@@ -131,7 +131,7 @@ export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid)
   return rows[0];
 }
 
-/** A delivery shows at most so many attempts, the newest. */
+/** How many attempts a delivery shows at most; the newest. */
 const attemptsShown = 100;
 
 /** @param delivery is known to be the organization's */

@@ -149,7 +149,7 @@ describe('the history', () => {
     return found;
   };
 
-  it('is read through an index, whatever the filters are', async () => {
+  it('is read through an index with any filters', async () => {
     for (const filter of filters()) {
       for (const page of pages()) {
         const plan = await planOf((handle) => listDeliveries(handle, organizationId, page, filter));

@@ -65,7 +65,7 @@ describe('POST /internal/v1/events', () => {
     expect(body.data.map((each: { type: string }) => each.type)).toEqual(types);
   });
 
-  it('202 for an id that was used before, whatever the body: the first event stays', async () => {
+  it('202 for an id that was used before, with any body: the first event is kept', async () => {
     const first = (await emit(event({ id: 'job-1' })).expect(202)).body.data[0];
     const again = (await emit(event({ id: 'job-1', type: 'batch.completed' })).expect(202)).body.data[0];
     expect(again).toEqual({ ...first, duplicate: true });

@@ -27,7 +27,7 @@ describe('the Idempotency-Key', () => {
     });
   });
 
-  it('400 when it is there twice, also as the same one', async () => {
+  it('400 when it appears twice, also with the same value', async () => {
     for (const values of [
       ['a', 'a'],
       ['a', 'b'],
@@ -39,7 +39,7 @@ describe('the Idempotency-Key', () => {
     }
   });
 
-  it('400 together with what else is wrong, but after 415', async () => {
+  it('400 together with every other invalid part, but after 415', async () => {
     const answer = await post('two words', { ...good, events: [] }).expect(400);
     expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toEqual([
       'events',

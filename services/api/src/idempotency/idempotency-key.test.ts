@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { fingerprint, parseIdempotencyKey } from './idempotency-key.ts';
 
 describe('the Idempotency-Key header', () => {
-  it('is none, or one of 1 to 255 visible ASCII characters', () => {
+  it('is absent, or has 1 to 255 visible ASCII characters', () => {
     expect(parseIdempotencyKey(undefined)).toBeNull();
     for (const key of ['a', '"8e03978e-40d5-43e8-bc93-6894a57f9324"', '!~', 'x'.repeat(255)]) {
       expect(parseIdempotencyKey([key])).toBe(key);
@@ -36,7 +36,7 @@ describe('the fingerprint of a request', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => expect(of(reversed(value))).toBe(of(value))));
   });
 
-  it('tells different requests apart', () => {
+  it('differs between different requests', () => {
     const different = [
       {},
       { a: 1 },

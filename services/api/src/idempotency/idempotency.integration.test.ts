@@ -70,7 +70,7 @@ describe('the same key and body again', () => {
     expect(await traces()).toEqual([1, 1, 1]);
   });
 
-  it('does so whatever the order and the spelling of the fields', async () => {
+  it('does so for any order and JSON escaping of the fields', async () => {
     const first = await post('order').expect(201);
     const text = `{ "events": ["batch.*"], "description": "\\u006fne", "url": "${good.url}" }`;
     const second = await api
@@ -91,7 +91,7 @@ describe('the same key and body again', () => {
     expect(other.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('replays what changed in the meantime as it was, also when it is gone', async () => {
+  it('replays the first answer even if the object was changed or deleted since', async () => {
     const first = await post('gone').expect(201);
     await api.call('delete', `/v1/webhooks/${first.body.id}`, key).expect(204);
     expect((await post('gone').expect(201)).text).toBe(first.text);
@@ -168,7 +168,7 @@ describe('the same key', () => {
 });
 
 describe('answers that are not kept', () => {
-  it('400: the key is as new', async () => {
+  it('400: the key can be used again', async () => {
     for (const body of [
       { ...good, events: [] },
       { ...good, url: 'https://10.0.0.1' },
@@ -220,7 +220,7 @@ describe('a failure between the effect and its answer', () => {
   });
 });
 
-it('nothing of an answer can be read in the table, and a row opens in its own place only', async () => {
+it('a stored answer is unreadable in the table, and opens only as the row that it was sealed for', async () => {
   const first = await post('a-key-of-ours').expect(201);
   const other = await post('other', { ...good, description: 'two' }).expect(201);
   const stored = JSON.stringify(await api.db.selectFrom('idempotency_keys').selectAll().execute());

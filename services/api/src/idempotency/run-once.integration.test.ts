@@ -12,8 +12,8 @@ import { createTransact, type Transact } from '../core/unit-of-work.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import { serveRoutes } from '../http/routing/serve-routes.ts';
-import { attachRequestContext } from '../http/server/attach-request-context.ts';
 import { createErrorHandler } from '../http/server/error-handler.ts';
+import { attachRequestContext } from '../http/server/request-context.ts';
 import { createRunOnce } from './run-once.ts';
 
 // What is true of every POST, shown with routes that do what no real one does: write first and refuse then.
@@ -122,7 +122,7 @@ async function effects(): Promise<number[]> {
 }
 
 describe('a success', () => {
-  it('whose encryption key is gone is neither replayed nor done again', async () => {
+  it('whose encryption key is gone is neither replayed nor run again', async () => {
     await send('sealed').expect(201);
     const withAnotherRing = createApp(db);
     const again = await request(withAnotherRing).post('/v1/notes').set('Idempotency-Key', 'sealed').send({ name: 'x' });
@@ -150,7 +150,7 @@ describe('a success', () => {
     expect(runs).toBe(3);
   });
 
-  it('with no body is another request than with an empty object', async () => {
+  it('without a body is another request than with an empty object', async () => {
     const path = ringPath();
     const without = () => request(app).post(path).set('Idempotency-Key', 'none');
     await without().expect(204);
@@ -163,7 +163,7 @@ describe.each([
   ['not_found', 404],
   ['conflict', 409],
 ] as const)('the problem %s', (code, status) => {
-  it('is kept, and what was written before it is undone', async () => {
+  it('is stored, and the writes before it are rolled back', async () => {
     ending = () => problem(code);
     const first = await send(code).expect(status);
     expect(await effects()).toEqual([0, 0, 0]);
@@ -182,7 +182,7 @@ describe.each([
   'rate_limited',
   'service_unavailable',
 ] as const)('the problem %s', (code) => {
-  it('is not kept, and what was written before it is undone', async () => {
+  it('is not stored, and the writes before it are rolled back', async () => {
     ending = () => problem(code);
     await send(code);
     expect(await effects()).toEqual([0, 0, 0]);
@@ -203,14 +203,14 @@ it('an exception leaves nothing behind, and the next try is a new one', async ()
   expect(await effects()).toEqual([1, 1, 1]);
 });
 
-it('without a key a problem undoes what was written, too', async () => {
+it('without a key a problem rolls back the writes, too', async () => {
   ending = () => problem('conflict');
   await request(app).post('/v1/notes').send({ name: 'x' }).expect(409);
   expect(await effects()).toEqual([0, 0, 0]);
 });
 
 describe('another body', () => {
-  it('422, without anything being done', async () => {
+  it('422, and nothing is done', async () => {
     await send('body').expect(201);
     await send('body', '/v1/notes', { name: 'y' }).expect(422);
     expect([runs, await effects()]).toEqual([1, [1, 1, 1]]);
@@ -230,7 +230,7 @@ describe('another body', () => {
   });
 });
 
-it('the 404 of an id that cannot be one is kept like any other', async () => {
+it('the 404 of a malformed id is stored like any other', async () => {
   const first = await send('malformed', '/v1/notes/whk_1/ring', {}).expect(404);
   const again = await send('malformed', '/v1/notes/whk_1/ring', {}).expect(404);
   expect(again.headers['idempotent-replayed']).toBe('true');
@@ -238,7 +238,7 @@ it('the 404 of an id that cannot be one is kept like any other', async () => {
   expect(runs).toBe(0);
 });
 
-it('a path of any length has its key', async () => {
+it('a key works with a path of any length', async () => {
   const path = `/v1/notes/${randomBytes(3_000).toString('hex')}/ring`;
   await send('long', path, {}).expect(404);
   expect((await send('long', path, {}).expect(404)).headers['idempotent-replayed']).toBe('true');

@@ -62,7 +62,7 @@ export function createOrganizationService({ db, cursors }: OrganizationServiceOp
   };
 }
 
-/** At most so many organizations are remembered. Each further one costs a query per request. */
+/** How many organizations are remembered at most. Each further one costs a query per request. */
 const maxKnown = 100_000;
 
 /**

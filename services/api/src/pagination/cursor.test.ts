@@ -20,7 +20,7 @@ const positions = fc.record({
 });
 
 describe('a cursor', () => {
-  it('gives back any position, to the microsecond', () => {
+  it('encodes and decodes any position, to the microsecond', () => {
     fc.assert(
       fc.property(positions, (place) => expect(cursors.open(cursors.seal(place, scope), scope)).toEqual(place)),
     );
@@ -32,23 +32,23 @@ describe('a cursor', () => {
     ['filter', { ...scope, filters: { status: ['pending'] } }],
     ['filter more', { ...scope, filters: { ...scope.filters, since: new Date(0) } }],
     ['filter less', { ...scope, filters: {} }],
-  ])('is not good for another %s', (_, other) => {
+  ])('is refused for another %s', (_, other) => {
     expect(cursors.open(cursors.seal(position, scope), other)).toBeNull();
   });
 
-  it('does not mind the order of filters, nor one that is not set', () => {
+  it('is valid for the same filters in any order, unset ones left out', () => {
     const first = { ...scope, filters: { a: '1', b: ['x', 'y'], c: undefined } };
     const second = { ...scope, filters: { b: ['y', 'x'], a: '1' } };
     expect(cursors.open(cursors.seal(position, first), second)).toEqual(position);
   });
 
-  it('survives a new first key as long as the old one is in the ring', () => {
+  it('stays valid after a key rotation while the old key is in the ring', () => {
     const sealedBefore = createCursors([oldKey]).seal(position, scope);
     expect(cursors.open(sealedBefore, scope)).toEqual(position);
     expect(createCursors([newKey]).open(sealedBefore, scope)).toBeNull();
   });
 
-  it('is refused when one character is another', () => {
+  it('is refused when any one character is changed', () => {
     const sealed = cursors.seal(position, scope);
     fc.assert(
       fc.property(fc.nat(sealed.length - 1), fc.constantFrom(...'ABCxyz019-_=. '.split('')), (at, character) => {
@@ -58,7 +58,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused when it is anything else', () => {
+  it('is refused when it is arbitrary text', () => {
     fc.assert(fc.property(fc.string(), (text) => expect(cursors.open(text, scope)).toBeNull()));
   });
 });

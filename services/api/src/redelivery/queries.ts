@@ -58,7 +58,7 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
   return rows[0] as DeliveryRow;
 }
 
-/** More attempts than any retry schedule has. A delivery with so many is not sent again. */
+/** More attempts than any retry schedule has. A delivery that has this many is not sent again. */
 const attemptLimit = 1_000;
 
 export async function findDelivery(
@@ -97,7 +97,7 @@ interface ReplaySelection {
   statuses: readonly DeliveryStatus[];
   /** Deliveries that were completed less than this ago are left out. */
   completedForMs: number;
-  /** The oldest so many. */
+  /** How many are restarted at most; the oldest first. */
   limit: number;
 }
 

@@ -127,7 +127,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     },
   );
 
-  it('202 with a whole retry schedule each time, however the earlier rounds ended', async () => {
+  it('202 with a whole retry schedule each time, after any end of the earlier rounds', async () => {
     const { id } = await insert({ status: 'succeeded', attempt_count: 3 });
     expect((await retry(id).expect(202)).body.max_attempts).toBe(13);
     // Its second round succeeds at once; a straggler of the first one comes late.

@@ -145,7 +145,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await answers).sort()).toEqual([...Array(11).fill(0), 1]);
   });
 
-  it('202 for what was completed when the call came, however long it waited for others', async () => {
+  it('202 for deliveries that were completed when the call arrived, even if it waited for other calls', async () => {
     const { id } = await insert({ status: 'failed' });
     const release = await holdRow(id);
     const first = Promise.resolve(replay({ since: since() }).expect(202));
@@ -159,7 +159,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await rowOf(later.id)).status).toBe('failed');
   });
 
-  it('409 when the webhook is disabled meanwhile, which need not wait; no delivery is made due', async () => {
+  it('409 when the webhook is disabled meanwhile, without waiting for the replay; no delivery is made due', async () => {
     const { id } = await insert({ status: 'failed' });
     const release = await holdRow(id);
     const answer = Promise.resolve(replay({ since: since() }).expect(409));

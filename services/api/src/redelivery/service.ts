@@ -48,7 +48,7 @@ export function createRedelivery(options: RedeliveryOptions) {
   };
 }
 
-/** One webhook has at most so many pending tests. */
+/** The limit of pending tests of one webhook. */
 const maxPendingTests = 100;
 
 /** Sends a `webhook.test` event to one webhook alone, enabled or disabled. */
@@ -92,7 +92,7 @@ function retryDelivery(
   });
 }
 
-/** One replay restarts at most so many deliveries, the oldest: it holds their locks until it is done. */
+/** The limit of deliveries that one replay restarts, the oldest first: it holds their locks until it is done. */
 const replayedAtOnce = 100_000;
 
 /**

@@ -133,7 +133,7 @@ describe('re-encryption', () => {
     expect((await reencrypt(db, ringOf(rotated), { pause }))[0]).toMatchObject({ changed: 4, left: 0 });
   });
 
-  it('counts what is left when a process still writes with an older key', async () => {
+  it('counts the values that are left when a process still writes with an older key', async () => {
     await insertWebhooks(1);
     const pause = () => insertWebhook(db, { organizationId });
     expect((await reencrypt(db, ringOf(rotated), { pause, onProgress: pause }))[0]?.left).toBeGreaterThan(0);

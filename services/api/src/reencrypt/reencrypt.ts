@@ -14,7 +14,7 @@ import {
 
 /** A table with encrypted values. */
 interface SealedTable {
-  /** In the plural, for people. */
+  /** The plural noun in the output. */
   name: string;
   /** What the values of a row are sealed for. */
   context(row: SealedRow): string;

@@ -12,7 +12,7 @@ const tables = [
   'idempotency_keys',
 ] as const;
 
-/** All that requests may write, as text to compare; only not when a key was last used, which is noted beside them. */
+/** All rows that requests may write, as text to compare; without the last use of keys, which is written asynchronously. */
 export async function contentsOf(db: Database): Promise<string> {
   const keys = await db.selectFrom('api_keys').selectAll().execute();
   const others = await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute()));

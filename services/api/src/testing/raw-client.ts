@@ -9,14 +9,14 @@ export interface RawAnswer {
 }
 
 export interface RawClient {
-  /** Sends the bytes of one request over a kept-alive connection of its own for that time. Rejects when nothing comes. */
+  /** Sends the bytes of one request over a kept-alive connection that no other request uses meanwhile. Rejects without an answer. */
   exchange(request: Buffer): Promise<RawAnswer>;
-  /** Sends bytes and the end of our side, and gives everything that came until the other side ended too. */
+  /** Sends bytes, half-closes the connection, and returns all text received until the server closes it too. */
   cutOff(bytes: Buffer): Promise<string>;
   close(): void;
 }
 
-/** Longer than the server may take for anything; shorter than its own patience with slow clients. */
+/** Longer than any answer may take, and shorter than the server's timeouts for slow clients. */
 const hangsAfterMs = 8_000;
 
 /** A client that sends exactly the bytes that it is given, many requests a second. */
@@ -60,6 +60,16 @@ export function createRawClient(listenerUrl: string): RawClient {
       for (const socket of all) socket.destroy();
     },
   };
+}
+
+/** Sends bytes as they are, and returns all text received until the server closes the connection. */
+export async function sendRaw(listenerUrl: string, text: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(listenerUrl);
+  const socket = connect(Number(port), hostname);
+  const chunks: Buffer[] = [];
+  socket.write(text);
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('latin1');
 }
 
 function readAnswer(socket: Socket, request: Buffer): Promise<RawAnswer> {

@@ -24,7 +24,7 @@ const headerText = fc.string({
   maxLength: 40,
 });
 
-/** Everything between `?` and the space behind it: also what a client has to escape and this one does not. */
+/** Everything between `?` and the space behind it, also characters that clients must escape. */
 const queryText = fc.string({
   unit: fc.oneof(
     {
@@ -83,7 +83,7 @@ const authorization = fc.oneof(
   fc.stringMatching(/^Bearer nwk_[0-9A-Za-z]{40,80}$/),
 );
 
-/** Requests for a route: right ones with anything from nothing to everything of them replaced by noise. */
+/** Requests for a route: correct ones, of which none, some or all parts are replaced by random bytes. */
 export function rawRequestsFor(route: ListedRoute, validBody: unknown): fc.Arbitrary<RawRequest> {
   const names = Object.keys((route.query as { shape?: object } | undefined)?.shape ?? {});
   const parameter = fc

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { type HttpAnswer, sendRequest } from '@enterprise-api/testkit';
 import { generateKey } from '../auth/key-format.ts';
 import { insertDelivery } from './rows.ts';
 import { sampleOf } from './samples.ts';
-import { type Answer, send } from './send.ts';
 import type { TestApi } from './test-api.ts';
 import type { AnyRoute, Caller, Draft, Wrong } from './wrongs.ts';
 
 /** Requests for any route of the tables, with chosen things wrong. */
 export interface RouteCases {
-  /** Sends a request that has these things wrong, and else nothing. */
-  call(route: AnyRoute, found: readonly Wrong[]): Promise<Answer>;
-  /** Sends a request that has nothing wrong but what is given: its body as text or bytes, or its query. */
-  callWith(route: AnyRoute, own: { body?: string | Buffer | undefined; query?: string }): Promise<Answer>;
+  /** Sends a request that is correct except for these faults. */
+  call(route: AnyRoute, found: readonly Wrong[]): Promise<HttpAnswer>;
+  /** Sends a correct request with another body (text or bytes) or query. */
+  callWith(route: AnyRoute, own: { body?: string | Buffer | undefined; query?: string }): Promise<HttpAnswer>;
   /** A body that the route accepts. */
   validBody(route: AnyRoute): Promise<Record<string, unknown>>;
 }
@@ -32,7 +32,7 @@ export function createRouteCases(api: TestApi): RouteCases {
     const id = kind === undefined ? '' : await idOf(kind, draft, fresh);
     const key = isInternal ? internalKey(api, draft.caller) : await keyOf(draft.caller, route);
     const target = route.path.replace(/\{\w+\}/, id) + (draft.query === '' ? '' : `?${draft.query}`);
-    return send({
+    return sendRequest({
       method: draft.method,
       url: (isInternal ? api.internalUrl : api.publicUrl) + target,
       headers: {
@@ -103,7 +103,7 @@ function createKeys(api: TestApi) {
     const scope = caller.withoutScope ? (route.scope === 'panels:read' ? 'me:read' : 'panels:read') : '*';
     const name = [organizationId, caller.key, scope].join(' ');
     const key = await once(keys, name, () => makeKey(api, organizationId, caller.key, scope));
-    // Whether it was already over the limit or this is the request that brings it there: the next one is.
+    // After this request, the organization is over its limit in any case.
     if (caller.overLimit) await callMe(api, await once(keys, organizationId, () => makeKey(api, organizationId)));
     return key;
   };
@@ -127,7 +127,7 @@ async function makeKey(api: TestApi, organizationId: string, kind: Caller['key']
 }
 
 const callMe = (api: TestApi, key: string) =>
-  send({
+  sendRequest({
     method: 'GET',
     url: `${api.publicUrl}/v1/me`,
     headers: { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home },
@@ -142,9 +142,10 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
     if (kind === 'key') return (await api.createKey({ organizationId })).id;
     const body = JSON.stringify({ url: 'https://hooks.example.com/in', events: ['*'] });
     const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home, 'Content-Type': 'application/json' };
-    const webhook = await send({ method: 'POST', url: `${api.publicUrl}/v1/webhooks`, headers, body });
+    const webhook = await sendRequest({ method: 'POST', url: `${api.publicUrl}/v1/webhooks`, headers, body });
     if (kind === 'whk') return webhook.body.id;
-    if (kind !== 'dlv') throw new Error(`Nobody knows how to make a ${kind}: teach testing/route-cases.ts.`);
+    if (kind !== 'dlv')
+      throw new Error(`testing/route-cases.ts cannot make an object of the kind ${kind}: add it there.`);
     const place = { organizationId, webhookId: webhook.body.id };
     return (await insertDelivery(api.db, place, { status: 'failed' })).id;
   };

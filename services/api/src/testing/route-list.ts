@@ -7,7 +7,7 @@ import type { AnyRoute } from './wrongs.ts';
 /** A route with what it promises on success. */
 export type ListedRoute = AnyRoute & { readonly status: number; readonly location: unknown };
 
-/** Every route of both listeners, from the tables themselves: what they are made with is never used. */
+/** Every route of both listeners, from the tables themselves. Their handlers are never called. */
 export function everyRoute(): ListedRoute[] {
   const parts = {
     config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }),

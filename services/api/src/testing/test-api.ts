@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ApiKey, Organization, Plan, WebhookWithSecret } from '@enterprise-api/shared/contracts';
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLogger, systemClock } from '@enterprise-api/shared/runtime';
-import { createTestDatabase, type TestDatabase } from '@enterprise-api/testkit';
+import { createTestDatabase, type TestDatabase, testInternalSecret } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import request, { type Test } from 'supertest';
 import { type ApiConfig, parseConfig } from '../config.ts';
@@ -45,7 +45,7 @@ export interface TestApiOptions {
   database?: TestDatabase;
 }
 
-/** What a test of `/v1` starts from. */
+/** The customer that a test of `/v1` begins with. */
 export interface Customer {
   api: TestApi;
   /** A key that may do everything, of an organization of its own. */
@@ -66,10 +66,9 @@ export function withCustomer(begin: (customer: Customer) => void | Promise<void>
   });
 }
 
-const internalSecret = 'internal-secret-of-the-tests-0123456789';
 const keyRing = `test:${randomBytes(32).toString('base64')}`;
 
-/** Starts the real API on free ports over a database of its own; every answer is held to its schema. */
+/** Starts the real API on free ports over a database of its own; every answer is checked against its schema. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.database ?? (await createTestDatabase());
   const logLines: string[] = [];
@@ -79,7 +78,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const db = createDatabase({ url: database.url, applicationName: 'enterprise-api-tests', poolSize: 4 });
   const { publicUrl, internalUrl } = api;
   const internal: TestApi['internal'] = (method, path) =>
-    request(internalUrl)[method](path).set('Authorization', `Bearer ${internalSecret}`);
+    request(internalUrl)[method](path).set('Authorization', `Bearer ${testInternalSecret}`);
   const call: TestApi['call'] = (method, path, key) => {
     const test = request(publicUrl)[method](path);
     return key === undefined ? test : test.set('Authorization', `Bearer ${key}`);
@@ -87,7 +86,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   return {
     publicUrl,
     internalUrl,
-    internalSecret,
+    internalSecret: testInternalSecret,
     db,
     database,
     logLines,
@@ -105,7 +104,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 export function testConfig(environment: Record<string, string>): ApiConfig {
   const parsed = parseConfig({
     SECRETS_ENCRYPTION_KEYS: keyRing,
-    INTERNAL_API_SECRET: internalSecret,
+    INTERNAL_API_SECRET: testInternalSecret,
     API_HOST: '127.0.0.1',
     API_PORT: '0',
     INTERNAL_PORT: '0',

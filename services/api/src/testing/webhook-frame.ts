@@ -10,7 +10,7 @@ interface Customer {
   webhookId: string;
 }
 
-/** Begins each test of a file with a customer and a webhook; what it gives back speaks of those of the test that runs. */
+/** Begins each test of a file with a customer and a webhook; the returned object reads those of the test that runs. */
 export function withWebhook(begin: (customer: Customer) => void) {
   let now: Customer;
   withCustomer(async (customer) => {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
 import type { Method, Route } from '../http/routing/define-route.ts';
 
-/** Who a request says it is from: what is wrong with its key, and with the organization of the key. */
+/** The caller of a request: the state of its key, and of the organization of the key. */
 export interface Caller {
   key: 'good' | 'none' | 'garbage' | 'unknown' | 'revoked' | 'expired';
   elsewhere: boolean;
@@ -46,7 +46,7 @@ const key = (kind: Caller['key'], applies = isPublic): Wrong => ({
   },
 });
 
-/** Everything that can be wrong with a request, in the order in which it is told. */
+/** Everything that can be wrong with a request, in the order in which the API checks it. */
 export const wrongs: readonly Wrong[] = [
   key('none', always),
   key('garbage', always),
@@ -62,7 +62,7 @@ export const wrongs: readonly Wrong[] = [
   wrong('over the limit', 'rate_limited', 4, isPublic, ({ caller }) => {
     caller.overLimit = true;
   }),
-  // Of a path that is there, another method needs no scope: it is told before the scope would be.
+  // Another method on a served path needs no scope: 405 is answered before the scope is checked.
   wrong('other method', 'method_not_allowed', 5, always, (draft) => {
     draft.method = 'PROPFIND' satisfies Exclude<string, Method>;
   }),

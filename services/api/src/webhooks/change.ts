@@ -24,7 +24,7 @@ export interface WebhookTarget {
   ifMatch: IfMatch | null;
 }
 
-/** The fields whose names the audit log tells when their values change. */
+/** The fields that the audit log names when their values change. */
 export const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
 
 /** Of a webhook that is disabled or deleted, the request cancels one batch of deliveries itself; the workers cancel the rest. */

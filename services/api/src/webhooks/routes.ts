@@ -73,7 +73,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
   ];
 }
 
-/** PUT and PATCH are one thing here: any non-empty subset of the fields. */
+/** PUT and PATCH accept the same bodies: any non-empty subset of the fields. */
 function updateRoute(method: 'PUT' | 'PATCH', webhooks: WebhookService): Route<Principal> {
   return defineRoute({
     method,

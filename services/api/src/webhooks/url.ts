@@ -1,7 +1,7 @@
 import { type AddressPolicy, checkNewUrl } from '@enterprise-api/shared/security';
 import { type Problem, problem } from '../core/problem.ts';
 
-/** The URL as a webhook stores it, or why it may not have this URL. */
+/** The URL as a webhook stores it, or the problem with it. */
 export function acceptUrl(url: string, policy: AddressPolicy): string | Problem {
   const check = checkNewUrl(url, policy);
   if (check.ok) return check.url;

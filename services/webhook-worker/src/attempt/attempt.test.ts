@@ -5,7 +5,7 @@ import type { Outcome } from '../outcomes/outcome.ts';
 import type { AttemptResult } from '../pipeline/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { type AttemptOptions, createAttempt } from './attempt.ts';
-import { signingKey } from './sign.ts';
+import { signingKey } from './build-request.ts';
 
 const uuid = '0192f7a0-0000-7000-8000-000000000000';
 const lease: Lease = {
@@ -21,7 +21,8 @@ const lease: Lease = {
   manual: false,
   leaseToken: '',
   webhookVersion: 1,
-  leasedAt: systemClock.monotonic(),
+  // A whole number: with fractions, its age after 10,000 ms can be a rounding error more.
+  leasedAt: Math.floor(systemClock.monotonic()),
   body: '{}',
   requestId: null,
 };

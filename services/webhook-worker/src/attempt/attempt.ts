@@ -4,10 +4,40 @@ import type { Outcome } from '../outcomes/outcome.ts';
 import type { AttemptHooks, AttemptResult } from '../pipeline/types.ts';
 import type { Sender, SendFailure, SendResponse, Verdict } from '../sender/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { buildRequest } from './build-request.ts';
+import { buildRequest, type SigningKeys } from './build-request.ts';
 import { classify, describeAnswer, secretUnavailable } from './classify.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
-import type { SigningKeys } from './sign.ts';
+
+export interface AttemptRunnerPorts {
+  attempt(lease: Lease, hooks: AttemptHooks): Promise<AttemptResult>;
+  record(outcome: Outcome): void;
+  release(leases: readonly Lease[]): void;
+  cancel(lease: Lease): void;
+  /** For metrics and warnings. */
+  onOutcome(result: AttemptResult & { kind: 'outcome' }): void;
+}
+
+/** Makes the attempt of a lease and acts on its result: records its outcome, releases the lease or cancels the delivery. */
+export function createAttemptRunner(ports: AttemptRunnerPorts) {
+  return async (lease: Lease, hooks: AttemptHooks): Promise<{ timedOut: boolean }> => {
+    const result = await ports.attempt(lease, hooks);
+    switch (result.kind) {
+      case 'outcome':
+        ports.record(result.outcome);
+        ports.onOutcome(result);
+        return { timedOut: result.timedOut };
+      case 'released':
+        ports.release([lease]);
+        return { timedOut: false };
+      case 'canceled':
+        ports.cancel(lease);
+        return { timedOut: false };
+      case 'failed':
+        // The lease runs out.
+        return { timedOut: false };
+    }
+  };
+}
 
 export interface AttemptOptions {
   /** Its `now` goes into signatures and records, and the dates of receivers are compared with it. */
@@ -54,12 +84,12 @@ async function lookUp({ webhook: find, log }: AttemptOptions, lease: Lease): Pro
   try {
     webhook = await find(lease.webhookId, lease.webhookVersion);
   } catch (error) {
-    // Another process may reach the database.
+    // The lease is released, because another process may reach the database.
     logFailure(log, lease, error);
     return { kind: 'released' };
   }
   if (webhook === null || !accepts(webhook.state, lease)) return { kind: 'canceled' };
-  // The webhook has moved to another host since the lease was counted: leased again, it is counted at the right one.
+  // The webhook has moved to another host since this lease was counted. The next lease is counted at the new host.
   if (webhook.hostKey !== lease.hostKey) return { kind: 'released' };
   return { kind: 'ready', webhook, keys: webhook.keys };
 }

@@ -6,7 +6,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const month = `(?<month>${months.join('|')})`;
 const time = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
 
-/** The three date formats of HTTP (RFC 9110, 5.6.7). `Date.parse` takes far more: `1.5` is a day in 2001 to it. */
+/** The three date formats of HTTP (RFC 9110, 5.6.7). `Date.parse` accepts far more: it reads `1.5` as a day in 2001. */
 const dateFormats = [
   new RegExp(`^${day}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT$`),
   new RegExp(`^${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT$`),

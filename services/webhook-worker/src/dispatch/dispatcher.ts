@@ -49,7 +49,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const backlogs = findBacklogs(capacity, dispatched);
       noteBacklogs(scheduler, capacity, page.cursor, dispatched, backlogs);
       await leaseLoader.accept(dispatched.leases, leasedAt);
-      // Capacity that other webhooks left is for those that could use more than their share.
+      // Webhooks with more due than their share get the capacity that other webhooks left.
       const canLeaseMore = backlogs.size > 0 && dispatched.leases.length < capacity.total;
       return canLeaseMore ? 0 : delayAfter(page.cursor, dispatched);
     },

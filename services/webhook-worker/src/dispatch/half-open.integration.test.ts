@@ -4,7 +4,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
-import type { LeaseRow } from '../leases/lease-row.ts';
+import type { LeaseRow } from '../leases/lease.ts';
 import { releaseLeases } from '../leases/queries.ts';
 import { recordOutcomes } from '../outcomes/queries.ts';
 import { circuitOpenForMs, emitEvents, findHealth, leaseDeliveries, outcomeOf, plenty } from '../testing/ledger.ts';

@@ -3,7 +3,7 @@ import { nilUuid } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../leases/lease-row.ts';
+import type { LeaseRow } from '../leases/lease.ts';
 import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { leaseDueDeliveries } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
-import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
+import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 
 export interface DispatchPage {
@@ -99,7 +99,7 @@ const probes = sql`probes as materialized (
 /**
  * `due`: webhooks with capacity that have anything due, in the order of their ids, because a walk that its limit cuts short
  * goes on behind the greatest id it served (a plan with a hash join had another order). Whether anything is due is asked
- * per webhook, `lateral` and `limit` making it a probe: as `exists` it became a join with all that is due.
+ * per webhook; `lateral` and `limit` make that a probe of the index. With `exists` the plan was a join with all due rows.
  *
  * The process's capacity is shared among them. One with a backlog would take it all, send it over as many connections as
  * it may have, and the next one would do the same (measured with 100 backlogs: four times the CPU per delivery).
@@ -142,7 +142,10 @@ const chosen = sql`chosen as materialized (
     union all select id, version, null, false from tests where id not in (select id from picked)
   )`;
 
-/** `leased`: a delivery that was leased before without a recorded attempt may be what kills processes: it comes back ever more rarely. */
+/**
+ * `leased`: a delivery that was leased before without a recorded attempt may be the one that kills processes, so its lease
+ * lasts longer each time.
+ */
 const leased = (leaseMs: number) => sql`leased as (
     update deliveries d set lease_count = least(d.lease_count + 1, 32000),
       next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} + least(

@@ -3,7 +3,6 @@ import { type Clock, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { AdmissionEstimate } from './admission-estimate.ts';
 import { type FannedOut, type FanOutSettings, fanOutEvents, fanOutOverdueEvents } from './queries.ts';
 
 export interface FanOutOptions {
@@ -28,12 +27,12 @@ export interface FanOutOptions {
  */
 export type OverdueResult = 'again' | 'all_visited' | 'some_visited' | 'no_capacity';
 
-/** A job that names only events that are gone, and as old as this, is behind the relay. Clocks may differ by less unnoticed. */
+/** A job whose events are older, and fanned out already, shows that jobs are behind the relay. Clocks may differ by less. */
 const lateJobMs = 5_000;
-/** An event of this age is the relay's: its job is late or lost. */
+/** The relay fans out events of this age: their jobs are late or lost. */
 const overdueAfterMs = 2_000;
 const overdueBatchSize = 100;
-/** After this time without capacity here, events are fanned out nevertheless: another process may have some. */
+/** After this time without capacity here, the relay fans events out nevertheless: another process may have capacity. */
 const patienceMs = 1_000;
 
 /** Fans events out, by job or from the outbox, and passes on what was leased to this process. */
@@ -73,7 +72,7 @@ export class FanOut {
     scheduler.startEligible();
     const limit = this.#admittedOverdue();
     if (limit === 0) return 'no_capacity';
-    // What was left in the outbox is older than that moment. Two seconds later it is overdue like any other event.
+    // Events that were left in the outbox are older than that moment. Two seconds later they are overdue like any others.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
     const page = { cursor: this.#cursor, limit, olderThanMs };
     const result = await this.#run('relay', (capacity) => fanOutOverdueEvents(db, capacity, settings, page));
@@ -112,5 +111,42 @@ export class FanOut {
     if (now - this.#withoutCapacitySince < patienceMs) return 0;
     this.#withoutCapacitySince = null;
     return overdueBatchSize;
+  }
+}
+
+/** How much one fan-out changes the estimate: at most this much, by a fan-out of so many events. */
+const maxWeight = 0.3;
+const eventsOfFullWeight = 30;
+const maxEventsPerUnit = 10;
+
+/**
+ * Estimates how many events this process has capacity for: its free capacity, divided by the deliveries that events have
+ * had lately. A delivery that is written without capacity here is due for any process, and is written a second time to be
+ * leased: a third of the database's work when every event goes to a hundred webhooks. So its event waits in the outbox
+ * until there is capacity, where organizations are served in turn.
+ *
+ * Fan-outs under way are not subtracted: some exceed the capacity a little, and none waits for another that hangs.
+ */
+export class AdmissionEstimate {
+  readonly #freeCapacity: () => number;
+  #deliveriesPerEvent = 1;
+
+  constructor(freeCapacity: () => number) {
+    this.#freeCapacity = freeCapacity;
+  }
+
+  /** Events to fan out now: none without capacity, else at least one, for an event may have more deliveries than that. */
+  events(): number {
+    const free = this.#freeCapacity();
+    return free < 1 ? 0 : Math.max(1, Math.floor(free / this.#deliveriesPerEvent));
+  }
+
+  /** @param admitted deliveries of these events that use capacity: leased, or due now because there was none */
+  learn(events: number, admitted: number): void {
+    if (events === 0) return;
+    const weight = Math.min(maxWeight, events / eventsOfFullWeight);
+    const estimate = this.#deliveriesPerEvent + weight * (admitted / events - this.#deliveriesPerEvent);
+    // Events without a subscriber use nothing; the bound keeps one batch from emptying the whole outbox.
+    this.#deliveriesPerEvent = Math.max(1 / maxEventsPerUnit, estimate);
   }
 }

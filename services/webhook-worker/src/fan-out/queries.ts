@@ -2,7 +2,7 @@ import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contra
 import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
-import { type LeaseRow, leaseColumns } from '../leases/lease-row.ts';
+import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 
 export interface FanOutSettings {
@@ -83,7 +83,7 @@ export function fanOutOverdueEvents(
            (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
     from visited v
   )`;
-  // Behind the last organization that events were picked of, when the limit came before the others.
+  // Where the limit left out organizations, the next run begins behind the last one whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited end from ends)::uuid`;
   return fanOut(db, { picked, cursor: next }, capacity, settings);
@@ -117,7 +117,7 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
     admitted: total?.admitted ?? 0,
     leases: rows.filter((row) => row.id !== null),
     cursor: total?.cursor ?? null,
-    // In one of the rows only: the list is long, and in every row it was most of what the database sent.
+    // Only one row has the list: repeated in every row it was most of what the database sent.
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };
 }
@@ -183,3 +183,8 @@ const totals = (source: Source) => sql`totals as (
            (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
            ${source.cursor} as cursor
   )`;
+
+export async function organizationExists(db: Database, id: string): Promise<boolean> {
+  const row = await db.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}

@@ -2,7 +2,7 @@ import { newEvent, writeEvents } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import type { JobData } from '@enterprise-api/shared/queue';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
-import { organizationExists } from './organizations.ts';
+import { organizationExists } from './queries.ts';
 
 /** The job can never succeed: BullMQ keeps it as failed, with the reason. */
 export class UnprocessableJobError extends Error {

@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { Lease } from './lease.ts';
-import type { LeaseRow } from './lease-row.ts';
+import type { Lease, LeaseRow } from './lease.ts';
 import { type EventContent, findEvents, releaseLeases } from './queries.ts';
 
 /** Brings leases from the ledger into the scheduler, and back. */

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
-import type { LeaseRow } from './lease-row.ts';
+import type { LeaseRow } from './lease.ts';
 import { findEvents, releaseLeases } from './queries.ts';
 
 const leaseMs = 45_000;

@@ -21,7 +21,7 @@ export interface WatchdogOptions {
 }
 
 const lookEveryMs = 2_000;
-/** Without it, a backend that does not answer would hold up the stop of the watchdog. */
+/** Without this limit, a backend that does not answer would hold up the stop of the watchdog. */
 const answerWithinMs = 1_000;
 /** The consumer of a queue is stalled when jobs have waited for so long and this process got none. */
 const stalledAfterMs = 20_000;
@@ -65,7 +65,7 @@ class QueueWatch {
   readonly #queue: WatchedQueue;
   readonly #clock: Clock;
   waitingJobs = 0;
-  /** Since when jobs have waited while this process got none, as far as it has seen; null when that is not so. */
+  /** Since when jobs have waited while this process got none, as far as it has seen; null while the consumer works. */
   stalledSince: number | null = null;
 
   constructor(name: string, queue: WatchedQueue, clock: Clock) {

@@ -2,7 +2,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../leases/lease-row.ts';
+import type { LeaseRow } from '../leases/lease.ts';
 import { circuitOpenForMs, findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';

@@ -2,7 +2,7 @@ import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LeaseRow } from '../leases/lease-row.ts';
+import type { LeaseRow } from '../leases/lease.ts';
 import { releaseLeases } from '../leases/queries.ts';
 import { leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';

@@ -1,7 +1,7 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 
-/** What one attempt came to. Made when the attempt ends, recorded in a batch a few milliseconds later. */
+/** The result of one attempt. Made when the attempt ends, recorded in a batch a few milliseconds later. */
 export interface Outcome {
   deliveryId: Uuid;
   webhookId: Uuid;

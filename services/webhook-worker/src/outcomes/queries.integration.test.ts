@@ -2,7 +2,7 @@ import { countInvariantViolations, type Database } from '@enterprise-api/shared/
 import { openTestDatabase, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { LeaseRow } from '../leases/lease-row.ts';
+import type { LeaseRow } from '../leases/lease.ts';
 import { findAttempts, findDelivery, findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './queries.ts';

@@ -1,7 +1,7 @@
 import { stopWithinMs } from '../config.ts';
 import type { FanOut } from '../fan-out/fan-out.ts';
 import { registerPipelineGauges } from '../metrics.ts';
-import { recentLimitPerHost } from '../scheduler/host-limit.ts';
+import { recentLimitPerHost } from '../scheduler/capacity.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookCache } from '../webhooks/webhook-cache.ts';
 import {
@@ -23,7 +23,7 @@ export interface Pipeline extends PipelineStop {
   start(): void;
 }
 
-/** Of the time that a stop may take, so much is left to what is closed after the pipeline. */
+/** The part of the time of a stop that is reserved for what is closed after the pipeline. */
 const closeReserveMs = 1_500;
 
 /**

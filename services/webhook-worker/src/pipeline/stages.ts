@@ -2,7 +2,7 @@ import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
-import { createAttempt } from '../attempt/attempt.ts';
+import { createAttempt, createAttemptRunner } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { FanOut } from '../fan-out/fan-out.ts';
@@ -17,7 +17,6 @@ import { createAutoDisable } from '../webhooks/auto-disable.ts';
 import { createPendingCancellation, type PendingCancellation } from '../webhooks/pending-cancellation.ts';
 import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
 import { WebhookCache } from '../webhooks/webhook-cache.ts';
-import { createAttemptRunner } from './after-attempt.ts';
 import { createAfterOutcome } from './after-outcome.ts';
 
 export interface PipelineOptions {

@@ -38,7 +38,7 @@ export function createStop(stages: StoppableStages, clock: Clock, withinMs: numb
   const stopStarting = (): number => {
     stopBy ??= clock.monotonic() + withinMs;
     stages.scheduler.stop();
-    // The relay would go on fanning out for other processes. Those that stay run it as well.
+    // The relay would only fan out for other processes, and those run it themselves.
     void stages.relay.stop();
     return stopBy;
   };

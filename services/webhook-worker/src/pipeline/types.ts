@@ -6,7 +6,7 @@ import type { LocalCause } from '../sender/types.ts';
 export interface AttemptHooks {
   /** Whether other attempts connect before it, because its endpoint is degraded. */
   canWait: boolean;
-  /** It begins to connect. What it waited before says nothing about its endpoint. */
+  /** The attempt begins to connect. The wait before that says nothing about its endpoint. */
   connects(): void;
   /** The status line and headers have come: its permit is free. */
   answered(): void;
@@ -20,7 +20,7 @@ export type AttemptResult =
   | { kind: 'released' }
   /** The webhook is not enabled any more. The delivery is to be canceled. */
   | { kind: 'canceled' }
-  /** An error of ours, which is logged. The lease is left to expire: released, it would fail again at once, in a loop. */
+  /** A defect of ours, which is logged. The lease is left to expire: if it were released, the attempt would fail in a loop. */
   | { kind: 'failed' };
 
 /** What the scheduler needs of the stages around it. */

@@ -1,6 +1,6 @@
 import type { Lease } from '../leases/lease.ts';
+import { isSaturated } from './capacity.ts';
 import type { EndpointQueue, EndpointQueues } from './endpoint-queues.ts';
-import { isSaturated } from './host-limit.ts';
 
 /**
  * Concurrent fan-outs are offered the same capacity and may lease more than may wait. Excess leases are released once
@@ -24,17 +24,17 @@ export class Backpressure {
     this.#release = release;
   }
 
-  /** The queue's endpoint has become slow: everything that waits for it. */
+  /** Releases everything that waits in a queue. */
   releaseAll(queue: EndpointQueue): void {
     this.#releaseDue(queue, this.#queues.remove(queue));
   }
 
-  /** The queue's webhook has another host now: what was leased for the old one. */
+  /** The queue's webhook has another host now: releases what was leased for the old one. */
   moveToHost(queue: EndpointQueue, hostKey: string): void {
     this.#releaseDue(queue, this.#queues.moveToHost(queue, hostKey));
   }
 
-  /** What is too old to start, and everything that waits for slow attempts of its host to end. */
+  /** Releases leases that are too old to start, and everything that waits for slow attempts of its host to end. */
   releaseStale(queue: EndpointQueue, now: number): void {
     const [first] = queue.waiting;
     if (first === undefined) return;
@@ -44,7 +44,7 @@ export class Backpressure {
     else if (isStale(first)) this.#releaseDue(queue, this.#queues.remove(queue, isStale));
   }
 
-  /** Of the leases that just came: what neither started nor has a place to wait. */
+  /** Of the leases that just came, releases those that neither started nor have a place to wait. */
   releaseExcess(leases: readonly Lease[]): void {
     const most = mostWaitingPerPermit * this.#settings.permits;
     if (this.#queues.waiting <= most) return;

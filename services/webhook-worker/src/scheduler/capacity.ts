@@ -1,5 +1,11 @@
-import { type EndpointQueue, type EndpointQueues, isDegraded, isTroubled } from './endpoint-queues.ts';
-import { freeHostPermits, type Host } from './host-limit.ts';
+import {
+  type EndpointQueue,
+  type EndpointQueues,
+  type Host,
+  hasAnsweredQuickly,
+  isDegraded,
+  isTroubled,
+} from './endpoint-queues.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** Limits of each endpoint queue. */
@@ -24,12 +30,20 @@ export interface Capacity {
   total: number;
 }
 
-/** In flight while slow or degraded: enough to notice that the endpoint has come back, too few to hurt it. */
+/** Attempts in flight of a slow or degraded endpoint: enough to notice its recovery, too few to hurt it. */
 const slowConcurrency = 5;
-/** With so many slow attempts in the process, only webhooks start that are not troubled. */
+/** While the process has so many slow attempts, troubled webhooks start none. */
 const maxSlowAttempts = 1_000;
 /** Leases that may wait per permit. */
 const waitingPerPermit = 2;
+/** Recent attempts per host; more where a single webhook may have more (`WEBHOOK_ENDPOINT_CONCURRENCY`). */
+const leastRecentPerHost = 20;
+/**
+ * Slow attempts per host. While there are so many, only webhooks that have answered quickly within the last 5 minutes
+ * start, one attempt at a time each. A webhook of which nothing is known waits, because the host may hang for every
+ * webhook of the organization.
+ */
+const maxSlowPerHost = 100;
 
 export interface AdmissionSettings {
   /** Attempts that may start at once in the whole process. */
@@ -66,7 +80,7 @@ export class Admission {
   isEligible(queue: EndpointQueue, now: number): boolean {
     const { limits, recentPerHost } = this.#settings;
     if (queue.running >= concurrencyOf(queue, limits) || !this.#mayStart(queue, now)) return false;
-    return freeHostPermits(queue, recentPerHost) > 0;
+    return freeHostPermits(queue, recentPerHost, now) > 0;
   }
 
   /**
@@ -80,9 +94,9 @@ export class Admission {
   }
 
   /**
-   * How many new deliveries this process could use; none until fewer wait than may run, so that they come in batches.
-   * Unlimited while permits are free although many wait: those wait for their own endpoints, which is no reason to keep
-   * the deliveries of other webhooks waiting.
+   * How many new deliveries this process could use. None while more leases wait than attempts may run, so that deliveries
+   * come in batches. Unlimited while permits are free although many leases wait: these wait for their own endpoints, which
+   * is no reason to keep the deliveries of other webhooks waiting.
    */
   freeCapacity(): number {
     if (this.#queues.waiting <= this.#settings.permits) return this.#freePlaces;
@@ -105,7 +119,9 @@ export class Admission {
     const [webhookIds, free, busy]: [string[], number[], number[]] = [[], [], []];
     for (const queue of this.#queues.all()) {
       let most = this.#mayStart(queue, now) ? capacityOf(queue, limits) : 0;
-      if (most > 0 && (isAtOnce || isDegraded(queue))) most = this.#limitByHost(queue, most, offeredToDegraded);
+      if (most > 0 && (isAtOnce || isDegraded(queue) || waitsForSlow(queue, now))) {
+        most = this.#limitByHost(queue, most, offeredToDegraded, now);
+      }
       webhookIds.push(queue.webhookId);
       free.push(most);
       busy.push(queue.running + queue.waiting.length);
@@ -122,8 +138,8 @@ export class Admission {
     return this.#inFlight.slow < maxSlowAttempts || !isTroubled(queue, now);
   }
 
-  #limitByHost(queue: EndpointQueue, wanted: number, offeredToDegraded: Map<Host, number>): number {
-    const ofHost = freeHostPermits(queue, this.#settings.recentPerHost);
+  #limitByHost(queue: EndpointQueue, wanted: number, offeredToDegraded: Map<Host, number>, now: number): number {
+    const ofHost = freeHostPermits(queue, this.#settings.recentPerHost, now);
     if (!isDegraded(queue)) return Math.max(0, Math.min(wanted, ofHost));
     const before = offeredToDegraded.get(queue.host) ?? 0;
     const offered = Math.max(0, Math.min(wanted, ofHost - before));
@@ -155,4 +171,43 @@ function freeCapacityForNew(queue: EndpointQueue, limits: QueueLimits): number {
   if (!queue.hasDueRows) return free;
   const half = Math.floor((concurrencyOf(queue, limits) + limits.waiting) / 2);
   return Math.max(0, Math.min(free, half - queue.running - queue.waiting.length));
+}
+
+/** How many attempts to one host may be younger than 1 s. */
+export function recentLimitPerHost(endpointConcurrency: number): number {
+  return Math.max(leastRecentPerHost, endpointConcurrency);
+}
+
+/**
+ * How many more attempts of this endpoint queue its host takes now.
+ *
+ * A degraded queue shares a quarter of the recent permits with the other degraded ones of its host: its attempts
+ * probably hold a permit for a whole second. Any other queue may have all of them while it is alone, and half while
+ * another one waits.
+ */
+function freeHostPermits(queue: EndpointQueue, recentLimit: number, now: number): number {
+  const { host } = queue;
+  const free = recentLimit - host.recent;
+  if (isDegraded(queue)) {
+    return Math.min(free, Math.ceil(recentLimit / 4) - host.recentOfDegraded, freeSlowPermits(host));
+  }
+  if (waitsForSlow(queue, now)) return 0;
+  if (host.slow >= maxSlowPerHost) return Math.min(free, 1 - queue.recentAtHost);
+  const othersWait = host.waitingQueues > (queue.countsAsWaiting ? 1 : 0);
+  return othersWait ? Math.min(free, Math.ceil(recentLimit / 2) - queue.recentAtHost) : free;
+}
+
+/** Whether a queue that is not degraded starts nothing until a slow attempt of its host has ended. */
+function waitsForSlow(queue: EndpointQueue, now: number): boolean {
+  return queue.host.slow >= maxSlowPerHost && !hasAnsweredQuickly(queue, now);
+}
+
+/** Whether a queue's leases would wait for slow attempts to end. Its host has no permit for them before that. */
+export function isSaturated(queue: EndpointQueue): boolean {
+  return isDegraded(queue) && freeSlowPermits(queue.host) <= 0;
+}
+
+/** A recent attempt of a degraded queue counts as slow from its start: it will most likely become so. */
+function freeSlowPermits(host: Host): number {
+  return maxSlowPerHost - host.slow - host.recentOfDegraded;
 }

@@ -1,5 +1,4 @@
 import type { Lease } from '../leases/lease.ts';
-import type { Host } from './host-limit.ts';
 
 /** The leases of one webhook in this process: how many run, which wait, and how the endpoint has been behaving. */
 export interface EndpointQueue {
@@ -20,12 +19,34 @@ export interface EndpointQueue {
   lastTimeoutAt: number;
   /** When an attempt last became slow, until a later one is answered within 1 s. */
   degradedSince: number;
+  /** When an attempt was last answered within 1 s. */
+  answeredQuicklyAt: number;
   /** Rows of this webhook are due in the ledger beyond what was leased here. */
   hasDueRows: boolean;
 }
 
-/** A timeout or a slow attempt counts against an endpoint for so long. */
-const cleanAfterMs = 5 * 60_000;
+/**
+ * Attempts under way to one host for one organization, over all its webhooks. An organization that registers the host of
+ * a stranger a hundred times must not make this process flood that host, and a webhook that hangs must not stop the
+ * organization's other webhooks at the same host. So recent attempts (younger than 1 s) and slow ones count apart, and
+ * each webhook has a share of the recent ones.
+ */
+export interface Host {
+  readonly key: string;
+  /** Attempts younger than 1 s, until the last byte of the answer. */
+  recent: number;
+  /** Those of them that a degraded endpoint queue started. */
+  recentOfDegraded: number;
+  /** Attempts older than 1 s, until the last byte of the answer. */
+  slow: number;
+  /** Endpoint queues of this host that are not degraded and have leases waiting. */
+  waitingQueues: number;
+  /** Endpoint queues of this host. */
+  queues: number;
+}
+
+/** How long a timeout or a slow attempt counts against an endpoint, and a quick answer in its favour. */
+const rememberedMs = 5 * 60_000;
 const nothing: Lease[] = [];
 
 /** All endpoint queues of this process, their hosts, and the order in which waiting leases are served. */
@@ -103,6 +124,7 @@ export class EndpointQueues {
     this.forgetHostIfUnused(former);
     queue.host = this.#findOrCreateHost(hostKey);
     queue.recentAtHost = 0;
+    queue.answeredQuicklyAt = Number.NEGATIVE_INFINITY;
     return removed;
   }
 
@@ -120,10 +142,14 @@ export class EndpointQueues {
     this.#queues.set(queue.webhookId, queue);
   }
 
-  /** Forgets a queue that does nothing and remembers no trouble. */
+  /**
+   * Forgets a queue that does nothing and remembers no trouble. A quick answer is remembered while attempts of its host
+   * are slow: beside many slow ones it decides whether the webhook may start.
+   */
   forgetIfIdle(queue: EndpointQueue, now: number): void {
     if (queue.open > 0 || queue.waiting.length > 0 || queue.hasDueRows) return;
-    if (now - Math.max(queue.lastTimeoutAt, queue.degradedSince) < cleanAfterMs) return;
+    if (now - Math.max(queue.lastTimeoutAt, queue.degradedSince) < rememberedMs) return;
+    if (queue.host.slow > 0 && hasAnsweredQuickly(queue, now)) return;
     if (!this.#queues.delete(queue.webhookId)) return;
     queue.host.queues -= 1;
     this.forgetHostIfUnused(queue.host);
@@ -151,7 +177,20 @@ export function isDegraded(queue: EndpointQueue): boolean {
 
 /** Whether an attempt is slow now, or one timed out within the last 5 minutes. */
 export function isTroubled(queue: EndpointQueue, now: number): boolean {
-  return queue.slow > 0 || now - queue.lastTimeoutAt <= cleanAfterMs;
+  return queue.slow > 0 || now - queue.lastTimeoutAt <= rememberedMs;
+}
+
+/** Whether an attempt was answered within 1 s during the last 5 minutes. */
+export function hasAnsweredQuickly(queue: EndpointQueue, now: number): boolean {
+  return now - queue.answeredQuicklyAt <= rememberedMs;
+}
+
+/**
+ * The organization and the host name or address literal in the URL. The port is left out: one machine has many ports,
+ * and the limit protects machines. The resolved address is left out as well: large providers share one among strangers.
+ */
+export function hostKeyOf(organizationId: string, url: string): string {
+  return `${organizationId} ${URL.parse(url)?.hostname ?? ''}`;
 }
 
 function createEndpointQueue(webhookId: string, host: Host): EndpointQueue {
@@ -166,6 +205,7 @@ function createEndpointQueue(webhookId: string, host: Host): EndpointQueue {
     countsAsWaiting: false,
     lastTimeoutAt: Number.NEGATIVE_INFINITY,
     degradedSince: Number.NEGATIVE_INFINITY,
+    answeredQuicklyAt: Number.NEGATIVE_INFINITY,
     hasDueRows: false,
   };
 }

@@ -1,5 +1,4 @@
-import type { EndpointQueue } from './endpoint-queues.ts';
-import type { Host } from './host-limit.ts';
+import type { EndpointQueue, Host } from './endpoint-queues.ts';
 
 /** One attempt, from its start to the last byte of its answer. */
 export interface AttemptInFlight {
@@ -77,7 +76,7 @@ export class InFlight {
     return attempt;
   }
 
-  /** Moves attempts that have aged to where they belong. */
+  /** Moves attempts to the set of their age. */
   age(now: number): void {
     for (const attempt of this.#new) {
       if (now - attempt.startedAt < permitHeldMs) break;
@@ -97,7 +96,7 @@ export class InFlight {
     }
   }
 
-  /** The status line and headers have come, or never will. @returns false when that was known already */
+  /** Notes that the status line and headers have come, or will not come. @returns false when that was noted before */
   answer(attempt: AttemptInFlight): boolean {
     if (attempt.isAnswered) return false;
     const { queue, age } = attempt;
@@ -148,7 +147,7 @@ export class InFlight {
 
 function leaveRecent({ queue, host, ofDegraded }: AttemptInFlight): void {
   host.recent -= 1;
-  // A queue that has moved to another host since counts from zero there.
+  // A queue that has moved to another host since then counts from zero at the new host.
   if (queue.host === host && queue.recentAtHost > 0) queue.recentAtHost -= 1;
   if (ofDegraded) host.recentOfDegraded -= 1;
 }

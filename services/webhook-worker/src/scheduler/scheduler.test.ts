@@ -89,16 +89,17 @@ describe('the scheduler', () => {
   });
 
   it('starts only webhooks without a slow attempt or recent timeout while a thousand attempts are slow', async () => {
-    const { scheduler, leases, running, started, capacityOf, pass } = bench({
+    const { scheduler, lease, leases, running, started, capacityOf, pass } = bench({
       permits: 2_000,
       concurrency: 1_000,
       waiting: 10,
     });
+    const hanging = (count: number) => Array.from({ length: count }, () => lease('hanging', undefined, 'its host'));
     scheduler.accept(leases('timed out', 1));
     await running[0]?.end(true);
-    scheduler.accept(leases('hanging', 1_000));
+    scheduler.accept(hanging(1_000));
     pass(1_100);
-    scheduler.accept([...leases('hanging', 1), ...leases('timed out', 1), ...leases('clean', 1)]);
+    scheduler.accept([...hanging(1), ...leases('timed out', 1), ...leases('clean', 1)]);
     expect([started('hanging'), started('timed out'), started('clean')]).toEqual([1_000, 1, 1]);
     // What may not start is offered no capacity either, or its leases would use up that of other webhooks.
     expect([capacityOf('due', 'timed out'), capacityOf('new', 'timed out'), capacityOf('due', 'clean')]).toEqual([

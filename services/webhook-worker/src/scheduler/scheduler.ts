@@ -14,7 +14,7 @@ export interface SchedulerSettings extends AdmissionSettings {
 
 const tickMs = 50;
 
-/** Decides which leased delivery starts when, so that no endpoint can take the process away from the others. */
+/** Decides which leased delivery starts when, so that no endpoint can use up the process's capacity. */
 export class Scheduler {
   readonly #settings: SchedulerSettings;
   readonly #queues = new EndpointQueues();
@@ -63,7 +63,7 @@ export class Scheduler {
     if (waiting.length > 0) this.#stages.release(waiting);
   }
 
-  /** Starts what may start now. Call it before capacity is read: permits that came free by ageing go to what waits. */
+  /** Starts what may start now. Called before capacity is read: waiting leases come before new ones when permits are free. */
   startEligible(): void {
     const now = this.#now;
     this.#inFlight.age(now);
@@ -148,7 +148,9 @@ export class Scheduler {
   #answered(attempt: AttemptInFlight): void {
     if (!this.#inFlight.answer(attempt)) return;
     const { queue } = attempt;
-    if (this.#now - attempt.connectingAt < slowAfterMs) {
+    const now = this.#now;
+    if (now - attempt.connectingAt < slowAfterMs) {
+      queue.answeredQuicklyAt = now;
       queue.degradedSince = Number.NEGATIVE_INFINITY;
       this.#queues.noteWaiting(queue);
     }

@@ -2,8 +2,7 @@ import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { expect, it } from '@jest/globals';
 import { Connection, type ConnectionParts } from './connection.ts';
-import { Deadline } from './deadline.ts';
-import { Exchange } from './exchange.ts';
+import { Deadline, Exchange } from './exchange.ts';
 import { OutageRecord } from './outage-record.ts';
 
 const monotonic = () => performance.now();

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
+import { InformationalFilter } from './answer.ts';
 import {
   connectFailure,
   connectionLost,
@@ -10,7 +11,6 @@ import {
   isWithoutRoute,
   tlsFailure,
 } from './failures.ts';
-import { InformationalFilter } from './informational-filter.ts';
 import type { OutageRecord } from './outage-record.ts';
 
 /** Where to connect: a host, and the checked addresses that the connection is pinned to. */

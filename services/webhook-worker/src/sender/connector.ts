@@ -21,9 +21,9 @@ export type Connector = (route: Route) => Connection;
 const nextAddressAfterMs = 1_000;
 
 /**
- * Makes connections that cannot lead inside. The addresses were checked; exactly these are handed to the socket, and the
- * one it connected to is checked again before the first byte, TLS's own included. SNI, `Host` and the certificate check
- * keep the name. No proxy, no HTTP/2, no session resumption (it skips the certificate check).
+ * Makes connections that cannot lead into our own network. The socket gets exactly the addresses that were checked, and
+ * the address it connected to is checked again before the first byte, even of TLS, is written. SNI, `Host` and the
+ * certificate check use the name. No proxy, no HTTP/2, no session resumption (it skips the certificate check).
  */
 export function createConnector({ policy, ca, monotonic, onClose }: ConnectorOptions): Connector {
   // One for all: reading the root certificates for each handshake would cost more than the handshake.
@@ -60,7 +60,7 @@ export function createConnector({ policy, ca, monotonic, onClose }: ConnectorOpt
   return (route) => new Connection(route, { open, outages, monotonic, onClose });
 }
 
-/** A lookup that knows its answer. It is not called for IP literals, which is why those are checked before. */
+/** Answers each look-up of the socket with the checked addresses. Node.js does not call it for IP literals. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_host, options, callback) => {

@@ -1,6 +1,5 @@
+import { excerptOf, isCompressed, maxExcerptBytes } from './answer.ts';
 import type { Connection } from './connection.ts';
-import type { Deadline } from './deadline.ts';
-import { excerptOf, isCompressed, maxExcerptBytes } from './excerpt.ts';
 import { type Failure, FailureError } from './failures.ts';
 
 /** What came of one request on one connection. */
@@ -86,7 +85,7 @@ export class Exchange {
 
   onRequestStart(): void {
     const connection = this.#connection;
-    // A receiver that answered the request before without reading all of it: this one would wait behind the rest.
+    // The receiver answered the previous request without reading all of it: this request would wait behind its rest.
     if (!this.#isOver && !connection.isDrained()) this.#fail(notDrained);
     if (!this.#isOver && !this.#options.mayStart()) this.#end({ kind: 'not_started' });
     // Thrown, not aborted: an abort would end the connection too.
@@ -102,7 +101,7 @@ export class Exchange {
 
   onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
     if (this.#isOver) return;
-    // Informational responses were removed before: this one changes the protocol, or is nothing that HTTP knows.
+    // Informational responses have been removed: this status changes the protocol, or HTTP does not know it.
     if (statusCode < 200) return controller.abort(new FailureError(notHttp));
     const { deadline, onAnswer } = this.#options;
     this.#statusCode = statusCode;
@@ -188,4 +187,45 @@ const missing = {
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** The one deadline of an attempt, and how long the attempt has taken. */
+export class Deadline {
+  readonly totalMs: number;
+  readonly #monotonic: () => number;
+  readonly #startedAt: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param spentMs what looking up the host took */
+  constructor(totalMs: number, spentMs: number, monotonic: () => number) {
+    this.totalMs = totalMs;
+    this.#monotonic = monotonic;
+    this.#startedAt = monotonic() - spentMs;
+  }
+
+  get elapsedMs(): number {
+    return this.#monotonic() - this.#startedAt;
+  }
+
+  get remainingMs(): number {
+    return Math.max(0, this.totalMs - this.elapsedMs);
+  }
+
+  get hasPassed(): boolean {
+    return this.remainingMs === 0;
+  }
+
+  get lateMs(): number {
+    return this.elapsedMs - this.totalMs;
+  }
+
+  /** Calls `expire` when the deadline has passed, or after `atMostMs`, instead of what was armed before. */
+  arm(expire: () => void, atMostMs = Number.POSITIVE_INFINITY): void {
+    this.clear();
+    this.#timer = setTimeout(expire, Math.min(this.remainingMs, atMostMs));
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
 }

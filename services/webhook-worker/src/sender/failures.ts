@@ -28,7 +28,7 @@ export const connectionLost: Failure = {
   message: 'The connection to the receiver was lost.',
 };
 
-/** The receiver may still be well: nothing was asked of it. */
+/** Says nothing about the receiver: no request reached it. */
 const localFailures: Record<string, Failure> = {
   EMFILE: ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side. Nothing was sent.'),
   ENFILE: ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side. Nothing was sent.'),
@@ -49,7 +49,7 @@ export function resolverDown({ code, message }: Failure): Failure {
 const unreachable = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAFNOSUPPORT']);
 const closed = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ENOTCONN', 'ERR_STREAM_DESTROYED', 'UND_ERR_SOCKET']);
 
-/** The name servers say nothing about the name: asked again, they may. */
+/** Whether the name servers gave no answer about the name, and may give one later. */
 export function isTemporaryDnsError(error: unknown): boolean {
   const code = codeOf(error);
   return code !== 'ENOTFOUND' && code !== 'ENODATA' && code !== 'EBADNAME';
@@ -73,7 +73,7 @@ export function isWithoutRoute(error: unknown): boolean {
 }
 
 /**
- * What ends a TCP connection before it stands. Of several addresses, one that answered tells most.
+ * What ends a TCP connection before it is made. Of several addresses, the error of one that answered says most.
  *
  * @param isNetworkDown whether other destinations are without a route too
  */
@@ -122,8 +122,8 @@ export function exchangeFailure(error: unknown): Failure {
 /**
  * What ends a TLS handshake, or a standing connection by an alert.
  *
- * @param sawCertificate whether the receiver's certificate had come: a handshake that is refused after it was refused
- *   for what we did not show, a client certificate (TLS 1.2 has no alert of its own for that)
+ * @param sawCertificate whether the receiver's certificate had come. A handshake refused after that was refused because we
+ *   showed no client certificate (TLS 1.2 has no alert of its own for this)
  */
 export function tlsFailure(error: unknown, sawCertificate: boolean): Failure {
   if (error instanceof FailureError) return error.failure;

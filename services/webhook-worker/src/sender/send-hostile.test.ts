@@ -7,7 +7,7 @@ import {
   drip,
   endlessBody,
   endlessHeaders,
-  interimStorm,
+  informationalStorm,
   type ReceiverOptions,
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -135,8 +135,8 @@ describe('no answer before the deadline is a timeout', () => {
     ['a head that drips', drip(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1_000)}`, 20)],
     ['a status line that does not end', { raw: 'HTTP/1.1 200 OK' }],
     ['a head without its last line', { raw: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n' }],
-    ['103 for ever', interimStorm(103, 5)],
-    ['100 for ever', interimStorm(100, 5)],
+    ['103 for ever', informationalStorm(103, 5)],
+    ['100 for ever', informationalStorm(100, 5)],
     ['102 and silence', { raw: head(102) }],
   ])('%s', async (_, answer) => {
     const startedAt = performance.now();

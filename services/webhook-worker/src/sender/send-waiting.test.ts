@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { startDnsServer } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
@@ -22,16 +23,38 @@ it('the wait for a connect permit does not count as time of the receiver', async
 });
 
 it('an attempt that has waited for a connect permit still has its whole deadline', async () => {
+  const timeoutMs = 5_000;
   const receiver = await fixture.receiver({ respond: () => 'hang' });
-  const sender = fixture.sender({ timeoutMs: 5_000 });
+  const sender = fixture.sender({ timeoutMs });
   const startedAt = performance.now();
-  const sent = Array.from({ length: 100 }, () =>
-    sender.send({ ...requestTo(receiver.url('/')), lowPriority: true }, always),
-  );
-  const results = await Promise.all(sent);
-  expect(results.map((result) => isFailure(result).code)).toEqual(results.map(() => 'timeout'));
-  for (const result of results) expect(Math.abs(isFailure(result).durationMs - 5_000)).toBeLessThan(1_000);
-  expect(performance.now() - startedAt).toBeGreaterThan(6_000);
+  const sent = Array.from({ length: 100 }, async () => {
+    const permit = Promise.withResolvers<number>();
+    const mayStart = () => {
+      permit.resolve(performance.now());
+      return true;
+    };
+    const sending = sender.send({ ...requestTo(receiver.url('/')), lowPriority: true }, { mayStart });
+    const grantedAt = await permit.promise;
+    // A busy machine is as late with this timer as with the deadline.
+    const timer = pause(timeoutMs).then(() => performance.now());
+    const { code, durationMs, timings } = isFailure(await sending);
+    return {
+      code,
+      durationMs,
+      dnsMs: timings.dns_ms ?? 0,
+      grantedAt,
+      endedAt: performance.now(),
+      timerAt: await timer,
+    };
+  });
+  const attempts = await Promise.all(sent);
+  expect(attempts.map(({ code }) => code)).toEqual(attempts.map(() => 'timeout'));
+  for (const { durationMs, dnsMs, grantedAt, endedAt, timerAt } of attempts) {
+    expect(durationMs).toBeGreaterThan(timeoutMs - 10);
+    expect(durationMs).toBeLessThan(dnsMs + endedAt - grantedAt + 10);
+    expect(Math.abs(endedAt - timerAt)).toBeLessThan(1_000);
+  }
+  expect(Math.max(...attempts.map(({ grantedAt }) => grantedAt - startedAt))).toBeGreaterThan(1_000);
 });
 
 it('an attempt that may not start any more when its permit would be granted does not connect', async () => {

@@ -1,13 +1,13 @@
 import type { AddressPolicy } from '@enterprise-api/shared/security';
-import { createConnectRateLimiter } from './connect-rate-limiter.ts';
+import { type ConnectRateLimiter, createConnectRateLimiter } from './connect-rate-limiter.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { createConnector } from './connector.ts';
-import { createDnsCache } from './dns-cache.ts';
+import { type Connector, createConnector } from './connector.ts';
+import { createTargets, DnsCache, type Location, type Target } from './destination.ts';
+import { Deadline, Exchange, type ExchangeResult } from './exchange.ts';
+import { destinationBlocked, type Failure } from './failures.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { createTargets } from './target.ts';
-import { Transmission, type TransmissionParts } from './transmission.ts';
-import type { Sender } from './types.ts';
+import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResult, Timings } from './types.ts';
 
 export type SenderOptions = {
   /** Which addresses may be reached. */
@@ -35,7 +35,7 @@ export function createSender(options: SenderOptions): Sender {
   const pool = new ConnectionPool<Connection>(maxIdleConnections, monotonic);
   const parts: TransmissionParts = {
     targetOf: createTargets(policy),
-    dns: createDnsCache({ resolver, policy, monotonic }),
+    dns: new DnsCache({ resolver, policy, monotonic }),
     pool,
     permitToConnect: createConnectRateLimiter(),
     connect: createConnector({ policy, ca, monotonic, onClose: (connection) => pool.remove(connection) }),
@@ -64,4 +64,159 @@ export function createSender(options: SenderOptions): Sender {
       resolver.close();
     },
   };
+}
+
+/** What all transmissions of a sender share. */
+type TransmissionParts = {
+  /** Takes a URL apart; null for one that deliveries may not go to. */
+  targetOf: (url: string) => Target | null;
+  dns: DnsCache;
+  pool: ConnectionPool<Connection>;
+  permitToConnect: ConnectRateLimiter;
+  connect: Connector;
+  onResent: () => void;
+  timeoutMs: number;
+  monotonic: () => number;
+};
+
+/** A kept connection to an address that the host has now, and where to connect without one. */
+type Route = {
+  kept: Connection | undefined;
+  /** Undefined where it was not looked up, because the kept connection is used while look-ups fail. */
+  location: Location | undefined;
+};
+
+/**
+ * One call of `send`: look the host up, then use a kept connection or, with a permit, make a new one, and exchange
+ * request and answer on it. A kept connection that ends before an answer is replaced once by a new one.
+ */
+class Transmission {
+  readonly #parts: TransmissionParts;
+  readonly #request: DeliveryRequest;
+  readonly #hooks: SendHooks;
+  /** Null where the addresses were known. */
+  #dnsMs: number | null = null;
+
+  constructor(parts: TransmissionParts, request: DeliveryRequest, hooks: SendHooks) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#hooks = hooks;
+  }
+
+  async run(): Promise<SendResult> {
+    const target = this.#parts.targetOf(this.#request.url);
+    if (target === null) return failed(destinationBlocked, 0);
+    const { kept, location } = this.#knownRoute(target) ?? (await this.#findRoute(target));
+    if (kept === undefined) return this.#sendOnNew(target, location);
+    // undici looks at a kept connection once more before it writes, in the next check phase of the event loop. Waiting one
+    // turn puts a whole poll phase before that, which reads the end of the connection or an answer that came unasked.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const deadline = new Deadline(this.#parts.timeoutMs, this.#spentMs, this.#parts.monotonic);
+    const result = await this.#exchange(kept, target, deadline);
+    if (result.kind !== 'error' || !result.isRepeatable) return this.#conclude(result, null, deadline);
+    if (!result.written) return this.#sendOnNew(target, location);
+    return this.#sendAgain(target, location, deadline, result);
+  }
+
+  /** Without waiting: of a host whose addresses are known. */
+  #knownRoute({ host, origin }: Target): Route | undefined {
+    const location = this.#parts.dns.known(host);
+    if (location === undefined) return undefined;
+    return { kept: location.ok ? this.#parts.pool.acquire(origin, location.addresses) : undefined, location };
+  }
+
+  async #findRoute({ host, origin }: Target): Promise<Route> {
+    const { dns, pool, timeoutMs } = this.#parts;
+    // While the name servers do not answer, a connection that stands is still good.
+    const kept = pool.acquire(origin, dns.stale(host));
+    if (kept !== undefined) return { kept, location: undefined };
+    const location = await this.#lookUp(host, timeoutMs);
+    return { kept: pool.acquire(origin, location.ok ? location.addresses : dns.stale(host)), location };
+  }
+
+  async #lookUp(host: string, withinMs: number): Promise<Location> {
+    const startedAt = this.#parts.monotonic();
+    const location = await this.#parts.dns.find(host, withinMs);
+    this.#dnsMs = this.#parts.monotonic() - startedAt;
+    return location;
+  }
+
+  /** The deadline starts when the permit is granted: the wait is our doing, and the receiver has all of its time. */
+  async #sendOnNew(target: Target, known: Location | undefined): Promise<SendResult> {
+    const { permitToConnect, connect, timeoutMs, monotonic } = this.#parts;
+    const location = known ?? (await this.#lookUp(target.host, timeoutMs));
+    if (!location.ok) return failed(location.failure, this.#spentMs, this.#dnsMs);
+    if (!(await permitToConnect(this.#request.lowPriority === true, this.#hooks.mayStart))) return notStarted;
+    this.#hooks.onConnect?.();
+    const deadline = new Deadline(timeoutMs, this.#spentMs, monotonic);
+    const connection = connect({ ...target, addresses: location.addresses });
+    return this.#conclude(await this.#exchange(connection, target, deadline), connection, deadline);
+  }
+
+  /**
+   * The receiver ended the kept connection without an answer, as servers do that close idle connections unannounced. The
+   * request goes out once more, on a new connection and within the same deadline. Where that is not possible the first
+   * end is the result, never `not_started`: the receiver may have seen the request.
+   */
+  async #sendAgain(
+    target: Target,
+    known: Location | undefined,
+    deadline: Deadline,
+    ended: ExchangeResult,
+  ): Promise<SendResult> {
+    const { permitToConnect, connect, onResent } = this.#parts;
+    const location = known ?? (await this.#lookUp(target.host, deadline.remainingMs));
+    if (!location.ok) return failed(location.failure, deadline.elapsedMs, this.#dnsMs);
+    const mayResend = () => !deadline.hasPassed && this.#hooks.mayStart();
+    if (!(await permitToConnect(false, mayResend))) return this.#conclude(ended, null, deadline);
+    onResent();
+    const connection = connect({ ...target, addresses: location.addresses });
+    const result = await this.#exchange(connection, target, deadline);
+    if (result.kind === 'not_started') return this.#conclude(ended, null, deadline);
+    return this.#conclude(result, connection, deadline);
+  }
+
+  /** One request on one connection, which is kept for the next request or ended. */
+  async #exchange(connection: Connection, { path }: Target, deadline: Deadline): Promise<ExchangeResult> {
+    const { mayStart, onAnswer } = this.#hooks;
+    const { headers, body } = this.#request;
+    const exchange = new Exchange(connection, { deadline, monotonic: this.#parts.monotonic, mayStart, onAnswer });
+    exchange.start(path, { headers, body });
+    const result = await exchange.result;
+    const isReusable = result.kind === 'response' ? result.isWhole : result.kind === 'not_started';
+    if (isReusable && connection.isOpen()) this.#parts.pool.release(connection);
+    else connection.destroy();
+    return result;
+  }
+
+  /** @param connection the one that was made for this request; null for a kept one */
+  #conclude(result: ExchangeResult, connection: Connection | null, deadline: Deadline): SendResult {
+    if (result.kind === 'not_started') return notStarted;
+    const timings = {
+      dns_ms: connection === null ? null : rounded(this.#dnsMs),
+      connect_ms: rounded(connection?.connectMs ?? null),
+      tls_ms: rounded(connection?.tlsMs ?? null),
+      first_byte_ms: rounded(result.firstByteMs),
+    };
+    if (result.kind === 'error') return { ...failed(result.failure, deadline.elapsedMs), timings };
+    const { statusCode, retryAfter, location, excerpt, isCompressed, answeredMs } = result;
+    const durationMs = Math.round(answeredMs);
+    return { kind: 'response', statusCode, retryAfter, location, excerpt, isCompressed, durationMs, timings };
+  }
+
+  /** What the look-up took of the deadline. */
+  get #spentMs(): number {
+    return this.#dnsMs ?? 0;
+  }
+}
+
+const notStarted: SendResult = { kind: 'not_started' };
+
+function failed({ code, message, localCause }: Failure, ms: number, dnsMs: number | null = null): SendFailure {
+  const timings: Timings = { dns_ms: rounded(dnsMs), connect_ms: null, tls_ms: null, first_byte_ms: null };
+  return { kind: 'error', code, message, localCause: localCause ?? null, durationMs: Math.round(ms), timings };
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms);
 }

@@ -3,7 +3,7 @@ import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
-import type { LeaseRow } from '../leases/lease-row.ts';
+import type { LeaseRow } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { Capacity } from '../scheduler/capacity.ts';
 

@@ -16,7 +16,7 @@ type AutoDisableReason = 'failing' | 'gone';
 /** Disables webhooks that answered 410 (`gone`) or have failed for days (`failing`). */
 export interface AutoDisable {
   /**
-   * Disables a webhook, and cancels its pending deliveries. To be called once the outcome that calls for it is recorded,
+   * Disables a webhook, and cancels its pending deliveries. To be called once the outcome that is the reason is recorded,
    * so that the delivery of that outcome is `failed` and not `canceled`. Never rejects.
    *
    * @param version of the webhook that the outcome is about: a webhook that was changed since stays enabled

@@ -1,7 +1,7 @@
 import { BoundedMap, type Clock, createMicroBatcher, type MicroBatcher } from '@enterprise-api/shared/runtime';
 
-import { type SigningKeys, signingKey } from '../attempt/sign.ts';
-import { hostKeyOf } from '../scheduler/host-limit.ts';
+import { type SigningKeys, signingKey } from '../attempt/build-request.ts';
+import { hostKeyOf } from '../scheduler/endpoint-queues.ts';
 import type { WebhookRow } from './queries.ts';
 
 /** A webhook as attempts use it: its secrets are decrypted and made into keys once, not per attempt. */

@@ -73,7 +73,7 @@ function complaint({ status, head, body }: RawAnswer, isRead: boolean): string |
 }
 
 describe.each(everyRoute().map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
-  it('answers thousands of requests of noise like any other, at once, and changes nothing', async () => {
+  it('answers thousands of random requests in time and without a 5xx, and changes nothing', async () => {
     const client = clients.get(urlOf(route));
     const isRead = route.method === 'GET';
     const requests = rawRequestsFor(route, await cases.validBody(route));
@@ -97,8 +97,8 @@ describe.each(everyRoute().map((route) => [`${route.method} ${route.path}`, rout
   });
 });
 
-describe('bytes that are hardly HTTP', () => {
-  it('are answered or cut off, never with a 5xx, and change nothing', async () => {
+describe('random bytes', () => {
+  it('get a 4xx or are disconnected, never get a 5xx, and change nothing', async () => {
     const before = await contentsOf(api.db);
     const valid = (body: string) =>
       `POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
@@ -113,7 +113,7 @@ describe('bytes that are hardly HTTP', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length), fc.nat(20), noise, async (at, removed, inserted) => {
         const sent = whole.slice(0, at) + inserted + whole.slice(at + removed);
-        // The end of our side follows the bytes: whoever waits for more knows that nothing comes.
+        // The end of our side follows the bytes, so the server does not wait for more.
         const answer = await clients.get(api.publicUrl)?.cutOff(Buffer.from(sent, 'latin1'));
         expect(answer).not.toMatch(/^HTTP\/1\.1 (?:5|2)/m);
       }),

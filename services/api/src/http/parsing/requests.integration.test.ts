@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sendRaw } from '../../testing/send.ts';
+import { sendRaw } from '../../testing/raw-client.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 
 let api: TestApi;
@@ -49,7 +49,7 @@ describe('a body', () => {
     await post('application/json', good, { 'Content-Encoding': 'identity' }).expect(201);
   });
 
-  it('is 413 beyond 64 KiB, declared or not, and fine up to there', async () => {
+  it('is 413 beyond 64 KiB, with or without Content-Length, and accepted up to there', async () => {
     const filled = (size: number) => good.replace('}', `${' '.repeat(size - good.length)}}`);
     await post('application/json', filled(65_536)).expect(201);
     const answer = await post('application/json', filled(65_537)).expect(413);
@@ -83,14 +83,14 @@ describe('a body', () => {
     expect(error.details[0].code).toBe(code);
   });
 
-  it('of thousands of brackets is 400, not the end of the process', async () => {
+  it('of thousands of brackets is 400 and does not crash the process', async () => {
     await post('application/json', '['.repeat(30_000) + ']'.repeat(30_000)).expect(400);
     await api.call('get', '/healthz').expect(200);
   });
 });
 
 describe('every answer', () => {
-  it('has the caller’s request id, if it is harmless', async () => {
+  it('repeats the caller’s request id if it is safe to repeat', async () => {
     for (const id of ['a', 'Trace-1.2_3', 'x'.repeat(128)]) {
       const answer = await api.call('get', '/v1/me').set('X-Request-Id', id).expect(401);
       expect([answer.headers['x-request-id'], answer.body.error.request_id]).toEqual([id, id]);
@@ -102,7 +102,7 @@ describe('every answer', () => {
     }
   });
 
-  it('hides what it is made with, and says how to treat it', async () => {
+  it('has security headers and does not name the server software', async () => {
     const { headers } = await api.call('get', '/v1/me', key).expect(200);
     expect(headers).not.toHaveProperty('x-powered-by');
     expect(headers).not.toHaveProperty('etag');
@@ -119,21 +119,21 @@ describe('every answer', () => {
     },
   );
 
-  it('speaks SCIM under /scim/v2', async () => {
+  it('is a SCIM error under /scim/v2', async () => {
     const answer = await api.call('get', '/scim/v2/Users').expect(401);
     expect(answer.headers['content-type']).toBe('application/scim+json; charset=utf-8');
     expect(answer.body).toMatchObject({ schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'], status: '401' });
   });
 });
 
-describe('what the parser refuses', () => {
+describe('a request that Node’s HTTP parser refuses', () => {
   it.each([
     ['nonsense\r\n\r\n', 400],
     ['GET /v1/me HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n', 400],
     [`GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
     ['GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['POST /v1/me HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-  ])('has an id and a body too', async (request, status) => {
+  ])('has a request id and an error body', async (request, status) => {
     const answer = await sendRaw(api.publicUrl, request);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).toMatch(/\r\nX-Request-Id: req_/i);
@@ -161,7 +161,7 @@ describe('the log', () => {
 });
 
 describe('GET /metrics', () => {
-  it('counts requests by route, without a secret being asked for', async () => {
+  it('counts requests by route, and needs no secret', async () => {
     const { text } = await api.internal('get', '/metrics').unset('Authorization').expect(200);
     expect(text).toMatch(/^api_requests_total\{listener="public",method="POST",route="\/v1\/webhooks",status="201"/m);
     expect(text).toMatch(/^ledger_invariant_violations\S* 0$/m);

@@ -1,11 +1,11 @@
 import { errorBodySchema } from '@enterprise-api/shared/contracts';
+import type { HttpAnswer } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { contentsOf } from '../../testing/contents.ts';
 import { type Place, placesOf, withTextAt, withTextInside } from '../../testing/json-places.ts';
 import { createRouteCases, type RouteCases } from '../../testing/route-cases.ts';
 import { everyRoute, type ListedRoute } from '../../testing/route-list.ts';
-import type { Answer } from '../../testing/send.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 
 let api: TestApi;
@@ -27,7 +27,7 @@ const contents = () => contentsOf(api.db);
 const refusals = new Set(['invalid_json', 'validation_failed', 'url_not_allowed', 'invalid_cursor']);
 
 /** A refusal of the contract that names its place. */
-function expectRefused(answer: Answer, sent: string, place?: string): void {
+function expectRefused(answer: HttpAnswer, sent: string, place?: string): void {
   const { error } = errorBodySchema.safeParse(answer.body).data ?? {};
   const told = {
     status: answer.status,
@@ -71,7 +71,7 @@ const unstorableTexts = ['"\\u0000"', '"a\\ud800"', '"\\udc00b"', '{"\\u0000":1}
 const deepText = '['.repeat(24) + ']'.repeat(24);
 
 describe.each(withBody)('%s', (_name, route) => {
-  it('refuses whatever does not belong where it stands, names the place, and changes nothing', async () => {
+  it('refuses a value of a wrong type in any place, names the place, and changes nothing', async () => {
     const valid = await cases.validBody(route);
     const before = await contents();
     for (const place of placesOf(valid)) {
@@ -84,7 +84,7 @@ describe.each(withBody)('%s', (_name, route) => {
     expect(await contents()).toBe(before);
   });
 
-  it('refuses a field that it does not know, or twice one that it does, wherever that is', async () => {
+  it('refuses unknown and repeated fields in any object', async () => {
     const valid = await cases.validBody(route);
     const before = await contents();
     const [first = ''] = Object.keys(valid);
@@ -103,7 +103,7 @@ describe.each(withBody)('%s', (_name, route) => {
     expect(await contents()).toBe(before);
   });
 
-  it('refuses what is no JSON object in UTF-8', async () => {
+  it('refuses a body that is not a JSON object in UTF-8', async () => {
     const valid = JSON.stringify(await cases.validBody(route));
     const before = await contents();
     // A body without any required field may be empty, or missing.
@@ -130,7 +130,7 @@ describe.each(withBody)('%s', (_name, route) => {
     expect(await contents()).toBe(before);
   });
 
-  it('never fails, whatever stands in one place', async () => {
+  it('never answers 5xx to any value in any one place', async () => {
     const valid = await cases.validBody(route);
     const before = await contents();
     await fc.assert(
@@ -146,7 +146,7 @@ describe.each(withBody)('%s', (_name, route) => {
 });
 
 describe.each(named(routes))('the query of %s', (_name, route) => {
-  it('is refused when it has a parameter that is unknown, repeated, or not what it should be', async () => {
+  it('is refused when a parameter is unknown, repeated or invalid', async () => {
     const valid = route.body === undefined ? undefined : JSON.stringify(await cases.validBody(route));
     const known = parametersOf(route);
     const queries: [query: string, place: string][] = [
@@ -168,7 +168,7 @@ describe.each(named(routes))('the query of %s', (_name, route) => {
 const parametersOf = (route: ListedRoute) => Object.keys((route.query as { shape?: object } | undefined)?.shape ?? {});
 
 describe.each(named(routes.filter((route) => route.query !== undefined)))('the query of %s', (_name, route) => {
-  it('never fails, whatever it is', async () => {
+  it('never leads to a 5xx', async () => {
     const known = parametersOf(route);
     const part = fc.tuple(
       fc.constantFrom(...known, 'x'),

@@ -8,8 +8,8 @@ function problemsOf(schema: z.ZodType, input: unknown, location: 'body' | 'query
   return parsed.ok ? [] : parsed.details.map(({ path, code, message }) => [path, code, message]);
 }
 
-describe('what is wrong with a body', () => {
-  it('names every place once', () => {
+describe('the details of an invalid body', () => {
+  it('name each invalid place once', () => {
     expect(
       problemsOf(createWebhookSchema, { url: 5, events: ['nope', '*'], description: 'x'.repeat(501), a: 1, b: 2 }),
     ).toEqual([
@@ -47,14 +47,14 @@ describe('what is wrong with a body', () => {
     ],
   ])('%j', (input, expected) => expect(problemsOf(createWebhookSchema, input)).toEqual(expected));
 
-  it('finds what an event type needs, in a batch', () => {
+  it('name the missing data of an event type, in a batch', () => {
     const event = { organization_id: 'org_01jd6kz5r8e2v9qxm3c7t4b0na', type: 'batch.failed', data: {} };
     expect(problemsOf(emitBatchSchema, { events: [{ ...event, data: { batch_id: 'b' } }, event] })).toEqual([
       ['events[1].data.batch_id', 'invalid_value', 'must be a string of 1 to 200 characters'],
     ]);
   });
 
-  it('never speaks in a library’s words', () => {
+  it('never contain messages of the validation library', () => {
     for (const input of [
       undefined,
       1,
@@ -68,13 +68,13 @@ describe('what is wrong with a body', () => {
     }
   });
 
-  it('says no more than fifty things', () => {
+  it('are at most fifty', () => {
     const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`f${index}`, 1]));
     expect(problemsOf(createWebhookSchema, { url: 'u', events: ['*'], ...unknown })).toHaveLength(50);
   });
 });
 
-describe('what is wrong with a query', () => {
+describe('the details of an invalid query', () => {
   it.each([
     [{ limit: '0' }, [['limit', 'invalid_value', 'must be a whole number from 1 to 100']]],
     [{ limit: '1e1' }, [['limit', 'invalid_format', 'must be a whole number from 1 to 100']]],
@@ -89,7 +89,7 @@ describe('what is wrong with a query', () => {
     [{ nope: '1' }, [['nope', 'unknown_parameter', 'is not a known parameter']]],
   ])('%j', (input, expected) => expect(problemsOf(listDeliveriesQuerySchema, input, 'query')).toEqual(expected));
 
-  it('takes a repeatable filter once or several times', () => {
+  it('are empty for a repeatable filter given once or several times', () => {
     expect(
       problemsOf(
         listDeliveriesQuerySchema,

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 type Location = ErrorDetail['location'];
 type Issue = z.core.$ZodIssue;
 
-/** One request may have thousands of errors; more details than this help nobody. */
+/** One request may have thousands of errors; more details than this do not help. */
 const maxDetails = 50;
 /** A path may quote field names from the request, so it is cut. */
 const maxPathLength = 200;

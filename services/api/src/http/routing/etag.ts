@@ -41,7 +41,7 @@ export function isUnchanged(header: string | undefined, etag: string): boolean {
 
 const element = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
-/** Reads an `If-Match` or `If-None-Match` header; undefined when it is not one. Weak tags stay in the list, where they match nothing. */
+/** Reads an `If-Match` or `If-None-Match` header; undefined when it is malformed. Weak tags stay in the list, where they match nothing. */
 export function parseIfMatch(header: string): IfMatch | undefined {
   if (header.trim() === '*') return '*';
   const tags: string[] = [];

@@ -1,10 +1,9 @@
 import { errorBodySchema, errorCatalogue } from '@enterprise-api/shared/contracts';
-import { queueBackends } from '@enterprise-api/testkit';
+import { type HttpAnswer, queueBackends } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contentsOf } from '../../testing/contents.ts';
 import { createRouteCases, type RouteCases } from '../../testing/route-cases.ts';
 import { everyRoute, type ListedRoute } from '../../testing/route-list.ts';
-import type { Answer } from '../../testing/send.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type AnyRoute, type Wrong, wrongs } from '../../testing/wrongs.ts';
 
@@ -37,7 +36,7 @@ function allowOf({ path }: AnyRoute): string {
 }
 
 /** Checks the headers that every answer has. */
-function expectCommonHeaders(answer: Answer, route: AnyRoute, isCounted: boolean): void {
+function expectCommonHeaders(answer: HttpAnswer, route: AnyRoute, isCounted: boolean): void {
   const { headers } = answer;
   expect(headers['x-request-id']).toBe('test.request-1');
   expect(headers['cache-control']).toBe('no-store');
@@ -50,7 +49,7 @@ function expectCommonHeaders(answer: Answer, route: AnyRoute, isCounted: boolean
   expect(resetInS > -1 && resetInS < 62).toBe(true);
 }
 
-function expectError(answer: Answer, route: AnyRoute, { code, stage }: Pick<Wrong, 'code' | 'stage'>): void {
+function expectError(answer: HttpAnswer, route: AnyRoute, { code, stage }: Pick<Wrong, 'code' | 'stage'>): void {
   expect([answer.status, answer.body?.error?.code]).toEqual([errorCatalogue[code].status, code]);
   expectCommonHeaders(answer, route, stage >= 4);
   const { headers } = answer;
@@ -111,7 +110,7 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
   describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
     const possible = wrongs.filter((wrong) => wrong.applies(route));
 
-    it('answers as declared when nothing is wrong', async () => {
+    it('answers a correct request as declared', async () => {
       const answer = await cases.call(route, []);
       expect([answer.status, answer.body?.error]).toEqual([route.status, undefined]);
       expectCommonHeaders(answer, route, true);
@@ -130,7 +129,7 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
       expectError(await cases.call(route, [wrong]), route, wrong);
     });
 
-    it('tells the first of any two things that are wrong, and changes nothing', async () => {
+    it('answers with the error that is checked first when two are wrong, and changes nothing', async () => {
       // The first calls make what the others share.
       for (const wrong of possible) await cases.call(route, [wrong]);
       const before = await contentsOf(api.db);
@@ -148,18 +147,18 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
   });
 
   describe.each(unserved.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'a path that is not there: %s',
+    'a path without a route: %s',
     (_name, route) => {
       const missing = { code: 'not_found', stage: 11 } as const;
       const possible = wrongs.filter(
         (wrong) => wrong.applies(route) && wrong.stage < 7 && wrong.name !== 'other method',
       );
 
-      it('is 404 when nothing else is wrong', async () => {
+      it('is 404 for an authorized request', async () => {
         expectError(await cases.call(route, []), route, missing);
       });
 
-      it('is whatever is told before that', async () => {
+      it('is 401, 403 or 429 like a served route, before 404', async () => {
         for (const one of possible) {
           for (const two of possible) expectError(await cases.call(route, [one, two]), route, firstOf([one, two]));
         }

@@ -1,9 +1,11 @@
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Response } from 'express';
-import { type Problem, problemBody, problemHeaders, scimProblemBody } from '../../core/problem.ts';
-import { announcesBody } from '../server/body-state.ts';
+import { isProblem, type Problem, problemBody, problemHeaders, scimProblemBody } from '../../core/problem.ts';
 import { lingerAfterAnswer } from '../server/lingering-close.ts';
-import { requestContextOf, targetOf } from '../server/request-context.ts';
+import { announcesBody, requestContextOf, targetOf } from '../server/request-context.ts';
+import type { Route } from './define-route.ts';
+import { isTagged, isUnchanged } from './etag.ts';
+import { createPicker, type Picker } from './response-shape.ts';
 
 /** An answer, ready to be sent or to be stored. */
 export interface Answer {
@@ -13,7 +15,38 @@ export interface Answer {
   readonly body: string | null;
 }
 
-export function jsonAnswer(
+/** Turns what the handler of a route returned into the answer. */
+export type Renderer = (response: Response, outcome: unknown) => Answer;
+
+/**
+ * @param check validates the answer against its schema, instead of only removing undeclared fields
+ * @throws for a schema of the response that no fields can be picked from
+ */
+export function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
+  const { method, path, response: schema, status, location, eventIds } = route;
+  if (schema === undefined) {
+    return (response, outcome) =>
+      isProblem(outcome) ? problemAnswer(response, outcome) : { status, headers: {}, body: null };
+  }
+  const picked = createPicker(schema, `${method} ${path}: response`);
+  const pick: Picker = check ? (shown) => schema.parse(shown) : picked;
+  return (response, outcome) => {
+    if (isProblem(outcome)) return problemAnswer(response, outcome);
+    const etag = isTagged(outcome) ? outcome.etag : undefined;
+    if (method === 'GET' && etag !== undefined && isUnchanged(response.req.headers['if-none-match'], etag)) {
+      return { status: 304, headers: { ETag: etag }, body: null };
+    }
+    const shown = isTagged(outcome) ? outcome.tagged : outcome;
+    if (eventIds !== undefined) requestContextOf(response).eventIds = eventIds(shown);
+    const headers = {
+      ...(location !== undefined && { Location: location(shown) }),
+      ...(etag !== undefined && { ETag: etag }),
+    };
+    return jsonAnswer(status, pick(shown), headers);
+  };
+}
+
+function jsonAnswer(
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -29,7 +62,7 @@ export function jsonAnswer(
 const scimPath = /^\/scim\/v2(?:\/|$)/;
 
 /** Turns a problem into an answer. */
-export function problemAnswer(response: Response, found: Problem): Answer {
+function problemAnswer(response: Response, found: Problem): Answer {
   const context = requestContextOf(response);
   context.errorCode = found.problem;
   const { status } = errorCatalogue[found.problem];

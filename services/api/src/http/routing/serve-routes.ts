@@ -8,8 +8,7 @@ import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
 import { type BodyLimits, type Input, readInput, resolveIds } from '../parsing/read-input.ts';
 import { requestContextOf, targetOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
-import { createRenderer, type Renderer } from './render.ts';
-import { type Answer, sendAnswer, sendProblem } from './respond.ts';
+import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
 import type { RouteTable, Target } from './route-table.ts';
 
 /** Authenticates and authorizes by the head of the request alone, before its body is read. */
@@ -128,7 +127,7 @@ async function runAlways<Access>(
   withDatabaseCheck: WithDatabaseCheck,
 ): Promise<Answer> {
   let stillWanted: IsWanted = () => true;
-  const isWanted = () => stillWanted();
+  const isWanted: IsWanted = (forMs) => stillWanted(forMs);
   const outcome = run(transactAs(isWanted), isWanted);
   // A handler that answers at once needs no database, and no check of it.
   if (!(outcome instanceof Promise)) return call.render(outcome);

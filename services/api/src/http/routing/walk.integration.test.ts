@@ -1,9 +1,9 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { sendRequest } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createLists, type List, listNames } from '../../testing/lists.ts';
 import { insertDelivery } from '../../testing/rows.ts';
-import { send } from '../../testing/send.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 
 let api: TestApi;
@@ -24,7 +24,7 @@ afterAll(() => api.stop());
 async function page(list: List, query: string) {
   const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path}?${query}`;
   const headers = { Authorization: `Bearer ${list.internal ? api.internalSecret : key}` };
-  const { status, body } = await send({ method: 'GET', url, headers });
+  const { status, body } = await sendRequest({ method: 'GET', url, headers });
   expect(status).toBe(200);
   return body as { data: { id: string }[]; has_more: boolean; next_cursor: string | null };
 }
@@ -51,7 +51,7 @@ describe.each(listNames)('a walk over %s', (name) => {
     list = lists[name];
   });
 
-  it('shows once whatever was there all the time, and nothing twice, while rows come and go', async () => {
+  it('returns every row that existed throughout exactly once, and no row twice, while rows are inserted and deleted', async () => {
     const hour = Date.UTC(2026, 10, 1);
     const happening = fc.record({ ms: fc.integer({ min: 0, max: 5 }), removes: fc.nat({ max: 30 }) });
     await fc.assert(
@@ -90,7 +90,7 @@ describe.each(listNames)('a walk over %s', (name) => {
     async (limit) => {
       const url = `${list.internal ? api.internalUrl : api.publicUrl}${list.path}?limit=${limit}`;
       const headers = { Authorization: `Bearer ${list.internal ? api.internalSecret : key}` };
-      const { status, body } = await send({ method: 'GET', url: encodeURI(url), headers });
+      const { status, body } = await sendRequest({ method: 'GET', url: encodeURI(url), headers });
       expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_failed', 'limit']);
     },
   );
@@ -105,7 +105,7 @@ describe('the filters of the delivery history', () => {
   const statuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
   const day = Date.UTC(2026, 10, 2);
 
-  it('select together what each of them selects, page by page', async () => {
+  it('return the intersection of all filters given, page by page', async () => {
     const rows: { id: string; event: string; webhook: string; type: string; status: string; at: number }[] = [];
     for (let index = 0; index < 48; index++) {
       const [type = 'batch.failed', status = 'pending'] = [types[index % 4], statuses[(index >> 2) % 4]];

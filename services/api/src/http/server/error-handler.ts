@@ -3,7 +3,7 @@ import type { Logger } from '@enterprise-api/shared/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { DatabaseUnavailableError } from '../../core/database-health.ts';
 import { problem } from '../../core/problem.ts';
-import { ClientGoneError } from '../parsing/read-body.ts';
+import { ClientGoneError } from '../parsing/read-input.ts';
 import { sendProblem } from '../routing/respond.ts';
 import { requestContextOf } from './request-context.ts';
 

@@ -44,7 +44,7 @@ describe('a lingering close', () => {
   it.each([
     ['time', { ms: 200, bytes: Number.MAX_SAFE_INTEGER }],
     ['bytes', { ms: 60_000, bytes: 1_000_000 }],
-  ])('ends after a number of %s, though the client goes on sending', async (_name, limits) => {
+  ])('ends after a number of %s, although the client keeps sending', async (_name, limits) => {
     const { closed } = await open(limits);
     sendForEver();
     expect(await closed).toBe('bye');

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Listener, type ListenerLimits, listen } from './listener.ts';
@@ -7,10 +8,13 @@ const limits: ListenerLimits = {
   headersMs: 300,
   requestMs: 600,
   keepAliveMs: 300,
+  silentMs: 1_000,
   checkEveryMs: 50,
   connections: 6,
   connectionsPerPeer: 3,
 };
+/** Twenty of these are more than the kernel takes for a client that reads nothing. */
+const large = Buffer.alloc(1024 * 1024);
 const sockets: Socket[] = [];
 let listener: Listener;
 
@@ -19,14 +23,27 @@ afterEach(async () => {
   await listener.close();
 });
 
-async function start(trustedProxies: readonly string[] = []): Promise<void> {
+async function start(
+  trustedProxies: readonly string[] = [],
+  onServed: (request: IncomingMessage) => void = () => undefined,
+): Promise<void> {
   const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies };
-  listener = await listen((request, response) => request.resume().on('end', () => response.end('ok')), place, limits);
+  const serve: RequestListener = (request, response) => {
+    request.resume().on('end', () => {
+      onServed(request);
+      response.end(request.url === '/large' ? large : 'ok');
+    });
+  };
+  listener = await listen(serve, place, limits);
 }
 
 /** A connection, and all that came over it until it was closed. */
-async function open(localAddress = '127.0.0.1'): Promise<{ socket: Socket; closed: Promise<string> }> {
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(listener.url).port), localAddress });
+async function open(
+  localAddress = '127.0.0.1',
+  { allowHalfOpen = false } = {},
+): Promise<{ socket: Socket; closed: Promise<string> }> {
+  const port = Number(new URL(listener.url).port);
+  const socket = connect({ host: '127.0.0.1', port, localAddress, allowHalfOpen });
   sockets.push(socket.on('error', () => undefined));
   let text = '';
   socket.on('data', (chunk) => {
@@ -46,13 +63,20 @@ async function askOnce(localAddress?: string): Promise<string> {
   return closed;
 }
 
+/** Asks on new connections until one is not closed for want of a place. */
+async function askUntilAnswered(): Promise<string> {
+  let answer = '';
+  while (answer === '') answer = await askOnce();
+  return answer;
+}
+
 const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n';
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   it.each([
     ['with the head', 'POST / HTTP/1.1\r\nHost: x\r\n', 'x-a: b\r\n'],
     ['with the body', `${head}\r\n`, 'x'],
-  ])('%s is told so and cut off, though it never stops sending', async (_, first, again) => {
+  ])('%s gets 408 and is disconnected, although it keeps sending', async (_, first, again) => {
     await start();
     const { socket, closed } = await open();
     socket.write(first);
@@ -64,7 +88,37 @@ describe('a client that is slow', () => {
     expect(answer).toContain('"code":"request_timeout"');
   });
 
-  it('to say anything at all, or anything more, is cut off', async () => {
+  it('that completes its request after its 408 is not served', async () => {
+    const served: unknown[] = [];
+    await start([], (request) => served.push(request.method));
+    const { socket, closed } = await open();
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na`);
+    await once(socket, 'data');
+    socket.write('b');
+    socket.write(question);
+    expect(await closed).toMatch(/^HTTP\/1\.1 408 /);
+    expect(served).toEqual([]);
+  });
+
+  it('that never ends its side of the connection is disconnected', async () => {
+    await start();
+    for (let count = 0; count < 3; count++) {
+      const { socket } = await open('127.0.0.1', { allowHalfOpen: true });
+      socket.write('POST / HTTP/1.1\r\n');
+    }
+    expect(await askUntilAnswered()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('that does not read its answers is disconnected', async () => {
+    await start();
+    for (let count = 0; count < 3; count++) {
+      const { socket } = await open();
+      socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
+    }
+    expect(await askUntilAnswered()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('is disconnected when it sends nothing at all, or nothing after its first request', async () => {
     await start();
     const silent = await open();
     const idle = await open();
@@ -75,26 +129,24 @@ describe('a client that is slow', () => {
 });
 
 describe('connections', () => {
-  it('beyond the number of one peer are closed; others are served', async () => {
+  it('beyond the limit of one peer are closed; other peers are served', async () => {
     await start();
     for (let count = 0; count < 3; count++) await open();
     expect(await (await open()).closed).toBe('');
     expect(await askOnce('127.0.0.2')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('that end make room', async () => {
+  it('that have ended no longer count', async () => {
     await start();
     const { socket } = await open();
     await open();
     await open();
     socket.destroy();
     // Our end knows of it before the other one does.
-    let answer = '';
-    while (answer === '') answer = await askOnce();
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await askUntilAnswered()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('of a trusted proxy are counted in the whole only', async () => {
+  it('of a trusted proxy count towards the total limit only', async () => {
     await start(['127.0.0.0/8']);
     for (let count = 0; count < 5; count++) await open();
     const last = await open();

@@ -17,7 +17,9 @@ export interface ListenerLimits {
   /** Time for the whole request. */
   requestMs: number;
   keepAliveMs: number;
-  /** How often the three times are checked. */
+  /** How long nothing may go through a connection that has a request: its client does not read the answer. */
+  silentMs: number;
+  /** How often the first three times are checked. */
   checkEveryMs: number;
   /** Open connections in all. */
   connections: number;
@@ -29,6 +31,8 @@ const usualLimits: ListenerLimits = {
   headersMs: 10_000,
   requestMs: 30_000,
   keepAliveMs: 65_000,
+  // Longer than any statement of a request may run.
+  silentMs: 60_000,
   checkEveryMs: 2_000,
   connections: 20_000,
   connectionsPerPeer: 2_000,
@@ -89,6 +93,7 @@ function createHttpServer(
     },
     handle,
   );
+  server.setTimeout(limits.silentMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const refused = answerMalformedRequest(error, socket);
     if (refused !== null) onMalformedRequest?.(refused);

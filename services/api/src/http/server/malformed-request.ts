@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Problem, problem, problemBody } from '../../core/problem.ts';
-import { requestIdOf } from './attach-request-context.ts';
-import { closeLingering } from './lingering-close.ts';
+import { closeLingering, type LingerLimits } from './lingering-close.ts';
+import { requestIdOf } from './request-context.ts';
 
 /** Bytes that Node could not parse as a request. The answer to them has an id, which the log repeats. */
 export interface MalformedRequest {
@@ -11,6 +11,12 @@ export interface MalformedRequest {
   /** Node's code for what is wrong. */
   reason: string | undefined;
 }
+
+/**
+ * A client that was too slow gets little time to read its answer. Merely to end our side would be wrong: a request that is
+ * completed after its 408 would be served, and a client that never ends its side would keep the connection.
+ */
+const afterTimeout: LingerLimits = { ms: 1_000, bytes: 1024 * 1024 };
 
 /**
  * Answers what Node's parser refuses. Such bytes never reach the application, so the answer is written by hand; the
@@ -35,9 +41,7 @@ export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Soc
     `X-Request-Id: ${requestId}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // A client that was too slow has had its time: it is not given more to be drained.
-  if (status === 408) socket.end();
-  else closeLingering(socket);
+  closeLingering(socket, status === 408 ? afterTimeout : undefined);
   return { requestId, status, reason: error.code };
 }
 

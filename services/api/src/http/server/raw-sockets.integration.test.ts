@@ -1,6 +1,6 @@
 import { errorBodySchema } from '@enterprise-api/shared/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sendRaw } from '../../testing/send.ts';
+import { sendRaw } from '../../testing/raw-client.ts';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 
 /** On `::`, an IPv4 client's address comes as `::ffff:…`. */
@@ -55,7 +55,7 @@ describe('the Authorization header', () => {
     expect(await me(lines.replaceAll('KEY', secret), '/v1/me')).toBe(status);
   });
 
-  it('folded over two lines is no request', async () => {
+  it('is refused when it is folded over two lines', async () => {
     expect([400, 401]).toContain(await me(`Authorization: Bearer\r\n ${secret}\r\n`));
   });
 });
@@ -85,7 +85,7 @@ describe('the client’s address', () => {
     `${'203.0.113.7,'.repeat(1_000)}203.0.113.7`,
     "' or 1=1 --",
     '\xff\xfe',
-  ])('is the peer’s, whatever it forwards, when no proxy is trusted: %.40s', async (forwarded) => {
+  ])('is the address of the peer when no proxy is trusted, with any X-Forwarded-For: %.40s', async (forwarded) => {
     const here = await api.createKey({ ip_allowlist: ['127.0.0.1'] });
     const there = await api.createKey({ ip_allowlist: ['203.0.113.7'] });
     const lines = `X-Forwarded-For: ${forwarded}\r\nForwarded: for=203.0.113.7\r\nX-Real-IP: 203.0.113.7\r\n`;
@@ -118,19 +118,19 @@ describe('a request in an unusual form', () => {
     expect(await sendRaw(viaIpv4, `${head}\r\n`)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
-  it('with an upgrade or an expectation is answered like any other', async () => {
+  it('is answered normally when it asks for an upgrade or has an unknown expectation', async () => {
     const key = `Authorization: Bearer ${secret}\r\n`;
     expect(await me(`${key}Expect: nothing-known\r\n`)).toBe(200);
     const upgrade = `GET /v1/me HTTP/1.1\r\nHost: x\r\n${key}Connection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n`;
     expect(await sendRaw(viaIpv4, upgrade)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('under /scim/v2 has SCIM’s errors also in absolute form', async () => {
+  it('gets SCIM errors under /scim/v2, also with an absolute target', async () => {
     const answer = await sendRaw(viaIpv4, `GET http://x/scim/v2/Users HTTP/1.1\r\nHost: x\r\n${close}\r\n`);
     expect(answer).toMatch(/\r\nContent-Type: application\/scim\+json/);
   });
 
-  it('is answered in its turn when several come at once', async () => {
+  it('is answered in the order of arrival when several are pipelined', async () => {
     const one = `GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Request-Id: `;
     const key = `Authorization: Bearer ${secret}\r\n`;
     const answers = await sendRaw(viaIpv4, `${one}a\r\n${key}\r\n${one}b\r\n\r\n${one}c\r\n${close}${key}\r\n`);
@@ -143,7 +143,7 @@ describe('a request in an unusual form', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('malformed HTTP', () => {
   it.each([
     ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
     ['GET /v1/me HTTP/3.0\r\nHost: x\r\n\r\n', 400],
@@ -155,7 +155,7 @@ describe('what is no request', () => {
     ['POST /v1/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n', 400],
     [`GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
     [`GET /v1/me HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}\r\n`, 431],
-  ])('%.60j is told so in the contract’s shape, with an id that the log has too', async (text, status) => {
+  ])('%.60j gets an error body, with the request id of its log line', async (text, status) => {
     const answer = parse(await sendRaw(viaIpv4, Buffer.from(text, 'latin1')));
     expect(answer.status).toBe(status);
     const { error } = errorBodySchema.parse(answer.body);
@@ -170,7 +170,7 @@ describe('what is no request', () => {
 });
 
 describe('the id of a request', () => {
-  it('is in its log line, which tells the events that it emitted', async () => {
+  it('is in its log line, together with the ids of the events that it emitted', async () => {
     const { organization_id } = await api.createKey();
     const event = { organization_id, type: 'batch.failed', data: { batch_id: 'b' } };
     const body = { events: [event, event] };

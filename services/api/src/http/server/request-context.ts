@@ -1,5 +1,15 @@
-import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
-import type { Request, Response } from 'express';
+import type { IncomingMessage } from 'node:http';
+import {
+  type Clock,
+  newUuid,
+  type PublicId,
+  scrubSecrets,
+  toPublicId,
+  type Uuid,
+} from '@enterprise-api/shared/runtime';
+import type { Request, RequestHandler, Response } from 'express';
+import type { FinishedRequest } from './access-log.ts';
+import { securityHeaders } from './security-headers.ts';
 
 /** A request and its answer as the log line and the metrics show them. */
 export interface RequestContext {
@@ -17,13 +27,37 @@ export interface RequestContext {
   eventIds?: readonly PublicId<'evt'>[];
 }
 
+export interface RequestContextOptions {
+  clock: Clock;
+  /** Whether the process is stopping: its connections are then closed after the answer. */
+  isStopping: () => boolean;
+  /** Called once per request, when its answer was sent or its client has hung up. */
+  onFinished: (context: RequestContext, request: FinishedRequest) => void;
+}
+
+/** The first middleware: gives every request its id and its context, and reports it when it is over. */
+export function attachRequestContext({ clock, isStopping, onFinished }: RequestContextOptions): RequestHandler {
+  const onEveryAnswer = securityHeaders();
+  return (request, response, next) => {
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    const context: RequestContext = {
+      requestId,
+      startedAtMs: clock.monotonic(),
+      headers: { ...onEveryAnswer, 'X-Request-Id': requestId, ...(isStopping() && { Connection: 'close' }) },
+      route: 'none',
+    };
+    response.locals.requestContext = context;
+    response.once('close', () => {
+      const { method, originalUrl: target } = request;
+      onFinished(context, { method, target, status: response.statusCode, aborted: !response.writableFinished });
+    });
+    next();
+  };
+}
+
 /** The context that the first middleware attached to this answer. */
 export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
-}
-
-export function setRequestContext(response: Response, context: RequestContext): void {
-  response.locals.requestContext = context;
 }
 
 /** Path and query as the client wrote them; undecoded. */
@@ -37,4 +71,27 @@ export function targetOf(request: Request): { path: string; query: string } {
 function fromAbsoluteForm(target: string): string {
   const url = URL.parse(target);
   return url === null ? target : url.pathname + url.search;
+}
+
+const acceptableId = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's own id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  const isSafe = typeof header === 'string' && acceptableId.test(header) && scrubSecrets(header) === header;
+  return isSafe ? header : toPublicId('req', newUuid());
+}
+
+/** Whether the head of a request announces a body. A chunked body may turn out to be empty. */
+export function announcesBody(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] !== undefined || declaredLength(request) > 0;
+}
+
+/** `Content-Length`; 0 without it. */
+export function declaredLength(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0);
+}
+
+/** Whether the client waits for `100 Continue` before it sends its body. */
+export function awaitsContinue(request: IncomingMessage): boolean {
+  return request.httpVersion === '1.1' && /^100-continue$/i.test(request.headers.expect ?? '');
 }

@@ -1,13 +1,13 @@
 import { createAddressPolicy } from '@enterprise-api/shared/security';
 import { describe, expect, it } from '@jest/globals';
-import { createDnsCache, type DnsCache } from './dns-cache.ts';
+import { DnsCache } from './destination.ts';
 import { destinationBlocked, dnsFailure } from './failures.ts';
 import type { Resolution } from './resolver.ts';
 
 function cacheOf(answers: Record<string, Resolution>, allowedPrivateCidrs: string[] = []) {
   const asked: string[] = [];
   let now = 0;
-  const cache = createDnsCache({
+  const cache = new DnsCache({
     resolver: {
       resolve: async (name) => {
         asked.push(name);
@@ -71,7 +71,7 @@ describe('the DNS cache', () => {
   it('says how long it waited when no answer came in time', async () => {
     const resolve = () => new Promise<never>(() => undefined);
     const policy = createAddressPolicy({ allowedPrivateCidrs: [] });
-    const cache = createDnsCache({ resolver: { resolve }, policy, monotonic: () => 0 });
+    const cache = new DnsCache({ resolver: { resolve }, policy, monotonic: () => 0 });
     const message = 'The host name of the URL was not resolved within 20 ms.';
     expect(await cache.find('silent', 20)).toEqual({ ok: false, failure: { code: 'timeout', message } });
     // With a second name that nobody answers for, it is the name servers.

@@ -6,7 +6,7 @@ import { emit } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R10: receivers answer with Retry-After or 410, or fail for days. Rows are set back in time instead of waiting. */
-export async function heedReceivers(stores: Stores): Promise<Finding> {
+export async function checkReceiverRules(stores: Stores): Promise<Finding> {
   await using stage = await openFaultStage(stores, { WEBHOOK_RETRY_SCHEDULE: '1s,1s', WEBHOOK_RETRY_JITTER: '0' });
   const api = await stage.startApi();
   const worker = await stage.startWorker();
@@ -24,8 +24,8 @@ export async function heedReceivers(stores: Stores): Promise<Finding> {
 
 async function askForAnHour(stage: FaultStage, url: string): Promise<string[]> {
   const row = await firstOutcome(stage, url, { status: 503, headers: { 'retry-after': '3600' } });
-  const wrong = Math.abs(row.due_in - 3_600) > 5 || Math.abs((row.held_for ?? 0) - 600) > 5;
-  return wrong ? [`Retry-After of an hour: due in ${row.due_in} s, webhook held for ${row.held_for} s`] : [];
+  const wrong = Math.abs(row.due_in - 3_600) > 5 || Math.abs((row.open_for ?? 0) - 600) > 5;
+  return wrong ? [`Retry-After of an hour: due in ${row.due_in} s, circuit open for ${row.open_for} s`] : [];
 }
 
 async function askForDays(stage: FaultStage, url: string): Promise<string[]> {
@@ -59,14 +59,14 @@ async function firstOutcome(
   stage: FaultStage,
   url: string,
   answer: { status: number; headers: Record<string, string> },
-): Promise<{ due_in: number; held_for: number | null }> {
+): Promise<{ due_in: number; open_for: number | null }> {
   const { organizationId } = await stage.subscribe(['/asks']);
   stage.requests.respond(() => answer);
   await emit(url, organizationId, 1);
   const read = async () => {
-    const { rows } = await sql<{ due_in: number; held_for: number | null }>`
+    const { rows } = await sql<{ due_in: number; open_for: number | null }>`
       select extract(epoch from d.next_attempt_at - a.started_at)::float8 as due_in,
-        extract(epoch from h.open_until - a.started_at)::float8 as held_for
+        extract(epoch from h.open_until - a.started_at)::float8 as open_for
       from deliveries d join attempts a on a.delivery_id = d.id
       left join webhook_health h on h.webhook_id = d.webhook_id
       where d.organization_id = ${organizationId} and d.status = 'pending'`.execute(stage.db);

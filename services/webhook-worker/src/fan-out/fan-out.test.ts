@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AdmissionEstimate } from './admission-estimate.ts';
+import { AdmissionEstimate } from './fan-out.ts';
 
 /** An estimate that has learned how many deliveries an event has. */
 function learned(freeCapacity: () => number, perEvent: number): AdmissionEstimate {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { schedulerBench as bench } from '../testing/scheduler-bench.ts';
-import { recentLimitPerHost } from './host-limit.ts';
+import { recentLimitPerHost } from './capacity.ts';
 
 type Bench = ReturnType<typeof bench>;
 
@@ -18,6 +18,15 @@ async function degrade(made: Bench, webhookIds: string[]): Promise<void> {
     await made.running.at(-1)?.end(true);
   }
   made.running.length = 0;
+}
+
+/** An attempt of a webhook of the host is answered at once. */
+async function answerQuickly(made: Bench, webhookId: string): Promise<void> {
+  made.scheduler.accept(ofHost(made, [webhookId], 1));
+  const index = made.running.findLastIndex(({ lease }) => lease.webhookId === webhookId);
+  const [entry] = made.running.splice(index, 1);
+  entry?.answer();
+  await entry?.end();
 }
 
 /** A second in which every webhook has leases to start. */
@@ -94,10 +103,12 @@ describe('the limit per organization and host', () => {
     expect([running(made), made.started('healthy'), made.started('too')]).toEqual([20, 8, 7]);
   });
 
-  it('has at most 5 slow attempts per degraded webhook and 100 in all, and starts healthy webhooks beside them', async () => {
+  it('has at most 5 slow attempts per degraded webhook and 100 in all, and starts webhooks beside them that have answered quickly', async () => {
     const made = bench({ permits: 1_000, concurrency: 20, waiting: 100, recentPerHost: 20 });
     await degrade(made, hanging(40));
-    for (let second = 0; second < 30; second++) pressFor1s(made, hanging(40));
+    pressFor1s(made, hanging(40));
+    await answerQuickly(made, 'healthy');
+    for (let second = 1; second < 30; second++) pressFor1s(made, hanging(40));
     expect(made.scheduler.figures).toMatchObject({ running: 100, slow: 100, waiting: 0 });
     expect(Math.max(...hanging(40).map((id) => made.started(id)))).toBeLessThanOrEqual(5);
     made.scheduler.accept(ofHost(made, ['healthy'], 3));
@@ -107,11 +118,25 @@ describe('the limit per organization and host', () => {
     expect(made.started('healthy')).toBe(2);
   });
 
-  it('has one attempt more for each webhook that has not grown slow before, when a whole host hangs at once', () => {
+  it('starts no webhook beside 100 slow attempts that has not answered quickly within 5 minutes, until one ends', async () => {
     const made = bench({ permits: 1_000, concurrency: 20, waiting: 100, recentPerHost: 20 });
-    for (let second = 0; second < 30; second++) pressFor1s(made, hanging(100));
+    await degrade(made, hanging(20));
+    pressFor1s(made, hanging(20));
+    await answerQuickly(made, 'forgotten');
+    made.pass(5 * 60_000);
+    for (let second = 0; second < 25; second++) pressFor1s(made, hanging(20));
+    made.scheduler.accept(ofHost(made, ['forgotten', 'unknown'], 1));
+    expect([made.started('forgotten'), made.started('unknown')]).toEqual([0, 0]);
+    expect(made.capacityOf('due', 'unknown')).toBe(0);
+    await made.running.at(-1)?.end(true);
+    expect([made.started('forgotten'), made.started('unknown')]).toEqual([1, 1]);
+  });
+
+  it('has at most 120 attempts when a whole host hangs at once for webhooks that have not answered before', () => {
+    const made = bench({ permits: 1_000, concurrency: 20, waiting: 100, recentPerHost: 20 });
+    for (let second = 0; second < 30; second++) pressFor1s(made, hanging(second < 10 ? 20 : 100));
     expect(running(made)).toBeGreaterThanOrEqual(100);
-    expect(running(made)).toBeLessThanOrEqual(200);
+    expect(running(made)).toBeLessThanOrEqual(120);
   });
 
   it('offers the few permits of degraded webhooks once, to each of them in turn', async () => {
@@ -127,7 +152,9 @@ describe('the limit per organization and host', () => {
   it('releases what waits for a degraded webhook once its host has 100 slow attempts, and nothing of others', async () => {
     const made = bench({ permits: 1_000, concurrency: 20, waiting: 100, recentPerHost: 20 });
     await degrade(made, hanging(21));
-    for (let second = 0; second < 25; second++) pressFor1s(made, hanging(20));
+    pressFor1s(made, hanging(20));
+    await answerQuickly(made, 'healthy');
+    for (let second = 1; second < 25; second++) pressFor1s(made, hanging(20));
     made.released.length = 0;
     made.scheduler.accept(ofHost(made, ['hanging 20', 'healthy'], 3));
     made.scheduler.startEligible();

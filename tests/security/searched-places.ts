@@ -3,14 +3,14 @@ import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 
 /** Places where a secret might have ended up, by name, as text to search. */
-export type Hideouts = Map<string, string>;
+export type SearchedPlaces = Map<string, string>;
 
 /** Every row of every table, as text. */
-export async function databaseRows(db: Database): Promise<Hideouts> {
+export async function databaseRows(db: Database): Promise<SearchedPlaces> {
   const { rows: tables } = await sql<{ name: string }>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
     where schemaname not in ('pg_catalog', 'information_schema')`.execute(db);
-  const found: Hideouts = new Map();
+  const found: SearchedPlaces = new Map();
   for (const { name } of tables) {
     const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.raw(name)} t`.execute(db);
     found.set(`table ${name}`, rows.map(({ row }) => row).join('\n'));
@@ -20,7 +20,7 @@ export async function databaseRows(db: Database): Promise<Hideouts> {
 
 export interface RedisWatch {
   /** Every command since, and every key with its value. */
-  read(): Promise<Hideouts>;
+  read(): Promise<SearchedPlaces>;
   close(): void;
 }
 
@@ -58,13 +58,13 @@ async function valueOfKey(redis: Redis, key: string): Promise<string> {
   };
   const type = await redis.type(key);
   const read = readers[type];
-  if (read === undefined) throw new Error(`${key} is a ${type}, which hideouts.ts does not read: add it there.`);
+  if (read === undefined) throw new Error(`${key} is a ${type}, which searched-places.ts does not read: add it there.`);
   return JSON.stringify(await read());
 }
 
 /** The places in which a secret was found, without its value. */
-export function findSecrets(hideouts: Hideouts, secrets: Readonly<Record<string, string>>): string[] {
-  return [...hideouts].flatMap(([place, text]) =>
+export function findSecrets(places: SearchedPlaces, secrets: Readonly<Record<string, string>>): string[] {
+  return [...places].flatMap(([place, text]) =>
     Object.entries(secrets)
       .filter(([, secret]) => text.includes(secret))
       .map(([name]) => `${name} in ${place}`),

@@ -1,0 +1,44 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const notOurs = ['node_modules', '.git', '.data'];
+const paths = globSync('**/*', { cwd: root, exclude: (name) => notOurs.includes(name) }).map((path) => `/${path}`);
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root }).filter(
+  (page) => page !== 'CHANGELOG.md',
+);
+
+/** A path in backticks: it has a slash and an extension, ends with a slash, or is the name of a test file. */
+const inBackticks =
+  /`((?:[\w.@*{},-]+\/)+[\w.@*{},-]+\.(?:ts|js|mjs|json|md|sh|ya?ml|sql)|(?:[\w.@*{},-]+\/)+|[\w.*-]+\.test\.ts)`/g;
+const link = /\]\((?!https?:|mailto:|#)([^)#\s]+)/g;
+/** Made by the commands that the pages describe, so a fresh clone lacks them. */
+const generated = ['.data/'];
+
+/** A page may leave out the folders above a path, which it names once for many. */
+function isInRepository(named: string): boolean {
+  const pattern = `/${named.replace(/\/$/, '')}`
+    .replace(/[.+]/g, '\\$&')
+    .replace(/\*+/g, '[^/]*')
+    .replace(/\{([^}]*)\}/g, (_braces, names: string) => `(?:${names.replaceAll(',', '|')})`);
+  const end = new RegExp(`${pattern}$`);
+  return paths.some((path) => end.test(path));
+}
+
+const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => found ?? '');
+
+describe.each(pages)('the page %s', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+
+  it('names no path that does not exist', () => {
+    const named = matches(text, inBackticks).filter((path) => !generated.includes(path));
+    expect(named.filter((path) => !isInRepository(path))).toEqual([]);
+  });
+
+  it('links to no file that does not exist', () => {
+    const targets = matches(text, link).map((target) => join(root, dirname(page), target));
+    expect(targets.filter((target) => !existsSync(target)).map((target) => relative(root, target))).toEqual([]);
+  });
+});
