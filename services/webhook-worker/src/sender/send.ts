@@ -53,9 +53,11 @@ export function createSender(options: SenderOptions): Sender {
     async send(request, hooks) {
       if (closing !== null) return { kind: 'not_started' };
       running += 1;
-      const result = await new Transmission(parts, request, hooks).run();
-      ended();
-      return result;
+      try {
+        return await new Transmission(parts, request, hooks).run();
+      } finally {
+        ended();
+      }
     },
     async close() {
       closing ??= Promise.withResolvers();
