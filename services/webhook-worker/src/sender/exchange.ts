@@ -222,7 +222,8 @@ export class Deadline {
   /** Calls `expire` when the deadline has passed, or after `atMostMs`, instead of what was armed before. */
   arm(expire: () => void, atMostMs = Number.POSITIVE_INFINITY): void {
     this.clear();
-    this.#timer = setTimeout(expire, Math.min(this.remainingMs, atMostMs));
+    // Timers count whole milliseconds from the beginning of the event-loop turn: without the addition they fire early.
+    this.#timer = setTimeout(expire, Math.ceil(Math.min(this.remainingMs, atMostMs)) + 1);
   }
 
   clear(): void {
