@@ -1,10 +1,18 @@
-import { sql } from 'kysely';
-import type { Database } from './database.ts';
+import { type Kysely, sql } from 'kysely';
 
 /** The database's clock, the one that due times and partitions go by. */
-export async function databaseTime(db: Database): Promise<Date> {
-  const answer = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
-  const row = answer.rows[0];
-  if (!row) throw new Error('The database did not tell the time.');
-  return row.now;
+export async function databaseTime<DB>(db: Kysely<DB>): Promise<Date> {
+  return new Date(await databaseTimeMs(db));
+}
+
+/**
+ * The same in milliseconds since 1970, with fractions. A number, because a producer's own handle may parse timestamps
+ * into something else than a Date.
+ */
+export async function databaseTimeMs<DB>(db: Kysely<DB>): Promise<number> {
+  const { rows } = await sql<{ now: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.execute(db);
+  const databaseMs = Number(rows[0]?.now);
+  if (Number.isNaN(databaseMs)) throw new Error('The database did not tell the time.');
+  return databaseMs;
 }

@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';
+import { databaseTimeMs } from './clock.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -26,7 +27,7 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
     measured === undefined ? clock.now() : Math.floor(measured.databaseMs + clock.monotonic() - measured.atMs);
   const measure = async <DB>(db: Kysely<DB>) => {
     const askedMs = clock.monotonic();
-    const databaseMs = await readDatabaseTime(db);
+    const databaseMs = await databaseTimeMs(db);
     const answeredMs = clock.monotonic();
     if (measured !== undefined && answeredMs - askedMs > slowRoundTripMs) return;
     measured = { databaseMs, atMs: (askedMs + answeredMs) / 2 };
@@ -58,11 +59,3 @@ export const clockOffsetGauge = {
   name: 'database_clock_offset_seconds',
   help: "How far this machine's wall clock is ahead of the database's. Nothing sent or stored depends on it.",
 } as const;
-
-async function readDatabaseTime<DB>(db: Kysely<DB>): Promise<number> {
-  const { rows } = await sql<{ now: number }>`
-    select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.execute(db);
-  const databaseMs = Number(rows[0]?.now);
-  if (Number.isNaN(databaseMs)) throw new Error('The database did not tell the time.');
-  return databaseMs;
-}

@@ -1,7 +1,7 @@
 export * from './audit.ts';
 export * from './cancel-pending.ts';
 export * from './change-feed/change-feed.ts';
-export * from './clock.ts';
+export { databaseTime } from './clock.ts';
 export * from './database.ts';
 export * from './database-clock.ts';
 export * from './deadline-commit.ts';

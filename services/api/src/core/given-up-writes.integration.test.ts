@@ -1,41 +1,29 @@
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import {
-  createTestDatabase,
-  type FaultProxy,
-  startFaultProxy,
-  type TestDatabase,
-  throughProxy,
-  until,
-} from '@enterprise-api/testkit';
+import { type FaultProxy, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { type ProxiedApi, startProxiedApi } from '../testing/proxied-api.ts';
+import type { TestApi } from '../testing/test-api.ts';
 
 /** The API reaches PostgreSQL through a proxy; the test itself does not. */
+let proxied: ProxiedApi;
 let api: TestApi;
 let direct: Database;
-let database: TestDatabase;
 let proxy: FaultProxy;
 let organization_id: string;
 let key: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const { hostname, port } = new URL(database.url);
-  proxy = await startFaultProxy({ host: hostname, port: Number(port) });
-  api = await startTestApi({ database: { ...database, url: throughProxy(database.url, proxy) } });
-  direct = createDatabase({ url: database.url, applicationName: 'test', poolSize: 2 });
+  proxied = await startProxiedApi();
+  ({ api, proxy } = proxied);
+  direct = createDatabase({ url: proxied.databaseUrl, applicationName: 'test', poolSize: 2 });
 });
 afterAll(async () => {
-  proxy.restore();
-  await api.stop();
   await direct.destroy();
-  await proxy.close();
-  await database.drop();
+  await proxied.stop();
 });
 beforeEach(async () => {
-  proxy.restore();
-  await until('the API is ready', async () => (await api.call('get', '/readyz')).status === 200);
+  await proxied.recover();
   ({ organization_id, secret: key } = await api.createKey());
   await api.createWebhook(key);
   await emit('warm-up').expect(202);
@@ -54,8 +42,7 @@ const countWebhooks = async () => (await direct.selectFrom('webhooks').select('i
 
 /** Lets the database answer again, and waits until everything that was waiting for it has gone through. */
 async function recover(): Promise<void> {
-  proxy.restore();
-  await until('the API is ready', async () => (await api.call('get', '/readyz')).status === 200);
+  await proxied.recover();
   const idle = async () => {
     const { rows } = await sql`
       select from pg_stat_activity

@@ -1,32 +1,17 @@
-import {
-  createTestDatabase,
-  type FaultProxy,
-  startFaultProxy,
-  type TestDatabase,
-  throughProxy,
-  until,
-} from '@enterprise-api/testkit';
+import { type FaultProxy, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { type ProxiedApi, startProxiedApi } from '../testing/proxied-api.ts';
+import type { TestApi } from '../testing/test-api.ts';
 
+let proxied: ProxiedApi;
 let api: TestApi;
-let database: TestDatabase;
 let proxy: FaultProxy;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const { hostname, port } = new URL(database.url);
-  proxy = await startFaultProxy({ host: hostname, port: Number(port) });
-  api = await startTestApi({ database: { ...database, url: throughProxy(database.url, proxy) } });
+  proxied = await startProxiedApi();
+  ({ api, proxy } = proxied);
 });
-afterAll(async () => {
-  await api.stop();
-  await proxy.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  proxy.restore();
-  await until('the API is ready', async () => (await api.call('get', '/readyz')).status === 200, { withinMs: 10_000 });
-});
+afterAll(() => proxied.stop());
+beforeEach(() => proxied.recover());
 
 describe.each(['cut', 'freeze'] as const)('while the database is away (%s)', (outage) => {
   it('reads with cached keys succeed, everything else is 503 within a second, nothing is 401; afterwards everything succeeds', async () => {

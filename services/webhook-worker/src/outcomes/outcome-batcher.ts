@@ -93,8 +93,11 @@ export class OutcomeBatcher {
 
   async #writeTracked(batch: readonly Entry[]): Promise<void> {
     this.#writing.add(batch);
-    await this.#write(batch);
-    this.#writing.delete(batch);
+    try {
+      await this.#write(batch);
+    } finally {
+      this.#writing.delete(batch);
+    }
   }
 
   async #write(batch: readonly Entry[]): Promise<void> {
