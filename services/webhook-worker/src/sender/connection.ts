@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { InformationalFilter } from '@enterprise-api/shared/runtime';
 import { Client } from 'undici';
-import { InformationalFilter } from './answer.ts';
 import {
   connectFailure,
   connectionLost,
@@ -10,6 +10,7 @@ import {
   FailureError,
   isWithoutRoute,
   tlsFailure,
+  tooManyInformational,
 } from './failures.ts';
 import type { OutageRecord } from './outage-record.ts';
 
@@ -139,7 +140,7 @@ export class Connection {
         this.stage = 'open';
         this.tlsMs = monotonic() - connectedAt;
         this.peer = socket.remoteAddress ?? null;
-        this.#filter = new InformationalFilter(socket);
+        this.#filter = new InformationalFilter(socket, () => new FailureError(tooManyInformational));
         socket.off('error', fail).off('close', failLost);
         callback(null, socket);
       })
