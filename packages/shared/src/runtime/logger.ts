@@ -31,7 +31,7 @@ interface LogMethod {
 
 /** `eyJ` is how every JWT begins: `{"` in base64. */
 const secretPattern =
-  /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)[\w.~+/=-]{6,}|(eyJ)[\w-]{6,}\.[\w-]{6,}\.[\w-]*/gi;
+  /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)[\w.~+/=-]{6,}|(eyJ)[\w-]{17,}\.[\w-]{10,}\.[\w-]*/gi;
 const mayHoldSecret = /nwk_|whsec_|bearer |eyJ/i;
 
 /**
