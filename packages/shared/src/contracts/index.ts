@@ -8,6 +8,7 @@ export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';
 export * from './exact-json.ts';
+export * from './identity.ts';
 export * from './organizations.ts';
 export * from './pagination.ts';
 export * from './plans.ts';
