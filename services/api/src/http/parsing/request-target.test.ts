@@ -53,7 +53,7 @@ describe('a request target', () => {
   });
 
   const character = fc.oneof(
-    fc.constantFrom(...'/.;\\#%?aA0 \t\x7f\xc3\xa9', '%2e', '%2f', '%41', '%C3%A9', '%ff', '%00', '%25'),
+    fc.constantFrom(...'/.;\\#%?aA0 \t\x7f\xc3\xa9'.split(''), '%2e', '%2f', '%41', '%C3%A9', '%ff', '%00', '%25'),
     fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
   );
 
