@@ -164,8 +164,9 @@ describe('the cache of identity tokens', () => {
 
   it('forgets the oldest token beyond its maximum size', async () => {
     tokens = createIdentityTokens({ keys: [seed('k', 1)], clock, maxEntries: 2 });
-    for (const audience of ['batches', 'panels', 'usage']) await tokens.tokenFor(subject(), audience);
-    const again = ['usage', 'panels', 'batches'].map((audience) => typeof tokens.tokenFor(subject(), audience));
+    const audiences = ['batches', 'panels', 'usage'] as const;
+    for (const audience of audiences) await tokens.tokenFor(subject(), audience);
+    const again = audiences.toReversed().map((audience) => typeof tokens.tokenFor(subject(), audience));
     expect(again).toEqual(['string', 'string', 'object']);
   });
 });
