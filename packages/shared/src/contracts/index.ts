@@ -1,4 +1,5 @@
 export * from './api-keys.ts';
+export * from './areas.ts';
 export * from './audit.ts';
 export * from './deliveries.ts';
 export * from './delivery-headers.ts';
