@@ -8,6 +8,7 @@ import { createAuditService } from './audit/service.ts';
 import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
+import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
@@ -36,6 +37,7 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
+    ...eventTypeRoutes({ cursors }),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
   ];
