@@ -28,7 +28,7 @@ export function answerHeaders(
   status: number,
   own: Readonly<Record<string, string>>,
 ): string[] | null {
-  const received = raw.map((text) => (typeof text === 'string' ? text : (text as Buffer).latin1Slice()));
+  const received = raw.map((text) => (typeof text === 'string' ? text : (text as Buffer).toString('latin1')));
   const nominated = connectionOptions(received);
   const headers: string[] = [];
   let hasCacheControl = false;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { type Problem, problem } from '../core/problem.ts';
 import { lingerAfterAnswer } from '../http/server/lingering-close.ts';
+import { beginOwnTimeLimits, endOwnTimeLimits } from '../http/server/own-time-limits.ts';
 import { answerHeaders } from './answer-headers.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
@@ -22,10 +23,16 @@ export interface ExchangeResult {
   outcome: Outcome;
   /** What to answer; null when an answer has begun, or its client has left. */
   problem: Problem | null;
-  /** Undefined without a head of an answer. */
-  upstreamStatus: number | undefined;
+}
+
+/** What is recorded of a request while it is forwarded. */
+export interface ExchangeRecord {
+  bytesIn: number;
+  bytesOut: number;
+  /** Of the upstream's answer. */
+  upstreamStatus?: number;
   /** From the start until the upstream's head had come, or until it was clear that none would. */
-  upstreamMs: number;
+  upstreamMs?: number;
 }
 
 export interface TimeLimits {
@@ -46,7 +53,7 @@ export interface ExchangeOptions extends TimeLimits {
   maxBodyBytes: number;
   /** Headers that every answer to this request has. */
   ownHeaders: Readonly<Record<string, string>>;
-  traffic: { bytesIn: number; bytesOut: number };
+  record: ExchangeRecord;
   /** The monotonic clock, milliseconds. */
   monotonic: () => number;
 }
@@ -64,8 +71,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #headTimer: NodeJS.Timeout | undefined;
   #wasResent = false;
-  #upstreamStatus: number | undefined;
-  #upstreamMs: number | undefined;
+  #hasHead = false;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -77,12 +83,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { request, response, pool, hasBody, maxBodyBytes, traffic } = this.#options;
+    const { request, response, pool, hasBody, maxBodyBytes, record } = this.#options;
     if (response.destroyed) return this.#end('client_left');
     response.once('close', () => this.#onClientClosed()).on('timeout', () => this.#onIdle());
     if (hasBody) {
+      beginOwnTimeLimits(request.socket);
       const onChunk = (bytes: number) => {
-        traffic.bytesIn += bytes;
+        record.bytesIn += bytes;
       };
       this.#body = new RequestBody(request, { maxBytes: maxBodyBytes, onChunk, onEnd: () => this.#awaitHead() });
       this.#watchIdle();
@@ -108,13 +115,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number): void {
     if (this.#isOver) return;
-    const { response, ownHeaders, request } = this.#options;
+    const { response, ownHeaders, request, record } = this.#options;
     const headers = answerHeaders(controller.rawHeaders as Buffer[], statusCode, ownHeaders);
     // Informational responses have been removed: a status below 200 changes the protocol, or HTTP does not know it.
     if (headers === null || statusCode < 200) return controller.abort(new Error('Not an answer that can be passed on.'));
     clearTimeout(this.#headTimer);
-    this.#upstreamStatus = statusCode;
-    this.#upstreamMs = this.#elapsedMs();
+    this.#hasHead = true;
+    record.upstreamStatus = statusCode;
+    record.upstreamMs = this.#elapsedMs();
     if (this.#body !== null && !request.complete) {
       // The rest of the body may never be read: then no other request can follow on this connection.
       headers.push('Connection', 'close');
@@ -128,7 +136,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
-    this.#options.traffic.bytesOut += chunk.length;
+    this.#options.record.bytesOut += chunk.length;
     if (!this.#options.response.write(chunk)) controller.pause();
   }
 
@@ -148,7 +156,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#connection?.destroy();
       return this.#send(this.#options.pool.open());
     }
-    if (this.#upstreamStatus !== undefined) return this.cut();
+    if (this.#hasHead) return this.cut();
     if (error instanceof BodyTooLargeError) this.#refuse('payload_too_large');
     // What the library refuses to write, it refuses before the first byte.
     else if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') this.#refuse('malformed_request');
@@ -166,12 +174,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #mayResend(): boolean {
     const { method } = this.#options.request;
     const isSafe = (method === 'GET' || method === 'HEAD') && this.#body === null;
-    return isSafe && !this.#wasResent && this.#upstreamStatus === undefined && this.#connection?.diedUnanswered === true;
+    return isSafe && !this.#wasResent && !this.#hasHead && this.#connection?.diedUnanswered === true;
   }
 
   /** The request has come to its end: from now on the upstream's head is awaited. */
   #awaitHead(): void {
-    if (this.#isOver || this.#upstreamStatus !== undefined) return;
+    if (this.#isOver || this.#hasHead) return;
     this.#options.request.socket.setTimeout(0);
     this.#headTimer = setTimeout(() => {
       // If this process was held up, the head may already lie in the socket: poll the sockets once before judging.
@@ -185,11 +193,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #onNoHead(): void {
-    if (!this.#isOver && this.#upstreamStatus === undefined) this.#refuse('upstream_timeout');
+    if (!this.#isOver && !this.#hasHead) this.#refuse('upstream_timeout');
   }
 
   #onIdle(): void {
-    if (this.#upstreamStatus !== undefined) this.cut();
+    if (this.#hasHead) this.cut();
     else if (!this.#isOver) this.#refuse(this.#body?.isBlocked === true ? 'upstream_timeout' : 'request_timeout');
   }
 
@@ -221,10 +229,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #end(outcome: Outcome, found: Problem | null = null): void {
     this.#isOver = true;
     clearTimeout(this.#headTimer);
-    const { socket } = this.#options.request;
+    const { request, record } = this.#options;
+    const { socket } = request;
+    endOwnTimeLimits(socket);
+    record.upstreamMs ??= this.#elapsedMs();
     if (found !== null && !socket.destroyed) socket.setTimeout(this.#usualTimeoutMs);
-    const upstreamMs = this.#upstreamMs ?? this.#elapsedMs();
-    this.#settle({ outcome, problem: found, upstreamStatus: this.#upstreamStatus, upstreamMs });
+    this.#settle({ outcome, problem: found });
   }
 
   #elapsedMs(): number {

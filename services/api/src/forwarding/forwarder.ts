@@ -28,13 +28,15 @@ export interface ForwarderOptions {
   identityToken: (key: StoredKey, audience: Area) => Promise<string | undefined> | string | undefined;
   /** Told when a request goes to an upstream, and how it ended. */
   onStart?: (area: Area) => void;
-  onEnd?: (area: Area, outcome: Outcome | 'rate_limited', upstreamMs: number) => void;
+  onEnd?: (area: Area, outcome: Outcome | 'rate_limited') => void;
 }
 
 /** A request that the guard has granted. */
 export interface ForwardedCall {
   area: Area;
   key: StoredKey;
+  /** As received: what was matched is what the upstream gets. */
+  target: string;
   context: RequestContext;
 }
 
@@ -72,11 +74,12 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       if (refused !== null) return refused;
       const permit = `${call.area} ${call.key.organization.id}`;
       if (!enter(permit)) {
-        options.onEnd?.(call.area, 'rate_limited', 0);
+        options.onEnd?.(call.area, 'rate_limited');
         const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
         return problem('rate_limited', { message, retryAfterSeconds: 1 });
       }
       try {
+        if (response.socket === null && !(await becomesCurrent(request, response))) return null;
         const headers = await headersTo(request, call, options);
         if (awaitsContinue(request) && !request.complete) response.writeContinue();
         const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
@@ -107,6 +110,19 @@ function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, T
     targets.set(area, { pool, basePath: pathname.replace(/\/$/, '') });
   }
   return targets;
+}
+
+/**
+ * Waits until the answers to the earlier requests of a connection have been sent. A client may send requests without
+ * waiting for answers; going to upstreams side by side they could overtake each other, and share one idle time.
+ *
+ * @returns false when the connection was closed meanwhile
+ */
+function becomesCurrent(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    response.once('socket', () => resolve(true));
+    request.once('close', () => resolve(false));
+  });
 }
 
 /** What is wrong with the framing of the body, or its length, as far as the head tells. */
@@ -157,31 +173,28 @@ function protocolOf(request: IncomingMessage, trustedProxies: readonly string[])
 
 function exchangeOptions(
   request: IncomingMessage,
-  { context }: ForwardedCall,
+  { context, target }: ForwardedCall,
   { pool, basePath }: Target,
   { limits, clock }: ForwarderOptions,
 ) {
   return {
     request,
     pool,
-    // As received: what we matched is what the upstream gets.
-    path: `${basePath}${request.url}`,
+    path: basePath + target,
     hasBody: announcesBody(request),
     maxBodyBytes: limits.maxBodyBytes,
     timeoutMs: limits.timeoutMs,
     idleTimeoutMs: limits.idleTimeoutMs,
     ownHeaders: context.headers,
-    traffic: context.traffic,
+    record: context,
     monotonic: () => clock.monotonic(),
   };
 }
 
-async function run(exchange: Exchange, { area, context }: ForwardedCall, { onStart, onEnd }: ForwarderOptions) {
+async function run(exchange: Exchange, { area }: ForwardedCall, { onStart, onEnd }: ForwarderOptions) {
   onStart?.(area);
   exchange.start();
-  const { outcome, problem: found, upstreamStatus, upstreamMs } = await exchange.result;
-  if (upstreamStatus !== undefined) context.upstreamStatus = upstreamStatus;
-  context.upstreamMs = upstreamMs;
-  onEnd?.(area, outcome, upstreamMs);
+  const { outcome, problem: found } = await exchange.result;
+  onEnd?.(area, outcome);
   return found;
 }

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { limitConnections } from './connection-limit.ts';
 import { answerMalformedRequest, type MalformedRequest } from './malformed-request.ts';
+import { hasOwnTimeLimits } from './own-time-limits.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:3000` */
@@ -14,7 +15,7 @@ export interface Listener {
 export interface ListenerLimits {
   /** Time for the head of a request, from its first byte. */
   headersMs: number;
-  /** Time for the whole request. */
+  /** Time for the whole request, unless it has time limits of its own. */
   requestMs: number;
   keepAliveMs: number;
   /** How long nothing may go through a connection that has a request: its client does not read the answer. */
@@ -41,7 +42,7 @@ const usualLimits: ListenerLimits = {
 /** During a stop, how long an idle connection stays open: a request on it is answered with `Connection: close`. */
 const lastRequestWithinMs = 400;
 /** During a stop, how long requests may take before their connections are cut. */
-const closeWithinMs = 12_000;
+export const closeWithinMs = 12_000;
 
 export interface ListenPlace {
   host: string;
@@ -95,6 +96,8 @@ function createHttpServer(
   );
   server.setTimeout(limits.silentMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Node.js reports a slow request once. Its parser goes on, as if nothing had happened, unless the socket is closed.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasOwnTimeLimits(socket)) return;
     const refused = answerMalformedRequest(error, socket);
     if (refused !== null) onMalformedRequest?.(refused);
   });
