@@ -47,7 +47,12 @@ export function createRouteCases(api: TestApi): RouteCases {
     });
   };
   const validBody = async ({ body }: AnyRoute) => {
-    const known = { ...knownStrings, organization_id: await idOf('org', { id: 'known' }), id: newUuid(), external_id: newUuid() };
+    const known = {
+      ...knownStrings,
+      organization_id: await idOf('org', { id: 'known' }),
+      id: newUuid(),
+      external_id: newUuid(),
+    };
     return body === undefined ? {} : (sampleOf(body, known) as Record<string, unknown>);
   };
   return {
