@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { insertOrganization, openTestDatabase, queueBackends, until, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CamelCasePlugin, Kysely, PostgresDialect, sql } from 'kysely';
@@ -14,6 +16,8 @@ interface OwnTables {
 
 describe.each(queueBackends())('the producer of an internal service, queue on $name', (backend) => {
   let db: Database;
+  let databaseUrl: string;
+  let redisUrl: string | undefined;
   let own: Kysely<OwnTables>;
   let producer: EventProducer;
   let organization_id: string;
@@ -23,15 +27,16 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
   const resources = new AsyncDisposableStack();
 
   beforeAll(async () => {
-    const store = resources.adopt(await backend.start(), (each) => each.close());
-    const database = resources.adopt(await openTestDatabase(), (each) => each.close());
-    ({ db } = database);
+    ({ redisUrl } = resources.adopt(await backend.start(), (each) => each.close()));
+    ({ db, url: databaseUrl } = resources.adopt(await openTestDatabase(), (each) => each.close()));
     await sql`create schema own; create table own.results (id text primary key)`.execute(db);
-    own = openOwn(database.url);
+    own = openOwn(databaseUrl);
     resources.defer(() => own.destroy());
     organization_id = toPublicId('org', await insertOrganization(db));
-    const urls = { databaseUrl: database.url, redisUrl: store.redisUrl };
-    const onNotified = (_outcome: string, events: number) => void (notified += events);
+    const urls = { databaseUrl, redisUrl };
+    const onNotified = (_outcome: string, events: number) => {
+      notified += events;
+    };
     producer = createEventProducer({ ...urls, onError: () => undefined, onNotified });
     resources.defer(() => producer.close());
     waiting = (name) => countJobs(selectQueueBackend(urls), name);
@@ -169,6 +174,26 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     expect(await eventRow(first?.id)).toBeDefined();
   });
 
+  it('needs no rights but those that docs/producers.md grants', async () => {
+    await using role = await createProducerRole(db);
+    const restricted = openOwn(role.url(databaseUrl));
+    const outcomes: string[] = [];
+    const its = createEventProducer({
+      databaseUrl: role.url(databaseUrl),
+      redisUrl,
+      onError: (error) => outcomes.push(error.message),
+      onNotified: (outcome) => outcomes.push(outcome),
+    });
+    const emit = () => its.transaction(restricted, (_trx, send) => send(event({ id: 'restricted' })));
+    const [first] = await emit();
+    expect(await emit()).toEqual([{ ...first, duplicate: true }]);
+    expect(await outboxHas(db, first?.id)).toBe(true);
+    // On a busy machine the queue may answer late; it must not refuse.
+    expect([['added'], ['timeout']]).toContainEqual(outcomes);
+    await its.close();
+    await restricted.destroy();
+  });
+
   it('adds whole events to the queue, with their request id', async () => {
     expect(await producer.enqueue(event(), { requestId: 'req_18' })).toMatch(/^evt_/);
     await until('a waiting job', async () => (await waiting('writeEvent')) === 1);
@@ -182,6 +207,21 @@ it('needs to know where the queue is', () => {
 
 function openOwn(url: string): Kysely<OwnTables> {
   return new Kysely<OwnTables>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: url, max: 4 }) }) });
+}
+
+/** A role with the rights of an internal service, by the statements of its page. */
+async function createProducerRole(db: Database): Promise<AsyncDisposable & { url: (url: string) => string }> {
+  const name = `producer_${randomBytes(5).toString('hex')}`;
+  const page = readFileSync(new URL('../../../../docs/producers.md', import.meta.url), 'utf8');
+  const grants = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, text = '']) =>
+    text.replaceAll('to consultations', `to ${name}`),
+  );
+  if (grants.length !== 2) throw new Error('docs/producers.md grants its rights in two blocks.');
+  await sql.raw(`create role ${name} login password '${name}'; ${grants.join('\n')}`).execute(db);
+  return {
+    url: (url) => Object.assign(new URL(url), { username: name, password: name }).href,
+    [Symbol.asyncDispose]: async () => void (await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(db)),
+  };
 }
 
 async function outboxHas(db: Database, id: string | undefined): Promise<boolean> {

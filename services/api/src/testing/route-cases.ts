@@ -77,6 +77,8 @@ const knownStrings = {
   data: '{"consultation_id":"con_1"}',
   plan: 'enterprise',
   ip_allowlist: '192.0.2.1',
+  // Later than the other sample of a time: a period must not be empty.
+  until: '2026-11-22T07:00:00Z',
 };
 
 function spoilBody(route: AnyRoute, { body }: Draft, valid: Record<string, unknown>): string {
