@@ -9,6 +9,7 @@ export interface OrganizationsTable {
   id: Uuid;
   name: string;
   plan: 'starter' | 'pro' | 'business' | 'enterprise';
+  external_id: Generated<string | null>;
   created_at: CreatedAt;
 }
 
