@@ -40,7 +40,10 @@ async function main(): Promise<void> {
   const rows = [...costs].map(([name, rounds]) => summarize(name, rounds));
   const machine = { node: process.versions.node, cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism() };
   const measuredAt = new Date().toISOString().slice(0, 10);
-  writeFileSync(resultFile, `${JSON.stringify({ measured_at: measuredAt, ...machine, method, results: rows }, null, 2)}\n`);
+  writeFileSync(
+    resultFile,
+    `${JSON.stringify({ measured_at: measuredAt, ...machine, method, results: rows }, null, 2)}\n`,
+  );
   process.stdout.write(markdown(rows));
 }
 
@@ -63,7 +66,8 @@ async function measure(
   await send(port, method.warmUp);
   const small = await cpuOf(async () => {
     const { statuses } = await send(port, method.requests);
-    if (statuses.some((status) => status !== 200)) throw new Error(`${name}: a request failed, the measurement is void.`);
+    if (statuses.some((status) => status !== 200))
+      throw new Error(`${name}: a request failed, the measurement is void.`);
   });
   const usPerMib = async (transfer: (mebibytes: number) => Promise<void>) => {
     if (name === 'no forwarding') return 0;

@@ -5,7 +5,7 @@ import { answerCalls } from '@enterprise-api/testkit/peer-calls';
 import { type ForwarderName, forwarders } from './forwarders.ts';
 
 // One forwarder in a fresh process: none profits from code that another compiled, or pays for its garbage.
-export type ForwarderCalls = { start: typeof start; cpuUs: typeof cpuUs };
+export type ForwarderCalls = { start: typeof start; cpuUs: (_: null) => number };
 
 async function start({ name, upstream }: { name: ForwarderName; upstream: string }): Promise<number> {
   const forward = await forwarders[name](upstream);
@@ -15,7 +15,7 @@ async function start({ name, upstream }: { name: ForwarderName; upstream: string
 }
 
 /** The CPU time of this process so far, microseconds. */
-function cpuUs(_: null): number {
+function cpuUs(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
 }

@@ -7,7 +7,7 @@ import got from 'got';
 import { Client, type Dispatcher } from 'undici';
 
 /** Passes a request on to the upstream, and its answer to the client, both as streams. */
-export type Forward = (request: IncomingMessage, response: ServerResponse) => void;
+type Forward = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** An upstream without a path, such as `http://127.0.0.1:8080`. */
 type CreateForwarder = (upstream: string) => Forward | Promise<Forward>;
@@ -63,7 +63,10 @@ export const forwarders = {
       const { method, url: path } = request;
       const body = method === 'GET' ? null : request;
       const options = { method, path, headers: endToEnd(request.headers), body } as Dispatcher.DispatchOptions;
-      client.dispatch(options, passOn(response, () => idle.push(client)));
+      client.dispatch(
+        options,
+        passOn(response, () => idle.push(client)),
+      );
     };
   },
 

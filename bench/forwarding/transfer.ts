@@ -26,7 +26,8 @@ export async function upload(port: number, path: string, headers: readonly strin
   }
   const [answer] = await answered;
   socket.destroy();
-  if (!/^HTTP\/1\.1 2/.test(String(answer))) throw new Error(`The upload was answered ${String(answer).slice(0, 40)}`);
+  if (!String(answer).startsWith('HTTP/1.1 2'))
+    throw new Error(`The upload was answered ${String(answer).slice(0, 40)}`);
 }
 
 function head(method: string, path: string, headers: readonly string[]): string {

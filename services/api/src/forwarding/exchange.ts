@@ -26,7 +26,7 @@ export interface ExchangeResult {
 }
 
 /** What is recorded of a request while it is forwarded. */
-export interface ExchangeRecord {
+interface ExchangeRecord {
   bytesIn: number;
   bytesOut: number;
   /** Of the upstream's answer. */
@@ -118,7 +118,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { response, ownHeaders, request, record } = this.#options;
     const headers = answerHeaders(controller.rawHeaders as Buffer[], statusCode, ownHeaders);
     // Informational responses have been removed: a status below 200 changes the protocol, or HTTP does not know it.
-    if (headers === null || statusCode < 200) return controller.abort(new Error('Not an answer that can be passed on.'));
+    if (headers === null || statusCode < 200)
+      return controller.abort(new Error('Not an answer that can be passed on.'));
     clearTimeout(this.#headTimer);
     this.#hasHead = true;
     record.upstreamStatus = statusCode;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Area } from '@enterprise-api/shared/contracts';
 import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
-import type { StoredKey } from '../auth/queries.ts';
 import { invalid, type Problem, problem } from '../core/problem.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
 import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';
+import type { TokenSubject } from '../identity/identity-tokens.ts';
 import { createConcurrencyLimit } from './concurrency.ts';
 import { type ConnectionPool, createConnectionPool, createUpstreamTrust } from './connection-pool.ts';
 import { Exchange, type Outcome, type TimeLimits } from './exchange.ts';
@@ -25,16 +25,16 @@ export interface ForwarderOptions {
   trustedProxies: readonly string[];
   clock: Pick<Clock, 'monotonic'>;
   /** The token that proves to the upstream that a request comes from us; undefined where no keys are set. */
-  identityToken: (key: StoredKey, audience: Area) => Promise<string | undefined> | string | undefined;
+  identityToken: (key: TokenSubject, audience: Area) => Promise<string | undefined> | string | undefined;
   /** Told when a request goes to an upstream, and how it ended. */
   onStart?: (area: Area) => void;
   onEnd?: (area: Area, outcome: Outcome | 'rate_limited') => void;
 }
 
 /** A request that the guard has granted. */
-export interface ForwardedCall {
+interface ForwardedCall {
   area: Area;
-  key: StoredKey;
+  key: TokenSubject;
   /** As received: what was matched is what the upstream gets. */
   target: string;
   context: RequestContext;
@@ -149,15 +149,16 @@ async function headersTo(
   const token = identityToken(key, area);
   const signed = token instanceof Promise ? await token : token;
   const headers = headersToPass(request.rawHeaders);
-  headers.push(
-    ...['X-Request-Id', context.requestId],
-    ...['X-Organization-Id', toPublicId('org', key.organization.id)],
-    ...['X-Organization-Plan', key.organization.plan],
-    ...['X-Api-Key-Id', toPublicId('key', key.id)],
-    ...['X-Api-Key-Scopes', key.scopes.join(' ')],
-    ...['X-Forwarded-For', context.clientAddress ?? 'unknown'],
-    ...['X-Forwarded-Proto', protocolOf(request, trustedProxies)],
-  );
+  const added = {
+    'X-Request-Id': context.requestId,
+    'X-Organization-Id': toPublicId('org', key.organization.id),
+    'X-Organization-Plan': key.organization.plan,
+    'X-Api-Key-Id': toPublicId('key', key.id),
+    'X-Api-Key-Scopes': key.scopes.join(' '),
+    'X-Forwarded-For': context.clientAddress ?? 'unknown',
+    'X-Forwarded-Proto': protocolOf(request, trustedProxies),
+  };
+  for (const [name, value] of Object.entries(added)) headers.push(name, value);
   if (signed !== undefined) headers.push('X-Identity-Token', signed);
   const length = request.headers['content-length'];
   if (length !== undefined) headers.push('Content-Length', length);

@@ -31,7 +31,6 @@ async function answerTo(request: string): Promise<string[]> {
   return (text.split('\r\n\r\n')[0] ?? '').split('\r\n');
 }
 
-
 describe('an upstream receives', () => {
   it('method, path and query as received, below the base URL, with its own authority as Host', async () => {
     await start({ base: (url) => `${url}/base/path/` });
@@ -61,7 +60,15 @@ describe('an upstream receives', () => {
 
   it('end-to-end headers in their order, case and number, byte for byte', async () => {
     await start();
-    const sent = ['x-b: 1', 'X-A: 2', 'X-a: 3', 'Idempotency-Key: k', 'Accept-Encoding: br', 'X-Latin: \xe9\xff', 'X_Y: z'];
+    const sent = [
+      'x-b: 1',
+      'X-A: 2',
+      'X-a: 3',
+      'Idempotency-Key: k',
+      'Accept-Encoding: br',
+      'X-Latin: \xe9\xff',
+      'X_Y: z',
+    ];
     const lines = await linesFor(get(...sent, 'If-None-Match: "x"', 'Content-Type: text/csv'));
     expect(lines.slice(3, 3 + sent.length)).toEqual(sent);
     expect(lines).toContain('If-None-Match: "x"');
@@ -137,7 +144,9 @@ describe('a client receives', () => {
     const moved = 'HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\nContent-Length: 0\r\n\r\n';
     const failed = 'HTTP/1.1 503 No\r\nContent-Length: 4\r\nRetry-After: 9\r\n\r\nbusy';
     await start({}, moved, failed);
-    expect(await answerTo(get())).toEqual(expect.arrayContaining(['HTTP/1.1 302 Found', 'Location: http://elsewhere/']));
+    expect(await answerTo(get())).toEqual(
+      expect.arrayContaining(['HTTP/1.1 302 Found', 'Location: http://elsewhere/']),
+    );
     const client = fixture.send(get());
     expect(await client.awaitText(/busy$/)).toMatch(/^HTTP\/1\.1 503 .*\r\nRetry-After: 9\r\n/s);
     expect(fixture.upstream.connections).toHaveLength(1);

@@ -96,6 +96,8 @@ describe('the limit of a body', () => {
     await fixture.send(post('0123456789')).awaitText(/^HTTP\/1\.1 200/);
     const client = fixture.send(post('a\r\n0123456789\r\n0\r\n\r\n', 'Transfer-Encoding: chunked'));
     await client.awaitText(/^HTTP\/1\.1 200/);
+    await until('both have ended', () => fixture.outcomes.length === 2);
+    expect(fixture.outcomes).toEqual(['answered', 'answered']);
   });
 
   it('ends the request to the upstream in mid-body when chunks exceed it: 413, or a cut behind a head', async () => {

@@ -133,7 +133,10 @@ describe('a side that leaves', () => {
 
   it.each([
     ['chunks', `${chunkedHead}4\r\nhalf\r\n`],
-    ['chunks of a connection that closes', `${chunkedHead.replace('OK\r\n', 'OK\r\nConnection: close\r\n')}4\r\nhalf\r\n`],
+    [
+      'chunks of a connection that closes',
+      `${chunkedHead.replace('OK\r\n', 'OK\r\nConnection: close\r\n')}4\r\nhalf\r\n`,
+    ],
     ['a length', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'],
   ])('cuts the answer in %s so that nobody takes half for whole', async (_, beginning) => {
     for (const leave of ['end', 'resetAndDestroy'] as const) {

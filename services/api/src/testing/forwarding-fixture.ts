@@ -1,18 +1,23 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Area } from '@enterprise-api/shared/contracts';
 import { systemClock } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import type { Response } from 'express';
-import type { StoredKey } from '../auth/queries.ts';
-import { createForwarder, type Forwarder, type ForwarderOptions, type ForwardingLimits } from '../forwarding/forwarder.ts';
+import {
+  createForwarder,
+  type Forwarder,
+  type ForwarderOptions,
+  type ForwardingLimits,
+} from '../forwarding/forwarder.ts';
 import { sendProblem } from '../http/routing/respond.ts';
 import { type Listener, listen } from '../http/server/listener.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
+import type { TokenSubject } from '../identity/identity-tokens.ts';
 import { type Behaviour, type RawUpstream, startRawUpstream } from './raw-upstream.ts';
 
 /** A client that sends bytes as they are, and keeps all that it gets. */
-export interface ForwardingClient {
+interface ForwardingClient {
   readonly socket: Socket;
   /** Each character is one byte. */
   text(): string;
@@ -49,15 +54,15 @@ export interface FixtureOptions {
   requestMs?: number;
 }
 
-export const organizationUuid = '019a0000-0000-7000-8000-000000000002';
-export const keyUuid = '019a0000-0000-7000-8000-000000000001';
+const organizationUuid = '019a0000-0000-7000-8000-000000000002';
+const keyUuid = '019a0000-0000-7000-8000-000000000001';
 
 /** The key of every request: the forwarder gets requests that a guard has granted. */
-export const grantedKey = {
+const grantedKey: TokenSubject = {
   id: keyUuid,
   scopes: ['consultations:read', 'consultations:write'],
-  organization: { id: organizationUuid, name: 'Acme', plan: 'business' },
-} as unknown as StoredKey;
+  organization: { id: organizationUuid, plan: 'business' },
+};
 
 /** The forwarder behind the product's listener, in front of an upstream that sees bytes; without guard, stores and routes. */
 export async function createForwardingFixture(options: FixtureOptions = {}): Promise<ForwardingFixture> {
@@ -105,11 +110,17 @@ export async function createForwardingFixture(options: FixtureOptions = {}): Pro
 
 function listenerLimits(requestMs = 30_000) {
   const slow = { headersMs: 10_000, requestMs, keepAliveMs: 65_000, silentMs: 60_000 };
-  return { ...slow, headersMs: Math.min(10_000, requestMs), checkEveryMs: 50, connections: 1_000, connectionsPerPeer: 1_000 };
+  return {
+    ...slow,
+    headersMs: Math.min(10_000, requestMs),
+    checkEveryMs: 50,
+    connections: 1_000,
+    connectionsPerPeer: 1_000,
+  };
 }
 
 function serve(forwarder: Forwarder, contexts: RequestContext[]): RequestListener {
-  return async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const context = {
       requestId: 'req_of_test',
       startedAtMs: systemClock.monotonic(),
@@ -126,6 +137,7 @@ function serve(forwarder: Forwarder, contexts: RequestContext[]): RequestListene
     const found = await forwarder.forward(request, response, call);
     if (found !== null) sendProblem(ours, found);
   };
+  return (request, response) => void answer(request, response);
 }
 
 function openClient(port: number): ForwardingClient {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { until } from '@enterprise-api/testkit';
 
 /** One connection that an upstream has accepted, and all bytes that came over it. */
-export interface UpstreamConnection {
+interface UpstreamConnection {
   readonly socket: Socket;
   /** Each character is one byte. */
   readonly received: string;

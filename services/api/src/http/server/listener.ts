@@ -42,7 +42,7 @@ const usualLimits: ListenerLimits = {
 /** During a stop, how long an idle connection stays open: a request on it is answered with `Connection: close`. */
 const lastRequestWithinMs = 400;
 /** During a stop, how long requests may take before their connections are cut. */
-export const closeWithinMs = 12_000;
+const closeWithinMs = 12_000;
 
 export interface ListenPlace {
   host: string;
