@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
 
 /**
@@ -24,6 +25,22 @@ export function clientAddress(
     client = next;
   }
   return client;
+}
+
+/** Finds the client's address of a request. */
+export type ClientAddressOf = (request: IncomingMessage) => string;
+
+/** @param onIgnored called when `X-Forwarded-For` is ignored because this peer, which sent it, is not a trusted proxy */
+export function createClientAddressOf(
+  trustedProxies: readonly string[],
+  onIgnored: (peer: string) => void,
+): ClientAddressOf {
+  return ({ socket, headers }) => {
+    const peer = socket.remoteAddress;
+    const forwardedFor = headers['x-forwarded-for'] as string | undefined;
+    if (forwardedFor !== undefined && !isTrustedProxy(peer, trustedProxies)) onIgnored(peer ?? 'unknown');
+    return clientAddress(peer, forwardedFor, trustedProxies);
+  };
 }
 
 /** Whether `X-Forwarded-For` is believed when this peer sends it. */
