@@ -1,4 +1,4 @@
-import type { EventProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import {
   type Clock,
@@ -150,7 +150,7 @@ function buildPublicApp(parts: Parts) {
   });
 }
 
-function buildInternalApp(parts: Parts, producer: EventProducer) {
+function buildInternalApp(parts: Parts, producer: BatchedProducer) {
   return createInternalApp({
     log: parts.log,
     requestContext: requestContextOptions('internal', parts),

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { UsageArea } from '@enterprise-api/shared/contracts';
 import {
   type Clock,
+  isSafeRequestId,
   newUuid,
   type PublicId,
-  scrubSecrets,
   toPublicId,
   type Uuid,
 } from '@enterprise-api/shared/runtime';
@@ -69,12 +69,9 @@ export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
 }
 
-const acceptableId = /^[A-Za-z0-9._-]{1,128}$/;
-
 /** The caller's own id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
 export function requestIdOf(header: string | string[] | undefined): string {
-  const isSafe = typeof header === 'string' && acceptableId.test(header) && scrubSecrets(header) === header;
-  return isSafe ? header : toPublicId('req', newUuid());
+  return typeof header === 'string' && isSafeRequestId(header) ? header : toPublicId('req', newUuid());
 }
 
 /** Whether the head of a request announces a body. A chunked body may turn out to be empty. */
