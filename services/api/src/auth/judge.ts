@@ -18,7 +18,7 @@ export interface Principal {
 }
 
 /** The head of a request, as far as its caller is judged by it. */
-export interface JudgedRequest {
+interface JudgedRequest {
   readonly method: string;
   readonly authorization: Authorization;
   /** The client's, as API_TRUSTED_PROXIES lets it be known. */

@@ -21,7 +21,7 @@ export type Guard<Access> = (
 ) => Promise<Access | Problem> | Access | Problem;
 
 /** Passes requests on to the services that own areas. */
-export interface Forwarder<Access> {
+interface Forwarder<Access> {
   /** The areas that have an upstream. */
   readonly areas: ReadonlySet<Area>;
   /** Answers a request that every check up to 405 has passed. */

@@ -44,7 +44,7 @@ export function createClientAddressOf(
 }
 
 /** Whether `X-Forwarded-For` is believed when this peer sends it. */
-export function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
+function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
   const address = withoutZone(peer ?? '');
   return trustedProxies.some((cidr) => cidrContains(cidr, address));
 }
