@@ -100,14 +100,19 @@ describe('the outcome batcher', () => {
     expect(dropped()).toBe(0);
   });
 
-  it('tries again at once after a deadlock', async () => {
-    const { batcher, written } = controlled(async (_outcomes, call) => {
-      if (call === 1) throw sqlError('40P01');
+  it('tries again after a deadlock, also during a flush, with a pause in between', async () => {
+    let isOver = false;
+    const { batcher, written, calls } = controlled(async (_outcomes, call) => {
+      if (!isOver && call < 1_000) throw sqlError('40P01');
       return nothing;
     });
     batcher.add(outcome('a'));
+    setTimeout(() => {
+      isOver = true;
+    }, 20);
     await batcher.flush(10_000_000);
     expect(written).toHaveLength(1);
+    expect(calls()).toBeLessThan(10);
   });
 
   it('keeps outcomes while the database is unavailable, reports that it is behind, and drops them after a minute', async () => {

@@ -37,6 +37,8 @@ const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
 const defaultBackoff = { firstMs: 100, mostMs: 5_000 };
 const retryWhileFlushingMs = 100;
+/** A write that lost a race (a deadlock, say) is soon tried again: the winner ends within milliseconds. */
+const conflictBackoff = { firstMs: 5, mostMs: 100 };
 
 /**
  * Records outcomes in batches: one INSERT per attempt costs ten times as much. A batch is tried until it is recorded or
@@ -110,7 +112,10 @@ export class OutcomeBatcher {
         const kind = kindOf(error);
         if (kind === 'data') return this.#writeApart(batch, error);
         if (this.#isTooLate(batch)) return this.#drop(batch, error);
-        if (kind === 'conflict') continue;
+        if (kind === 'conflict') {
+          await pause(backoffMs(failures, conflictBackoff));
+          continue;
+        }
         this.#options.log.warn({ err: error, outcomes: batch.length }, 'outcomes not recorded yet');
         await this.#waitAfter(failures);
       }
