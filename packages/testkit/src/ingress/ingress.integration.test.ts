@@ -25,6 +25,8 @@ describe.each(ingressNames)('startIngress: %s', (name) => {
   });
 
   it('fails with its output when it refuses the configuration', async () => {
-    await expect(startIngress(name, { port: await freePort(), config: 'nonsense {' })).rejects.toThrow(/unknown directive|unexpected token/i);
+    await expect(startIngress(name, { port: await freePort(), config: 'nonsense {' })).rejects.toThrow(
+      /unknown directive|unexpected token/i,
+    );
   });
 });
