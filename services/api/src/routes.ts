@@ -1,4 +1,4 @@
-import type { EventProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
@@ -8,7 +8,10 @@ import { createAuditService } from './audit/service.ts';
 import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
+import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import type { IdentityTokens } from './identity/identity-tokens.ts';
+import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { organizationRoutes } from './organizations/routes.ts';
@@ -34,15 +37,22 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
+    ...eventTypeRoutes({ cursors }),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
   ];
 }
 
+/** What the features of the internal listener are built from as well. */
+interface InternalFeatureParts extends FeatureParts {
+  metrics: Pick<ApiMetrics, 'event'>;
+  identityTokens: Pick<IdentityTokens, 'publicKeys'>;
+}
+
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, metrics }: FeatureParts & { metrics: Pick<ApiMetrics, 'event'> },
-  { emit }: Pick<EventProducer, 'emit'>,
+  { config, db, metrics, identityTokens }: InternalFeatureParts,
+  { emit }: Pick<BatchedProducer, 'emit'>,
 ) {
   const cursors = createCursors(config.keyRing);
   const findMissingOrganizations = createOrganizationDirectory(db);
@@ -50,6 +60,7 @@ export function internalRoutes(
     ...organizationRoutes(createOrganizationService({ db, cursors })),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
+    ...identityRoutes(identityTokens),
     ...eventRoutes({ emit, findMissingOrganizations, onEmitted: metrics.event }),
   ];
 }

@@ -52,7 +52,7 @@ export function buildRecording({ db, clock, log, metrics, publish }: PipelineOpt
     clock,
     log,
     record: (batch) => recordOutcomes(db, batch),
-    onRecorded: createAfterOutcome({
+    onFailuresRecorded: createAfterOutcome({
       releaseWaiting: (webhookId) => scheduler.releaseWaiting(webhookId),
       disable: autoDisable.disable,
     }),

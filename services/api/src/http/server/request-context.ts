@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import {
   type Clock,
+  isSafeRequestId,
   newUuid,
   type PublicId,
-  scrubSecrets,
   toPublicId,
   type Uuid,
 } from '@enterprise-api/shared/runtime';
@@ -73,12 +73,9 @@ function fromAbsoluteForm(target: string): string {
   return url === null ? target : url.pathname + url.search;
 }
 
-const acceptableId = /^[A-Za-z0-9._-]{1,128}$/;
-
 /** The caller's own id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
 export function requestIdOf(header: string | string[] | undefined): string {
-  const isSafe = typeof header === 'string' && acceptableId.test(header) && scrubSecrets(header) === header;
-  return isSafe ? header : toPublicId('req', newUuid());
+  return typeof header === 'string' && isSafeRequestId(header) ? header : toPublicId('req', newUuid());
 }
 
 /** Whether the head of a request announces a body. A chunked body may turn out to be empty. */
