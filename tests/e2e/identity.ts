@@ -9,7 +9,7 @@ export interface TestSigningKey {
 }
 
 /** What is wrong with a token. */
-export interface TokenDifferences {
+interface TokenDifferences {
   issuer?: string;
   /** Seconds from now; 300 by default. */
   expiresIn?: number;
