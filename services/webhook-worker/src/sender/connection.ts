@@ -27,6 +27,7 @@ const keepAliveMs = 30_000;
 const keepAliveMaxMs = 60_000;
 /** Close an idle connection this long before the server announced to: no request meets its closing. */
 const keepAliveMarginMs = 1_000;
+
 /** What all connections of a connector share. */
 export type ConnectionParts = {
   /** Opens a socket that leads to one of the route's addresses, or ends with an error. */
