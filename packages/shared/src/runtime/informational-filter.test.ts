@@ -1,14 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-
-<<<<<<<< HEAD:packages/shared/src/runtime/informational-filter.test.ts
-
 import { InformationalFilter } from './informational-filter.ts';
-
-========
-
-import { InformationalFilter } from './connection.ts';
-
->>>>>>>> trunk:services/webhook-worker/src/sender/connection-informational.test.ts
 
 const informational = 'HTTP/1.1 100 Continue\r\nx: y\r\n\r\n';
 const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n';
