@@ -1,4 +1,4 @@
-import type { EventProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
@@ -52,7 +52,7 @@ interface InternalFeatureParts extends FeatureParts {
 /** The features of `/internal/v1`. */
 export function internalRoutes(
   { config, db, metrics, identityTokens }: InternalFeatureParts,
-  { emit }: Pick<EventProducer, 'emit'>,
+  { emit }: Pick<BatchedProducer, 'emit'>,
 ) {
   const cursors = createCursors(config.keyRing);
   const findMissingOrganizations = createOrganizationDirectory(db);

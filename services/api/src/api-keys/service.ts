@@ -11,14 +11,16 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
-import { changedFields } from '../core/changed-fields.ts';
+import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import { invalid, isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
+  findKey,
   insertKey,
   type KeyChanges,
+  type KeyName,
   type KeyRow,
   listKeys,
   lockKey,
@@ -26,6 +28,8 @@ import {
   revokeKey,
   updateKey,
 } from './queries.ts';
+
+export type { KeyName };
 
 export interface ApiKeyServiceOptions {
   db: Database;
@@ -51,27 +55,33 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
       return paginate(cursors, request, scope, (page: PageQuestion) => listKeys(db, organizationId, page), present);
     },
 
-    update: async (transact: Transact, id: Uuid, input: UpdateApiKey): Promise<ApiKey | Problem> => {
+    get: async (name: KeyName): Promise<ApiKey | Problem> => {
+      const row = await findKey(db, name);
+      return row === undefined ? problem('not_found') : present(row);
+    },
+
+    update: async (transact: Transact, name: KeyName, input: UpdateApiKey): Promise<ApiKey | Problem> => {
       const changes = toChanges(input);
       if (isProblem(changes)) return changes;
       return transact(async ({ trx, changed }) => {
-        const before = await lockKey(trx, id);
+        const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
+        const { id } = before;
         const shown = present(await updateKey(trx, id, changes));
-        const fields = changedFields(present(before), shown, auditedFields);
+        const fields = fieldChanges(present(before), shown, auditedFields);
         const organizationId = before.organization_id;
-        await changed({ action: 'api_key.updated', objectId: id, organizationId, changedFields: fields });
+        await changed({ action: 'api_key.updated', objectId: id, organizationId, ...fields });
         return shown;
       });
     },
 
-    revoke: (transact: Transact, id: Uuid): Promise<Problem | undefined> =>
+    revoke: (transact: Transact, name: KeyName): Promise<Problem | undefined> =>
       transact(async ({ trx, changed }) => {
-        const before = await lockKey(trx, id);
+        const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
+        const { id, organization_id: organizationId } = before;
         await revokeKey(trx, id);
-        const organizationId = before.organization_id;
-        await changed({ action: 'api_key.deleted', objectId: id, organizationId, changedFields: [] });
+        await changed({ action: 'api_key.deleted', objectId: id, organizationId, ...noFieldChanges });
         return undefined;
       }),
   };
@@ -91,8 +101,8 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
       ip_allowlist: input.ip_allowlist ?? null,
       expires_at: input.expires_at ?? null,
     });
-    const fields = changedFields(null, present(row), auditedFields);
-    await changed({ action: 'api_key.created', objectId: row.id, organizationId, changedFields: fields });
+    const fields = fieldChanges(null, present(row), auditedFields);
+    await changed({ action: 'api_key.created', objectId: row.id, organizationId, ...fields });
     return { ...present(row), secret };
   });
 }

@@ -8,7 +8,7 @@ import {
   pageQuerySchema,
   subscribableEventTypeNames,
 } from '@enterprise-api/shared/contracts';
-import type { Principal } from '../auth/guard.ts';
+import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
