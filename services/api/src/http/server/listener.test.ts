@@ -71,9 +71,15 @@ async function askOnce(localAddress?: string): Promise<string> {
   return closed;
 }
 
-/** Asks on new connections until one is served: not closed for want of a place, and not too slow on a busy machine. */
-async function askUntilServed(): Promise<void> {
-  while (!/^HTTP\/1\.1 200 /.test(await askOnce()));
+/**
+ * Asks on new connections until one is served: not closed for want of a place, and not too slow on a busy machine.
+ *
+ * @returns the body
+ */
+async function askUntilServed(ask: () => Promise<string> = askOnce): Promise<string | undefined> {
+  let answer = '';
+  while (!answer.startsWith('HTTP/1.1 200 ')) answer = await ask();
+  return answer.split('\r\n\r\n').at(-1);
 }
 
 const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n';
@@ -112,7 +118,7 @@ describe('a slow client', () => {
       const { socket } = await open('127.0.0.1', { allowHalfOpen: true });
       socket.write('POST / HTTP/1.1\r\n');
     }
-    await askUntilServed();
+    expect(await askUntilServed()).toBe('ok');
   });
 
   it('that does not read its answers is disconnected', async () => {
@@ -121,18 +127,18 @@ describe('a slow client', () => {
       const { socket } = await open();
       socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
     }
-    await askUntilServed();
+    expect(await askUntilServed()).toBe('ok');
   });
 
   it('is disconnected when it sends nothing at all, or nothing after its first request', async () => {
     await start();
     const silent = await open();
-    let idle = '';
-    while (!idle.startsWith('HTTP/1.1 200 ')) {
+    const askAndStay = async () => {
       const { socket, closed } = await open();
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-      idle = await closed;
-    }
+      return closed;
+    };
+    expect(await askUntilServed(askAndStay)).toBe('ok');
     await silent.closed;
   });
 });
@@ -152,7 +158,7 @@ describe('connections', () => {
     await open();
     socket.destroy();
     // Our end knows of it before the other one does.
-    await askUntilServed();
+    expect(await askUntilServed()).toBe('ok');
   });
 
   it('of a trusted proxy count towards the total limit only', async () => {
