@@ -14,17 +14,26 @@ import { createFailureLimit } from './auth/failure-limit.ts';
 import { createForwardedForWarning } from './auth/forwarded-for-warning.ts';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard } from './auth/internal-guard.ts';
-import { createJudge } from './auth/judge.ts';
+import { createJudge, type Principal } from './auth/judge.ts';
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import { createRecentSuccesses } from './auth/recent-successes.ts';
 import type { ApiConfig } from './config.ts';
-import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
+import {
+  type Foundation,
+  openChangeFeed,
+  openDatabase,
+  openEventProducer,
+  openForwarder,
+  openRateLimiter,
+} from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
+import { createAreaForwarder } from './http/routing/forward-area.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
+import type { AreaForwarder } from './http/routing/serve-routes.ts';
 import { withAreas } from './http/routing/with-areas.ts';
 import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
 import { createClientAddressOf } from './http/server/client-address.ts';
@@ -98,12 +107,18 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
   const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.eventsNotified));
-  const publicApp = buildPublicApp(parts);
+  const forwarder = openForwarder(foundation, parts);
+  const publicApp = buildPublicApp(parts, createAreaForwarder(forwarder, new Set(config.upstreams.keys())));
   const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
   const internal = await listen(internalApp, internalPlace);
   closers.add('internal listener', internal.close);
-  const open = await listen(publicApp, { ...config.public, ...place, setting: 'API_HOST and API_PORT' });
+  const open = await listen(publicApp, {
+    ...config.public,
+    ...place,
+    setting: 'API_HOST and API_PORT',
+    onCut: forwarder.cutAll,
+  });
   closers.add('public listener', open.close);
   log.info({ public_url: open.url, internal_url: internal.url }, 'listening');
   return {
@@ -117,7 +132,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   };
 }
 
-function buildPublicApp(parts: Parts) {
+function buildPublicApp(parts: Parts, forwarder: AreaForwarder<Principal>) {
   const { config, db, log, clock, metrics, databaseHealth, life } = parts;
   const { withDatabaseCheck } = databaseHealth;
   const failures = createFailureLimit(config.authFailuresPerMinute, clock);
@@ -135,7 +150,8 @@ function buildPublicApp(parts: Parts) {
     requestContext: requestContextOptions('public', parts),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     api: {
-      table: withAreas(createRouteTable(publicRoutes(parts)), new Set()),
+      table: withAreas(createRouteTable(publicRoutes(parts)), forwarder.areas),
+      forwarder,
       guard: createPublicGuard(judge, createClientAddressOf(config.trustedProxies, createForwardedForWarning(log))),
       body: publicBody,
       actorOf: ({ key }) => toPublicId('key', key.id),

@@ -17,6 +17,9 @@ export interface ForwardingLimits extends TimeLimits {
   maxBodyBytes: number;
 }
 
+/** How a request ended that came to an area with an upstream. */
+export type ForwardOutcome = Outcome | 'rate_limited';
+
 export interface ForwarderOptions {
   upstreams: Upstreams;
   limits: ForwardingLimits;
@@ -26,9 +29,9 @@ export interface ForwarderOptions {
   clock: Pick<Clock, 'monotonic'>;
   /** The token that proves to the upstream that a request comes from us; undefined where no keys are set. */
   identityToken: (key: TokenSubject, audience: Area) => Promise<string | undefined> | string | undefined;
-  /** Told when a request goes to an upstream, and how it ended. */
+  /** Told when a request goes to an upstream, and how it ended. One that was `rate_limited` never started. */
   onStart?: (area: Area) => void;
-  onEnd?: (area: Area, outcome: Outcome | 'rate_limited') => void;
+  onEnd?: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => void;
 }
 
 /** A request that the guard has granted. */
@@ -75,6 +78,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       const permit = `${call.area} ${call.key.organization.id}`;
       if (!enter(permit)) {
         options.onEnd?.(call.area, 'rate_limited');
+        call.context.isRefused = true;
         const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
         return problem('rate_limited', { message, retryAfterSeconds: 1 });
       }
@@ -192,10 +196,10 @@ function exchangeOptions(
   };
 }
 
-async function run(exchange: Exchange, { area }: ForwardedCall, { onStart, onEnd }: ForwarderOptions) {
+async function run(exchange: Exchange, { area, context }: ForwardedCall, { onStart, onEnd }: ForwarderOptions) {
   onStart?.(area);
   exchange.start();
   const { outcome, problem: found } = await exchange.result;
-  onEnd?.(area, outcome);
+  onEnd?.(area, outcome, context.upstreamMs);
   return found;
 }

@@ -81,7 +81,8 @@ export async function createForwardingFixture(options: FixtureOptions = {}): Pro
     onEnd: (_area, outcome) => outcomes.push(outcome),
   });
   const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies: ['127.0.0.0/8'] };
-  const listener = await listen(serve(forwarder, contexts), place, listenerLimits(options.requestMs));
+  const onCut = forwarder.cutAll;
+  const listener = await listen(serve(forwarder, contexts), { ...place, onCut }, listenerLimits(options.requestMs));
   const clients = new Set<Socket>();
   const open = () => {
     const client = openClient(Number(new URL(listener.url).port));

@@ -51,6 +51,8 @@ export interface ListenPlace {
   setting: string;
   trustedProxies: readonly string[];
   onMalformedRequest?: (request: MalformedRequest) => void;
+  /** Called when a stop has taken too long, before the connections that are still open are cut. */
+  onCut?: () => void;
 }
 
 /** @throws an error that names the settings, when the address cannot be used */
@@ -71,7 +73,7 @@ export async function listen(
   const host = family === 'IPv6' ? `[${address}]` : address;
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= closeGently(server);
+    closing ??= closeGently(server, place.onCut);
     return closing;
   };
   return { url: `http://${host}:${port}`, close };
@@ -113,12 +115,15 @@ function createHttpServer(
  * the port is closed first, requests that still arrive are answered with `Connection: close`, and connections that stay
  * idle are closed 400 ms later.
  */
-async function closeGently(server: Server): Promise<void> {
+async function closeGently(server: Server, onCut: ListenPlace['onCut']): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     TcpServer.prototype.close.call(server, () => resolve());
   });
   const closeIdle = setTimeout(() => server.close(), lastRequestWithinMs);
-  const cutAll = setTimeout(() => server.closeAllConnections(), closeWithinMs);
+  const cutAll = setTimeout(() => {
+    onCut?.();
+    server.closeAllConnections();
+  }, closeWithinMs);
   await closed;
   clearTimeout(closeIdle);
   clearTimeout(cutAll);

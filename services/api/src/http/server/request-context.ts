@@ -29,8 +29,6 @@ export interface RequestContext {
   isRefused?: boolean;
   organizationId?: Uuid;
   keyId?: Uuid;
-  /** What the request is counted under in the organization's usage; a request without it is not counted. */
-  area?: UsageArea;
   /** Bytes of the request's body that were read, and of the answer's body that were written. */
   bytesIn: number;
   bytesOut: number;
