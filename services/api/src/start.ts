@@ -178,6 +178,7 @@ function buildInternalApp(parts: Parts, door: Door, producer: BatchedProducer) {
       guard: createInternalGuard(secrets),
       body: internalBody,
       actorOf: () => 'internal',
+      readsActor: true,
       transactAs: parts.transactAs,
       withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
       checkResponses: parts.checkResponses,

@@ -2,7 +2,7 @@ import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
-import type { Capacity } from '../scheduler/capacity.ts';
+import type { Capacity } from '../pipeline/types.ts';
 
 export interface DispatchPage {
   /** Webhooks are visited in the order of their ids, from behind this one. */
@@ -27,6 +27,8 @@ const repeatedLeaseSecondsLimit = 3_600;
 /** Tests of one webhook that one run leases. */
 const testsPerWebhook = 5;
 
+const leaseColumnsOfLeased = leaseColumns('l');
+
 /**
  * Leases due deliveries, at most each webhook's capacity: first attempts, retries, released leases, redeliveries and the
  * deliveries of dead processes are all the same here. Bodies are not joined: with them the planner read all of `events`.
@@ -40,7 +42,7 @@ export async function leaseDueDeliveries(
   const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
     with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(capacity)}, ${picked(capacity)},
     ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
-    select v.visited, v.cursor, v.not_enabled, v.share, ${leaseColumns('l')}, c.version as webhook_version, c.in_turn
+    select v.visited, v.cursor, v.not_enabled, v.share, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
     from walk v left join (leased l join chosen c on c.id = l.id) on true`.execute(db);
   const summary = rows[0];
   const leases = rows.filter((row) => row.id !== null);

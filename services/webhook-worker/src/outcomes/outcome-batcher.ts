@@ -14,7 +14,8 @@ export interface OutcomeBatcherOptions {
   record: (outcomes: Outcome[]) => Promise<Recorded>;
   clock: Clock;
   log: Logger;
-  onRecorded: (recorded: Recorded, outcomes: Outcome[]) => void;
+  /** Called for a recorded batch with a failure in it. Attempts that deliver change nothing beyond their rows. */
+  onFailuresRecorded: (recorded: Recorded, outcomes: Outcome[]) => void;
   /** Outcomes that could not be recorded: their leases run out, and their deliveries are sent again. */
   onDropped: (outcomes: number) => void;
   /** Waits between tries. */
@@ -120,7 +121,7 @@ export class OutcomeBatcher {
         await this.#waitAfter(failures);
       }
     }
-    this.#options.onRecorded(recorded, outcomes);
+    if (outcomes.some(({ result }) => result !== 'delivered')) this.#options.onFailuresRecorded(recorded, outcomes);
   }
 
   /** One outcome of the batch cannot be stored: halving finds it, and it is recorded without the receiver's text. */
