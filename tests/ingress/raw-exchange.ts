@@ -24,7 +24,7 @@ export interface RawAnswer {
 }
 
 /** The bytes of a request after which the server is to close the connection. */
-export function requestBytes({ method = 'GET', target, headers = [], body = '' }: RawRequest): Buffer {
+function requestBytes({ method = 'GET', target, headers = [], body = '' }: RawRequest): Buffer {
   const lines = [`${method} ${target} HTTP/1.1`, 'Host: 127.0.0.1'];
   const length = Buffer.byteLength(body);
   if (length > 0) lines.push(`Content-Length: ${length}`);
