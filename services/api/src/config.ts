@@ -26,6 +26,8 @@ export interface ApiConfig {
   internal: { host: string; port: number };
   /** Each is accepted on the internal listener; there are several during a rotation. */
   internalSecrets: string[];
+  /** Each is accepted for forward authentication, and for nothing else. */
+  authorizeSecrets: string[];
   trustedProxies: string[];
   /** Requests per minute and organization. */
   rateLimits: Readonly<Record<ApiPlan, number>>;
@@ -92,6 +94,7 @@ const settings = {
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: portSchema.default(3001),
   INTERNAL_API_SECRET: internalSecretsSchema,
+  INTERNAL_AUTHORIZE_SECRET: internalSecretsSchema.default([]),
   API_TRUSTED_PROXIES: addressRangesSetting.default([]),
   API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
   API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
@@ -108,8 +111,14 @@ type Settings = z.output<z.ZodObject<typeof settings>>;
 
 /** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
-  const rules = { secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'IDENTITY_SIGNING_KEYS'], known: settingNames };
-  const parsed = parseEnvironment(settings, environment, rules, samePortProblems);
+  const rules = {
+    secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'INTERNAL_AUTHORIZE_SECRET', 'IDENTITY_SIGNING_KEYS'],
+    known: settingNames,
+  };
+  const parsed = parseEnvironment(settings, environment, rules, (values) => [
+    ...samePortProblems(values),
+    ...sameSecretProblems(values),
+  ]);
   if (!parsed.ok) return parsed;
   return { ok: true, config: toConfig(parsed.settings), warnings: parsed.warnings };
 }
@@ -121,6 +130,12 @@ function samePortProblems(values: Settings): string[] {
   return samePort && overlap ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not public'] : [];
 }
 
+/** A secret that is both would open more to an ingress than it is meant to. */
+function sameSecretProblems(values: Settings): string[] {
+  const isShared = values.INTERNAL_AUTHORIZE_SECRET.some((secret) => values.INTERNAL_API_SECRET.includes(secret));
+  return isShared ? ['INTERNAL_AUTHORIZE_SECRET: must differ from INTERNAL_API_SECRET, which may do everything'] : [];
+}
+
 function toConfig(values: Settings): ApiConfig {
   return {
     databaseUrl: values.DATABASE_URL,
@@ -129,6 +144,7 @@ function toConfig(values: Settings): ApiConfig {
     public: { host: values.API_HOST, port: values.API_PORT },
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
     internalSecrets: values.INTERNAL_API_SECRET,
+    authorizeSecrets: values.INTERNAL_AUTHORIZE_SECRET,
     trustedProxies: values.API_TRUSTED_PROXIES,
     rateLimits: values.API_RATE_LIMITS,
     authFailuresPerMinute: values.API_AUTH_FAILURES,

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Area } from '@enterprise-api/shared/contracts';
-import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
+import type { Clock } from '@enterprise-api/shared/runtime';
 import { invalid, type Problem, problem } from '../core/problem.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
 import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';
+import { identityHeaders } from '../identity/identity-headers.ts';
 import type { TokenSubject } from '../identity/identity-tokens.ts';
 import { createConcurrencyLimit } from './concurrency.ts';
 import { type ConnectionPool, createConnectionPool, createUpstreamTrust } from './connection-pool.ts';
@@ -44,7 +45,8 @@ interface ForwardedCall {
 }
 
 export interface Forwarder {
-  has(area: Area): boolean;
+  /** Those that have an upstream. */
+  readonly areas: ReadonlySet<Area>;
   /**
    * Passes a request on to the upstream of its area, and the answer to the client.
    *
@@ -69,7 +71,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const { enter, leave } = createConcurrencyLimit(options.limits.concurrency);
   const underWay = new Set<Exchange>();
   return {
-    has: (area) => targets.has(area),
+    areas: new Set(targets.keys()),
     forward: async (request, response, call) => {
       const target = targets.get(call.area);
       if (target === undefined) return problem('not_found');
@@ -155,10 +157,7 @@ async function headersTo(
   const headers = headersToPass(request.rawHeaders);
   const added = {
     'X-Request-Id': context.requestId,
-    'X-Organization-Id': toPublicId('org', key.organization.id),
-    'X-Organization-Plan': key.organization.plan,
-    'X-Api-Key-Id': toPublicId('key', key.id),
-    'X-Api-Key-Scopes': key.scopes.join(' '),
+    ...identityHeaders(key),
     'X-Forwarded-For': context.clientAddress ?? 'unknown',
     'X-Forwarded-Proto': protocolOf(request, trustedProxies),
   };

@@ -1,4 +1,3 @@
-import type { Area } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../../auth/judge.ts';
 import type { Forwarder } from '../../forwarding/forwarder.ts';
 import { requestContextOf } from '../server/request-context.ts';
@@ -6,9 +5,9 @@ import { sendProblem } from './respond.ts';
 import type { AreaForwarder } from './serve-routes.ts';
 
 /** Passes requests on by a forwarder, and answers those that it refuses or whose upstream gives no answer. */
-export function createAreaForwarder(forwarder: Forwarder, areas: ReadonlySet<Area>): AreaForwarder<Principal> {
+export function createAreaForwarder(forwarder: Forwarder): AreaForwarder<Principal> {
   return {
-    areas,
+    areas: forwarder.areas,
     forward: async (request, response, { area, key }) => {
       const call = { area, key, target: request.originalUrl, context: requestContextOf(response) };
       const found = await forwarder.forward(request, response, call);
