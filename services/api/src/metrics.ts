@@ -1,4 +1,4 @@
-import type { NotificationOutcome, WrittenEvent } from '@enterprise-api/shared/events';
+import type { WrittenEvent } from '@enterprise-api/shared/events';
 import {
   clockOffsetGauge,
   type Database,
@@ -6,6 +6,7 @@ import {
   ledgerFigures,
   ledgerGauges,
 } from '@enterprise-api/shared/ledger';
+import type { NotificationOutcome } from '@enterprise-api/shared/queue';
 import {
   Counter,
   createMetrics,

@@ -14,8 +14,9 @@ import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import type { ApiMetrics } from './metrics.ts';
+import { findExistingOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
-import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
+import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
@@ -55,12 +56,15 @@ export function internalRoutes(
   { emit }: Pick<BatchedProducer, 'emit'>,
 ) {
   const cursors = createCursors(config.keyRing);
-  const findMissingOrganizations = createOrganizationDirectory(db);
   return [
     ...organizationRoutes(createOrganizationService({ db, cursors })),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
-    ...eventRoutes({ emit, findMissingOrganizations, onEmitted: metrics.event }),
+    ...eventRoutes({
+      emit,
+      findExistingOrganizations: (ids) => findExistingOrganizations(db, ids),
+      onEmitted: metrics.event,
+    }),
   ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createNotifier, type NotificationOutcome } from './notifier.ts';
+import { createNotifier, type NotificationOutcome } from './enqueue.ts';
 
 function bench(queue: { add?: () => Promise<void>; waiting?: () => Promise<number> } = {}) {
   const jobs: string[][] = [];
