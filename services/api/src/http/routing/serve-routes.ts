@@ -6,12 +6,12 @@ import { isProblem, type Problem, problem } from '../../core/problem.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
 import { fingerprint } from '../../idempotency/idempotency-key.ts';
 import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
-import { type BodyLimits, type Input, readInput, resolveIds } from '../parsing/read-input.ts';
+import { type BodyLimits, type Input, readInput } from '../parsing/read-input.ts';
 import type { RequestTarget } from '../parsing/request-target.ts';
 import { requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
 import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
-import { existing, type Operation, type RouteTable } from './route-table.ts';
+import { existing, type Operation, type RouteTable, resolveIds } from './route-table.ts';
 
 /** Authenticates and authorizes by the head of the request alone, before its body is read. */
 export type Guard<Access> = (
