@@ -13,6 +13,7 @@ export * from './ledger/lock-wait.ts';
 export * from './load/in-parallel.ts';
 export * from './load/quantile.ts';
 export * from './load/steady-load.ts';
+export * from './lowest.ts';
 export * from './network/dns-server.ts';
 export * from './network/fault-proxy.ts';
 export * from './processes/fleet.ts';

@@ -8,7 +8,7 @@ import { fingerprint } from '../../idempotency/idempotency-key.ts';
 import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
 import { type BodyLimits, type Input, readInput } from '../parsing/read-input.ts';
 import type { RequestTarget } from '../parsing/request-target.ts';
-import { requestContextOf } from '../server/request-context.ts';
+import { forbidStorage, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
 import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
 import { existing, type Operation, type RouteTable, resolveIds } from './route-table.ts';
@@ -60,6 +60,7 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
   const runExclusive = createKeyedMutex();
   return async (request, response) => {
     const context = requestContextOf(response);
+    forbidStorage(response);
     const operation = table.find(request.method, context.target.path);
     if (operation.kind !== 'unknown')
       context.route = operation.kind === 'route' ? operation.route.path : operation.path;
