@@ -149,7 +149,8 @@ async function runAlways<Access>(
 ): Promise<Answer> {
   let stillWanted: IsWanted = () => true;
   const isWanted: IsWanted = (forMs) => stillWanted(forMs);
-  const outcome = run(transactAs(isWanted), isWanted);
+  const transact: Transact = (work) => transactAs(isWanted)(work);
+  const outcome = run(transact, isWanted);
   // A handler that answers at once needs no database, and no check of it.
   if (!(outcome instanceof Promise)) return call.render(outcome);
   const checked = await withDatabaseCheck((asked) => {
