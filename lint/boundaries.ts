@@ -75,6 +75,11 @@ const boundaries: Boundary[] = [
     allowedIn: [...tools, ...tests],
   },
   {
+    imports: ['jose', 'jose/*'],
+    message: 'Identity tokens are signed in identity/ alone, which caches them.',
+    allowedIn: ['services/api/src/identity/**', ...tests],
+  },
+  {
     imports: ['kysely', 'kysely/*'],
     message: 'SQL belongs in named functions of queries.ts, ledger/ or events/, one statement each.',
     allowedIn: [

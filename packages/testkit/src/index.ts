@@ -1,3 +1,6 @@
+export * from './attacks/forged-headers.ts';
+export * from './attacks/request-targets.ts';
+export * from './attacks/smuggling.ts';
 export * from './embedded-postgres/embedded-postgres.ts';
 export * from './embedded-postgres/own-postgres.ts';
 export * from './http/api-client.ts';

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from './config.ts';
 
@@ -27,6 +31,7 @@ describe('the settings', () => {
         rateLimits: { pro: 300, business: 1_200, enterprise: 6_000 },
         authFailuresPerMinute: 600,
         allowedPrivateCidrs: [],
+        identitySigningKeys: undefined,
         logLevel: 'info',
       },
     });
@@ -64,6 +69,10 @@ describe('the settings', () => {
     ['INTERNAL_API_SECRET', `no bearer token ${'x'.repeat(32)}`],
     ['SECRETS_ENCRYPTION_KEYS', 'k1:AAAA'],
     ['WEBHOOK_ALLOWED_PRIVATE_CIDRS', 'localhost'],
+    ['IDENTITY_SIGNING_KEYS', 'k1'],
+    ['IDENTITY_SIGNING_KEYS', `k1:${Buffer.alloc(31, 1).toString('base64')}`],
+    ['IDENTITY_SIGNING_KEYS', `${ring},${ring}`],
+    ['IDENTITY_SIGNING_KEYS', `${ring},`],
     ['DATABASE_URL', 'mysql://x'],
     ['REDIS_URL', 'http://x'],
     ['INTERNAL_PORT', '3000'],
@@ -80,8 +89,9 @@ describe('the settings', () => {
       DATABASE_URL: 'hunter2',
       INTERNAL_API_SECRET: 'hunter2',
       SECRETS_ENCRYPTION_KEYS: 'k:hunter2',
+      IDENTITY_SIGNING_KEYS: 'k:hunter2',
     });
-    expect(problems).toHaveLength(3);
+    expect(problems).toHaveLength(4);
     expect(problems.join()).not.toContain('hunter2');
   });
 
@@ -93,6 +103,15 @@ describe('the settings', () => {
   it('accept two internal secrets while one replaces the other', () => {
     const parsed = parseConfig({ ...good, INTERNAL_API_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}` });
     expect(parsed.ok && parsed.config.internalSecrets).toEqual(['a'.repeat(32), 'b'.repeat(32)]);
+  });
+
+  it('accept signing keys from a file, the first of which signs', () => {
+    const file = join(tmpdir(), `signing-keys-${randomUUID()}`);
+    writeFileSync(file, `${ring.replace('k1', 'new')},${ring.replace('k1', 'old')}\n`);
+    const parsed = parseConfig({ ...good, IDENTITY_SIGNING_KEYS_FILE: file });
+    rmSync(file);
+    expect(parsed.ok && parsed.config.identitySigningKeys?.map(({ id }) => id)).toEqual(['new', 'old']);
+    expect(parsed.ok && parsed.warnings).toEqual([]);
   });
 
   it('warn about unknown names that resemble a setting', () => {

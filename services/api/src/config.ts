@@ -27,6 +27,8 @@ export interface ApiConfig {
   /** Failed authentications per minute and address. */
   authFailuresPerMinute: number;
   allowedPrivateCidrs: string[];
+  /** Sign identity tokens; undefined when there are none to be. */
+  identitySigningKeys: KeyRing | undefined;
   logLevel: LogLevel;
 }
 
@@ -80,12 +82,13 @@ const settings = {
   API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
   API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
+  IDENTITY_SIGNING_KEYS: keyRingSetting.optional(),
 };
 type Settings = z.output<z.ZodObject<typeof settings>>;
 
 /** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
-  const rules = { secrets: [...commonSecrets, 'INTERNAL_API_SECRET'], known: settingNames };
+  const rules = { secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'IDENTITY_SIGNING_KEYS'], known: settingNames };
   const parsed = parseEnvironment(settings, environment, rules, samePortProblems);
   if (!parsed.ok) return parsed;
   return { ok: true, config: toConfig(parsed.settings), warnings: parsed.warnings };
@@ -110,6 +113,7 @@ function toConfig(values: Settings): ApiConfig {
     rateLimits: values.API_RATE_LIMITS,
     authFailuresPerMinute: values.API_AUTH_FAILURES,
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
+    identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,
   };
 }

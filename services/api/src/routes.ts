@@ -9,6 +9,8 @@ import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import { eventRoutes } from './events/routes.ts';
+import type { IdentityTokens } from './identity/identity-tokens.ts';
+import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { organizationRoutes } from './organizations/routes.ts';
@@ -39,9 +41,15 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
   ];
 }
 
+/** What the features of the internal listener are built from as well. */
+interface InternalFeatureParts extends FeatureParts {
+  metrics: Pick<ApiMetrics, 'event'>;
+  identityTokens: Pick<IdentityTokens, 'publicKeys'>;
+}
+
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, metrics }: FeatureParts & { metrics: Pick<ApiMetrics, 'event'> },
+  { config, db, metrics, identityTokens }: InternalFeatureParts,
   { emit }: Pick<EventProducer, 'emit'>,
 ) {
   const cursors = createCursors(config.keyRing);
@@ -50,6 +58,7 @@ export function internalRoutes(
     ...organizationRoutes(createOrganizationService({ db, cursors })),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
+    ...identityRoutes(identityTokens),
     ...eventRoutes({ emit, findMissingOrganizations, onEmitted: metrics.event }),
   ];
 }

@@ -29,6 +29,7 @@ import { listen } from './http/server/listener.ts';
 import type { RequestContextOptions } from './http/server/request-context.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
+import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 
@@ -69,6 +70,7 @@ interface Parts extends Foundation {
   keyCache: KeyCache;
   rateLimiter: RateLimiter;
   databaseHealth: DatabaseHealth;
+  identityTokens: IdentityTokens;
   life: { stopping: boolean };
   checkResponses: boolean;
 }
@@ -87,7 +89,9 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const life = { stopping: false };
   const transactAs = createTransact({ db, log, notify });
   const rateLimiter = await openRateLimiter(foundation);
-  const parts = { ...foundation, ...opened, metrics, transactAs, keyCache, rateLimiter, life, checkResponses };
+  const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
+  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, life, checkResponses };
+  const parts = { ...foundation, ...opened, ...built };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
   const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.eventsNotified));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventTypeSchema } from './event-types.ts';
-import { pageQueryShape } from './pagination.ts';
-import { instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+import { orderSchema, pageQueryShape } from './pagination.ts';
+import { forwardPeriod, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** `pending` waits for an attempt, the first or the next. The other statuses are final until a retry or a replay. */
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -42,15 +42,18 @@ function repeatable<Item extends z.ZodType>(item: Item) {
     .optional();
 }
 
-export const listDeliveriesQuerySchema = z.strictObject({
-  ...pageQueryShape,
-  webhook_id: publicIdSchema('whk').optional(),
-  event_id: publicIdSchema('evt').optional(),
-  event_type: repeatable(eventTypeSchema),
-  status: repeatable(deliveryStatusSchema),
-  since: instantSchema.optional(),
-  until: instantSchema.optional(),
-});
+export const listDeliveriesQuerySchema = forwardPeriod(
+  z.strictObject({
+    ...pageQueryShape,
+    order: orderSchema,
+    webhook_id: publicIdSchema('whk').optional(),
+    event_id: publicIdSchema('evt').optional(),
+    event_type: repeatable(eventTypeSchema),
+    status: repeatable(deliveryStatusSchema),
+    since: instantSchema.optional(),
+    until: instantSchema.optional(),
+  }),
+);
 export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuerySchema>;
 
 /** A delivery: one event on its way to one webhook, from the fan-out to success, failure or cancellation. */
@@ -77,15 +80,21 @@ export type Delivery = z.infer<typeof deliverySchema>;
 const replayableSchema = z.enum(['failed', 'canceled', 'succeeded']);
 
 /** POST /v1/webhooks/{id}/replay: the deliveries created from `since` on and before `until`. */
-export const replayRequestSchema = z.strictObject({
-  since: instantSchema,
-  until: instantSchema.optional(),
-  status: z.array(replayableSchema).min(1).max(replayableSchema.options.length).default(['failed', 'canceled']),
-});
+export const replayRequestSchema = forwardPeriod(
+  z.strictObject({
+    since: instantSchema,
+    until: instantSchema.optional(),
+    status: z.array(replayableSchema).min(1).max(replayableSchema.options.length).default(['failed', 'canceled']),
+  }),
+);
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 
-/** How many deliveries a replay made due again. */
-export const replaySchema = z.strictObject({ object: z.literal('replay'), matched: z.number().int() });
+/** How many deliveries a replay made due again; `has_more` says that there were more than one replay takes. */
+export const replaySchema = z.strictObject({
+  object: z.literal('replay'),
+  matched: z.number().int(),
+  has_more: z.boolean(),
+});
 export type Replay = z.infer<typeof replaySchema>;
 
 const millisecondsSchema = z.number().nullable();

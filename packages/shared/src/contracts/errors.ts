@@ -74,6 +74,16 @@ export const errorCatalogue = {
     message: 'The request did not arrive in time. Send it again.',
   },
   malformed_request: { status: 400, type: 'invalid_request_error', message: 'The request is not valid HTTP.' },
+  upstream_unavailable: {
+    status: 502,
+    type: 'api_error',
+    message: 'The service that owns this path is unavailable.',
+  },
+  upstream_timeout: {
+    status: 504,
+    type: 'api_error',
+    message: 'The service that owns this path did not answer in time.',
+  },
   internal_error: { status: 500, type: 'api_error', message: 'Something went wrong on our side.' },
   service_unavailable: {
     status: 503,

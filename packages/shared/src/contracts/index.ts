@@ -1,4 +1,5 @@
 export * from './api-keys.ts';
+export * from './areas.ts';
 export * from './audit.ts';
 export * from './deliveries.ts';
 export * from './delivery-headers.ts';
@@ -7,6 +8,7 @@ export * from './errors.ts';
 export * from './event-types.ts';
 export * from './events.ts';
 export * from './exact-json.ts';
+export * from './identity.ts';
 export * from './organizations.ts';
 export * from './pagination.ts';
 export * from './plans.ts';

@@ -14,10 +14,14 @@ export const pageQueryShape = {
   cursor: z.string().optional(),
 };
 
+/** The order of a list's rows by `created_at`: newest first unless the oldest are asked for first. */
+export const orderSchema = z.enum(['asc', 'desc']).default('desc');
+export type Order = z.output<typeof orderSchema>;
+
 /** The query of a list without filters. */
 export const pageQuerySchema = z.strictObject(pageQueryShape);
 
-/** The answer of every list: newest first. */
+/** The answer of every list: newest first, where no other order is asked for. */
 export function listSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     object: z.literal('list'),

@@ -20,6 +20,16 @@ export const instantSchema = z.iso
   .transform((text) => new Date(text))
   .refine((date) => date.getTime() >= 0 && date.getTime() < 253_402_300_800_000, 'must be between 1970 and 9999');
 
+/** Refuses a period that contains nothing: `since` is inclusive and `until` exclusive. */
+export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefined; until?: Date | undefined }>>(
+  schema: Schema,
+): Schema {
+  return schema.refine(({ since, until }) => since === undefined || until === undefined || since < until, {
+    path: ['until'],
+    error: 'must be later than since',
+  });
+}
+
 /** Text that both PostgreSQL and JSON can store: no NUL, no lone surrogates. */
 export const textSchema = z
   .string()

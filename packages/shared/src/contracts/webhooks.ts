@@ -56,6 +56,8 @@ export const webhookSchema = z.strictObject({
   disabled_reason: z.enum(disabledReasons).nullable(),
   failing_since: timestampSchema.nullable(),
   disable_at: timestampSchema.nullable(),
+  /** Until then the secret before the last rotation is in use too; null when only one is. */
+  previous_secret_expires_at: timestampSchema.nullable(),
   created_at: timestampSchema,
   updated_at: timestampSchema,
 });

@@ -27,6 +27,16 @@ describe('the logger', () => {
     );
   });
 
+  it('redacts a JWT, such as an identity token', () => {
+    const token = 'eyJhbGciOiJFZERTQSIsImtpZCI6ImsxIn0.eyJvcmciOiJvcmdfMDFoIn0.Zk3qv_T-9aBc';
+    expect(scrubSecrets(`{"headers":{"x-identity-token":"${token}"},"text":"with ${token}."}`)).toBe(
+      '{"headers":{"x-identity-token":"eyJ[redacted]"},"text":"with eyJ[redacted]."}',
+    );
+    expect(scrubSecrets('eyJ alone, www.eyjafjallajokull.example.com')).toBe(
+      'eyJ alone, www.eyjafjallajokull.example.com',
+    );
+  });
+
   it('does not redact ids nor prefixes without a secret', () => {
     expect(scrubSecrets('nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w')).toBe(
       'nwk_ keys, whsec_ and evt_01h2e8kqvbfwea724h75qc655w',

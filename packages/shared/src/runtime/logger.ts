@@ -29,12 +29,14 @@ interface LogMethod {
   (message: string): void;
 }
 
-const secretPattern = /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)[\w.~+/=-]{6,}/gi;
-const mayHoldSecret = /nwk_|whsec_|bearer /i;
+/** `eyJ` is how every JWT begins: `{"` in base64. */
+const secretPattern =
+  /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)[\w.~+/=-]{6,}|(eyJ)[\w-]{17,}\.[\w-]{10,}\.[\w-]*/gi;
+const mayHoldSecret = /nwk_|whsec_|bearer |eyJ/i;
 
 /**
  * One JSON object per line. Call sites log selected fields, never bodies or headers; as a last step every line is
- * searched for keys, webhook secrets and bearer tokens, wherever in the text they stand.
+ * searched for keys, webhook secrets, bearer tokens and JWTs, wherever in the text they stand.
  *
  * @param destination by default standard output, which never makes the process wait: see {@link openStandardOutput}
  */
@@ -69,7 +71,7 @@ function isObject(value: unknown): boolean {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** Replaces whatever looks like an API key, a webhook secret or a bearer token; the prefix stays, to show what it was. */
+/** Replaces whatever looks like an API key, a webhook secret, a bearer token or a JWT; the prefix stays, to show what it was. */
 export function scrubSecrets(text: string): string {
-  return mayHoldSecret.test(text) ? text.replace(secretPattern, '$1$2[redacted]') : text;
+  return mayHoldSecret.test(text) ? text.replace(secretPattern, '$1$2$3[redacted]') : text;
 }

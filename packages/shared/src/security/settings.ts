@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { canonicalCidr } from './cidr.ts';
 import { type KeyRing, parseKeyRing } from './key-ring.ts';
 
-/** `SECRETS_ENCRYPTION_KEYS`: the key ring that seals webhook secrets. Its error messages never contain a key's bytes. */
+/**
+ * `id:base64(32 bytes)[,…]`: the key ring that seals webhook secrets, or the seeds that sign identity tokens. Its error
+ * messages never contain a key's bytes.
+ */
 export const keyRingSetting = z.string().transform((text, context): KeyRing => {
   const parsed = parseKeyRing(text);
   if (parsed.ok) return parsed.keys;

@@ -30,9 +30,9 @@ export interface DeliveryFilter {
 }
 
 /**
- * One page of the history, newest first. An index serves every filter (`query-plans.integration.test.ts` holds it to
- * that): by event, by webhook and status, by type. Where no index has all wanted rows in their order, the newest rows of
- * several parts are merged.
+ * One page of the history, newest or oldest first. An index serves every filter (`query-plans.integration.test.ts` holds it to
+ * that): by event, by webhook and status, by type. Where no index has all wanted rows in their order, the first rows
+ * of several parts are merged.
  */
 export async function listDeliveries(
   db: Database,
@@ -62,11 +62,12 @@ export async function listDeliveries(
   return selectPage(db, page, sql`${types} cross join lateral ${ofType} as d`);
 }
 
-/** The newest rows `d` of a from-clause. */
+/** The first rows `d` of a from-clause, in the order of the page. */
 async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unknown>): Promise<ListedDelivery[]> {
+  const direction = sql.raw(page.order);
   const { rows } = await sql<ListedDelivery>`
     select d.*, ${waitingFor} as waiting_for from ${from}
-    order by d.created_at desc, d.id desc limit ${page.limit}`.execute(db);
+    order by d.created_at ${direction}, d.id ${direction} limit ${page.limit}`.execute(db);
   return rows;
 }
 
@@ -85,8 +86,8 @@ function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter
   return query
     .where(hasEffectiveStatus(statuses))
     .where(isAfter(page, 'deliveries'))
-    .orderBy('deliveries.created_at', 'desc')
-    .orderBy('deliveries.id', 'desc')
+    .orderBy('deliveries.created_at', page.order)
+    .orderBy('deliveries.id', page.order)
     .limit(page.limit);
 }
 

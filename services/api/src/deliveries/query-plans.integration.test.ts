@@ -48,7 +48,7 @@ beforeAll(async () => {
     select gen_random_uuid() from generate_series(1, 5000) union all select unnest(${webhookIds}::uuid[])`.execute(db);
   for (const table of ['deliveries', 'attempts', 'events', 'webhook_health'])
     await sql`analyze ${sql.table(table)}`.execute(db);
-  const [one] = await listDeliveries(db, organizationId, { after: null, limit: 1 }, {});
+  const [one] = await listDeliveries(db, organizationId, { after: null, limit: 1, order: 'desc' }, {});
   if (one === undefined) throw new Error('no delivery');
   eventId = one.event_id;
 });
@@ -111,7 +111,8 @@ function rowsRead(plan: readonly Plan[]): number {
   );
 }
 
-const first: PageQuestion = { after: null, limit: 26 };
+const first: PageQuestion = { after: null, limit: 26, order: 'desc' };
+const oldestFirst: PageQuestion = { ...first, order: 'asc' };
 const someTypes = [
   undefined,
   ['consultation.completed'],
@@ -127,10 +128,10 @@ const someStatuses: (DeliveryStatus[] | undefined)[] = [
 ];
 
 describe('the history', () => {
-  const pages = () => [
-    first,
-    { after: { createdAt: new Date(Date.now() - 20_000_000).toISOString(), id: newUuid() }, limit: 26 },
-  ];
+  const pages = (): PageQuestion[] => {
+    const after = { createdAt: new Date(Date.now() - 20_000_000).toISOString(), id: newUuid() };
+    return [first, oldestFirst, { ...first, after }, { ...oldestFirst, after }];
+  };
   const filters = () => {
     const found: DeliveryFilter[] = [];
     for (const webhookId of [undefined, webhookIds[3]]) {

@@ -11,11 +11,11 @@ export type DeliveryService = ReturnType<typeof createDeliveryService>;
 
 export function createDeliveryService({ db, cursors }: { db: Database; cursors: Cursors }) {
   return {
-    list: (organizationId: Uuid, { cursor, limit, ...filters }: ListDeliveriesQuery) => {
+    list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
       const ask = (page: PageQuestion) => listDeliveries(db, organizationId, page, filter);
-      return paginate(cursors, { cursor, limit }, scope, ask, presentDelivery);
+      return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
 
     get: async (organizationId: Uuid, id: Uuid): Promise<DeliveryDetail | Problem> => {
@@ -31,7 +31,7 @@ export function createDeliveryService({ db, cursors }: { db: Database; cursors: 
 }
 
 /** The filters with UUIDs in place of public ids. */
-function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit'>): DeliveryFilter {
+function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit' | 'order'>): DeliveryFilter {
   return {
     webhookId: toUuid('whk', filters.webhook_id),
     eventId: toUuid('evt', filters.event_id),

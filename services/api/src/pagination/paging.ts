@@ -1,4 +1,4 @@
-import type { Page } from '@enterprise-api/shared/contracts';
+import type { Order, Page } from '@enterprise-api/shared/contracts';
 import { invalid, type Problem } from '../core/problem.ts';
 import type { CursorScope, Cursors, Position } from './cursor.ts';
 
@@ -13,6 +13,7 @@ export interface Positioned {
 export interface PageQuestion {
   after: Position | null;
   limit: number;
+  order: Order;
 }
 
 const badCursor = {
@@ -25,18 +26,21 @@ const badCursor = {
 /**
  * Answers a page of a list: opens the cursor, reads one row more than the page holds, seals the next cursor.
  *
- * @param ask returns rows newest first, after the given position, at most `limit`
+ * @param ask returns rows in the order of the question, after the given position, at most `limit`
  */
 export async function paginate<Row extends Positioned, Item>(
   cursors: Cursors,
-  request: { cursor?: string | undefined; limit: number },
-  scope: CursorScope,
+  request: { cursor?: string | undefined; limit: number; order?: Order },
+  listed: CursorScope,
   ask: (question: PageQuestion) => Promise<Row[]>,
   present: (row: Row) => Item,
 ): Promise<Page<Item> | Problem> {
+  const { order = 'desc' } = request;
+  // A list that is always newest first keeps the cursors that it had before others could be read in both orders.
+  const scope = order === 'desc' ? listed : { ...listed, filters: { ...listed.filters, order } };
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
-  const rows = await ask({ after, limit: request.limit + 1 });
+  const rows = await ask({ after, limit: request.limit + 1, order });
   const shown = rows.slice(0, request.limit);
   const last = shown.at(-1);
   const hasMore = rows.length > shown.length && last !== undefined;

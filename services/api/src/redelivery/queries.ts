@@ -110,15 +110,37 @@ interface ReplaySelection {
 export async function restartDeliveries(
   trx: DatabaseTransaction,
   organizationId: Uuid,
-  { webhookId, since, until, statuses, completedForMs, limit }: ReplaySelection,
+  selection: ReplaySelection,
 ): Promise<number> {
-  const which = sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
+  const { rows } = await sql<{ matched: number }>`
+    ${restart(organizationId, isSelected(selection), selection.limit)}
+    select count(*) as matched from restarted`.execute(trx);
+  return rows[0]?.matched ?? 0;
+}
+
+/** Whether a replay would restart at least one delivery. */
+export async function hasRestartable(
+  trx: DatabaseTransaction,
+  organizationId: Uuid,
+  selection: ReplaySelection,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select ${restartable(organizationId, isSelected(selection))} limit 1`.execute(trx);
+  return rows.length > 0;
+}
+
+function isSelected({ webhookId, since, until, statuses, completedForMs }: ReplaySelection): RawBuilder<SqlBool> {
+  return sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
     and d.event_type <> 'webhook.test'
     and d.completed_at < statement_timestamp() - make_interval(secs => ${completedForMs / 1_000})
     and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
-  const { rows } = await sql<{ matched: number }>`
-    ${restart(organizationId, which, limit)} select count(*) as matched from restarted`.execute(trx);
-  return rows[0]?.matched ?? 0;
+}
+
+/** The deliveries `d` that can be sent again: completed, below the limit of attempts, and with their event still stored. */
+function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+      from deliveries d cross join lateral (select from events e where e.id = d.event_id limit 1) kept
+      where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${attemptLimit} and ${which}`;
 }
 
 /**
@@ -133,8 +155,7 @@ function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number
     with chosen as materialized (
       select d.id, d.attempt_count, d.round, d.manual, d.completed_at, d.last_status_code, d.last_duration_ms, d.delivered_by,
         d.delivered_version, d.excerpt, d.dns_ms, d.connect_ms, d.tls_ms, d.first_byte_ms
-      from deliveries d cross join lateral (select from events e where e.id = d.event_id limit 1) kept
-      where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${attemptLimit} and ${which}
+      ${restartable(organizationId, which)}
       order by d.id limit ${limit} for update of d
     ), moved as (
       insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code,

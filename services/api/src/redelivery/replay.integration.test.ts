@@ -29,7 +29,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     await insert({ status: 'succeeded' });
     await insert({ status: 'pending' });
     const { body } = await replay({ since: since() }).expect(202);
-    expect(body).toEqual({ object: 'replay', matched: 2 });
+    expect(body).toEqual({ object: 'replay', matched: 2, has_more: false });
     expect((await pending()).sort()).toEqual([uuidOf(failed.id), uuidOf(canceled.id)].sort());
     expect(await rowOf(failed.id)).toMatchObject({
       manual: true,
@@ -96,8 +96,20 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     }
   });
 
+  it('202 with has_more when it leaves deliveries to the next call', async () => {
+    const { id } = await insert({ status: 'failed' });
+    // With this one, there is one more than a replay takes.
+    await sql`
+      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, completed_at)
+      select (left(id::text, 24) || lpad(to_hex(nth), 12, '0'))::uuid, organization_id, webhook_id, event_id, event_type, status, max_attempts, completed_at
+      from deliveries, generate_series(1, 100000) as nth where id = ${uuidOf(id)}`.execute(api.db);
+    expect((await replay({ since: since() }).expect(202)).body).toMatchObject({ matched: 100_000, has_more: true });
+    expect((await replay({ since: since() }).expect(202)).body).toMatchObject({ matched: 1, has_more: false });
+  });
+
   it.each([
     [{}, 'since'],
+    [{ since: '2026-11-21T00:00:00Z', until: '2026-11-21T00:00:00Z' }, 'until'],
     [{ since: 'yesterday' }, 'since'],
     [{ since: '2026-01-01T00:00:00Z', until: 1 }, 'until'],
     [{ since: '2026-01-01T00:00:00Z', status: [] }, 'status'],

@@ -11,6 +11,7 @@ import {
   countPendingTests,
   findDelivery,
   findWebhook,
+  hasRestartable,
   insertTest,
   lockWebhook,
   restartDeliveries,
@@ -111,13 +112,16 @@ function replayDeliveries(
   return transact(async ({ trx, due }) => {
     const before = checkEnabled(await findWebhook(trx, organizationId, id), addressPolicy);
     if (isProblem(before)) return before;
-    const completedForMs = clock.monotonic() - receivedAtMs;
-    const selection = { webhookId: id, since, until, statuses, completedForMs, limit: replayedAtOnce };
-    const matched = await restartDeliveries(trx, organizationId, selection);
+    const selection = () => {
+      const completedForMs = clock.monotonic() - receivedAtMs;
+      return { webhookId: id, since, until, statuses, completedForMs, limit: replayedAtOnce };
+    };
+    const matched = await restartDeliveries(trx, organizationId, selection());
+    const hasMore = matched === replayedAtOnce && (await hasRestartable(trx, organizationId, selection()));
     const after = checkEnabled(await lockWebhook(trx, organizationId, id), addressPolicy);
     if (isProblem(after)) return after;
     if (matched > 0) due(id);
-    return { object: 'replay', matched };
+    return { object: 'replay', matched, has_more: hasMore };
   });
 }
 

@@ -14,6 +14,7 @@ export function everyRoute(): ListedRoute[] {
     db: undefined as never,
     databaseClock: createDatabaseClock(systemClock),
   };
+  const noParts = { metrics: { event: () => undefined }, identityTokens: { publicKeys: [] } };
   const noEvents = { emit: () => Promise.reject(new Error('not to be called')) };
-  return [...publicRoutes(parts), ...internalRoutes({ ...parts, metrics: { event: () => undefined } }, noEvents)];
+  return [...publicRoutes(parts), ...internalRoutes({ ...parts, ...noParts }, noEvents)];
 }

@@ -30,10 +30,14 @@ export interface Wrong {
   readonly spoil: (draft: Draft) => void;
 }
 
-export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'scope' | 'ids' | 'query' | 'body' | 'ifMatch'>;
+export type AnyRoute = Pick<
+  Route<never>,
+  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'body' | 'ifMatch'
+>;
 
 const always = () => true;
 const hasId = (route: AnyRoute) => Object.keys(route.ids).length > 0;
+const needsKey = ({ caller }: AnyRoute) => caller !== 'anyone';
 const isPublic = (route: AnyRoute) => !route.path.startsWith('/internal/');
 
 const key = (kind: Caller['key'], applies = isPublic): Wrong => ({
@@ -48,8 +52,8 @@ const key = (kind: Caller['key'], applies = isPublic): Wrong => ({
 
 /** Everything that can be wrong with a request, in the order in which the API checks it. */
 export const wrongs: readonly Wrong[] = [
-  key('none', always),
-  key('garbage', always),
+  key('none', needsKey),
+  key('garbage', needsKey),
   key('unknown'),
   key('revoked'),
   key('expired'),

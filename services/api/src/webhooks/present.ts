@@ -19,6 +19,7 @@ export function presentWebhook(row: WebhookRow): Webhook {
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
     failing_since: failingSince?.toISOString() ?? null,
     disable_at: disableAt(failingSince, row.failed_attempts)?.toISOString() ?? null,
+    previous_secret_expires_at: row.previous_secret_expires_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -33,5 +34,8 @@ function disableAt(failingSince: Date | null, failedAttempts: number | null): Da
 /** With a tag that changes with the webhook's version and with what is observed about it. */
 export function presentTagged(row: WebhookRow): Tagged<Webhook> {
   const shown = presentWebhook(row);
-  return { etag: versionTag(row.version, [shown.failing_since, shown.disable_at]), tagged: shown };
+  const { failing_since, disable_at, previous_secret_expires_at } = shown;
+  // Most webhooks have no open overlap: their tags are those of two fields.
+  const overlap = previous_secret_expires_at === null ? [] : [previous_secret_expires_at];
+  return { etag: versionTag(row.version, [failing_since, disable_at, ...overlap]), tagged: shown };
 }

@@ -16,8 +16,11 @@ const columns = [
   'updated_at',
 ] as const;
 
-/** A webhook, and the failures since its last success: both null when it never failed. */
-export type WebhookRow = Pick<Row<'webhooks'>, (typeof columns)[number]> & {
+/**
+ * A webhook, and the failures since its last success: both null when it never failed. `previous_secret_expires_at` is
+ * null unless the overlap of a rotation is open.
+ */
+export type WebhookRow = Pick<Row<'webhooks'>, (typeof columns)[number] | 'previous_secret_expires_at'> & {
   failing_since: Date | null;
   failed_attempts: number | null;
 };
@@ -71,7 +74,7 @@ export async function insertWebhook(db: Database, organizationId: Uuid, webhook:
       insert into webhook_urls (webhook_id, version, url) select id, version, url from inserted
     )
     select id, url, event_patterns, description, state, disabled_reason, version, created_at, updated_at,
-           null as failing_since, null as failed_attempts
+           null as previous_secret_expires_at, null as failing_since, null as failed_attempts
     from inserted`.execute(db);
   return rows[0] as WebhookRow;
 }
@@ -105,11 +108,15 @@ export async function listWebhooks(
     .execute();
 }
 
+/** An overlap that has ended is not shown, also before a worker has erased the previous secret. */
+const openOverlap = sql<Date | null>`case when previous_secret_expires_at > clock_timestamp()
+  then previous_secret_expires_at end`.as('previous_secret_expires_at');
+
 function selectWebhooks(db: Database, organizationId: Uuid) {
   return db
     .selectFrom('webhooks')
     .leftJoin('webhook_health', 'webhook_health.webhook_id', 'webhooks.id')
-    .select([...columns, 'first_failure_at as failing_since', 'failed_attempts'])
+    .select([...columns, openOverlap, 'first_failure_at as failing_since', 'failed_attempts'])
     .where('organization_id', '=', organizationId)
     .where('state', '<>', 'deleted');
 }

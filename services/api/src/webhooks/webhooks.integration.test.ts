@@ -37,6 +37,7 @@ describe('POST /v1/webhooks', () => {
       disabled_reason: null,
       failing_since: null,
       disable_at: null,
+      previous_secret_expires_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: expect.any(String),
     });

@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type AnyRoute, type Wrong, wrongs } from '../../testing/wrongs.ts';
 
 const routes = everyRoute();
-const nowhere = { ids: {}, query: undefined, body: undefined, ifMatch: false } as const;
+const nowhere = { caller: 'authenticated', ids: {}, query: undefined, body: undefined, ifMatch: false } as const;
 const unserved: AnyRoute[] = [
   { ...nowhere, method: 'GET', path: '/v1/unknown', scope: null },
   { ...nowhere, method: 'POST', path: '/v1/chat/completions', scope: 'chat.completions' },

@@ -39,16 +39,21 @@ describe('POST /v1/webhooks/{id}/rotate-secret', () => {
     const { secret: old, ...before } = await api.createWebhook(key);
     const answer = await rotate(before.id).expect(200);
     const { secret, ...webhook } = answer.body;
-    expect(webhook).toEqual({ ...before, updated_at: expect.any(String) });
+    expect(webhook).toEqual({
+      ...before,
+      updated_at: expect.any(String),
+      previous_secret_expires_at: expect.any(String),
+    });
+    expect(Math.abs(Date.parse(webhook.previous_secret_expires_at) - Date.now() - 86_400_000)).toBeLessThan(60_000);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(secret).not.toBe(old);
-    expect(answer.headers.etag).toBe('"2"');
+    expect(answer.headers.etag).toMatch(/^"2-/);
     const { current, previous, seconds } = await secretsOf(webhook.id);
     expect([current, previous]).toEqual([secret, old]);
     expect(Math.abs((seconds ?? 0) - 86_400)).toBeLessThan(60);
     const shown = await api.call('get', `/v1/webhooks/${webhook.id}`, key).expect(200);
     expect(shown.body).toEqual(webhook);
-    expect(shown.headers.etag).toBe('"2"');
+    expect(shown.headers.etag).toBe(answer.headers.etag);
   });
 
   it('200 with the requested overlap, or none', async () => {
@@ -73,6 +78,8 @@ describe('POST /v1/webhooks/{id}/rotate-secret', () => {
     await sql`update webhooks set previous_secret_expires_at = clock_timestamp() where id = ${uuidOf(id)}`.execute(
       api.db,
     );
+    const shown = await api.call('get', `/v1/webhooks/${id}`, key).expect(200);
+    expect(shown.body.previous_secret_expires_at).toBeNull();
     await rotate(id).expect(200);
   });
 

@@ -4,8 +4,8 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
 import { type Problem, problem } from '../../core/problem.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
-import { type Tagged, versionTag } from '../../http/routing/etag.ts';
-import { presentWebhook } from '../present.ts';
+import type { Tagged } from '../../http/routing/etag.ts';
+import { presentTagged } from '../present.ts';
 import { findWebhook, lockWebhook } from '../queries.ts';
 import { findOpenOverlap, replaceSecret } from './queries.ts';
 
@@ -40,7 +40,8 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
         const row = await findWebhook(trx, organizationId, id);
         if (row === undefined) return problem('not_found');
         await changed({ action: 'webhook.secret_rotated', objectId: id, organizationId, changedFields: ['secret'] });
-        return { etag: versionTag(row.version), tagged: { ...presentWebhook(row), secret } };
+        const { etag, tagged } = presentTagged(row);
+        return { etag, tagged: { ...tagged, secret } };
       }),
   };
 }

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** `iss` of every identity token. */
+export const identityTokenIssuer = 'enterprise-api';
+
+/** A public key that verifies identity tokens (RFC 8037). It has no private part: the schema removes what it does not name. */
+const publicSigningKeySchema = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  alg: z.literal('EdDSA'),
+  use: z.literal('sig'),
+  kid: z.string(),
+  x: z.string(),
+});
+
+export type PublicSigningKey = z.output<typeof publicSigningKeySchema>;
+
+/** `GET /internal/v1/jwks.json` (RFC 7517, section 5). */
+export const publicSigningKeysSchema = z.object({ keys: z.array(publicSigningKeySchema) });

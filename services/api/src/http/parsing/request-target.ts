@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import { invalid, type Problem } from '../../core/problem.ts';
+
+/** The target of a request, taken apart: what stands between its method and its version. */
+export interface RequestTarget {
+  /** Percent-decoded once. Of a refused target, as it was written. */
+  readonly path: string;
+  /** Undecoded, without `?`. */
+  readonly query: string;
+  /** 400 for a path that two programs may read differently; null for any other. */
+  readonly refusal: Problem | null;
+}
+
+/**
+ * Reads a request target. What is judged here is forwarded as it was received, so a path is refused when the server behind
+ * us might find another resource by it: dot segments, empty segments, and characters that some servers take for a slash,
+ * for the end of the path, or for nothing.
+ *
+ * @param target as received; each character is one byte
+ */
+export function readTarget(target: string): RequestTarget {
+  const end = endOfPlainPath(target);
+  if (end === 0) return readUnusual(target);
+  if (end === target.length) return { path: target, query: '', refusal: null };
+  if (target.charCodeAt(end) !== questionMark) return readUnusual(target);
+  return { path: target.slice(0, end), query: target.slice(end + 1), refusal: null };
+}
+
+const questionMark = 0x3f;
+const slash = 0x2f;
+const dot = 0x2e;
+
+/** Characters that mean themselves wherever they stand in a path: visible ASCII, less those with a meaning. */
+const plain = Uint8Array.from({ length: 256 }, (_, code) =>
+  code > 0x20 && code < 0x7f && !'#%./;?\\'.includes(String.fromCharCode(code)) ? 1 : 0,
+);
+
+/** Where the path ends that is its own decoded form: at the end, at `?`, or at what needs a closer look. */
+function endOfPlainPath(target: string): number {
+  if (target.charCodeAt(0) !== slash) return 0;
+  let before = slash;
+  let index = 1;
+  for (; index < target.length; index++) {
+    const code = target.charCodeAt(index);
+    const isPlain = plain[code] === 1 || ((code === slash || code === dot) && before !== slash);
+    if (!isPlain) break;
+    before = code;
+  }
+  return index;
+}
+
+function readUnusual(target: string): RequestTarget {
+  const mark = target.indexOf('?');
+  const rawPath = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? '' : target.slice(mark + 1);
+  // The target of `OPTIONS *` is the server itself.
+  if (rawPath === '*') return { path: rawPath, query, refusal: null };
+  if (!rawPath.startsWith('/')) return refused(pathOfAbsoluteForm(rawPath), query, 'must begin with a slash');
+  const path = decodeOnce(rawPath);
+  if (path === null) return refused(rawPath, query, 'must be percent-encoded UTF-8');
+  const wrong = wrongCharacter(rawPath, path) ?? wrongSegment(path);
+  return wrong === null ? { path, query, refusal: null } : refused(rawPath, query, wrong);
+}
+
+function refused(path: string, query: string, message: string): RequestTarget {
+  return { path, query, refusal: invalid([{ location: 'path', path: '', code: 'invalid_format', message }]) };
+}
+
+/** The path of `http://host/path`, the form that proxies receive (RFC 9112, section 3.2.2). */
+function pathOfAbsoluteForm(target: string): string {
+  return URL.parse(target)?.pathname ?? target;
+}
+
+/** @returns null for a malformed `%…`, and for bytes that are not UTF-8 */
+function decodeOnce(rawPath: string): string | null {
+  if (/%(?![0-9a-f]{2})/i.test(rawPath)) return null;
+  const text = rawPath.replace(/%(..)/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  const bytes = Buffer.from(text, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
+}
+
+function wrongCharacter(rawPath: string, path: string): string | null {
+  if (/#|\\|%2f|%5c/i.test(rawPath)) return 'must not contain a fragment, a backslash or an encoded slash';
+  if (/\p{Cc}/u.test(path)) return 'must not contain control characters';
+  return rawPath.includes(' ') ? 'must not contain spaces' : null;
+}
+
+/** A segment is also empty, or a dot segment, when only `;…` follows: some servers drop that. */
+function wrongSegment(path: string): string | null {
+  const segments = path.slice(1).split('/');
+  if (segments.at(-1) === '') segments.pop();
+  const names = segments.map((segment) => segment.split(';', 1)[0]);
+  if (names.includes('')) return 'must not contain an empty segment';
+  return names.includes('.') || names.includes('..') ? 'must not contain dot segments' : null;
+}

@@ -1,0 +1,109 @@
+import { identityTokenIssuer, type Plan, type PublicSigningKey, type Scope } from '@enterprise-api/shared/contracts';
+import { BoundedMap, type Clock, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import type { KeyRing } from '@enterprise-api/shared/security';
+import { SignJWT } from 'jose/jwt/sign';
+import { type SigningKey, toSigningKey } from './signing-keys.ts';
+
+/**
+ * What a token says of the caller: the key as authentication found it. An object is never changed; a key that has
+ * changed is another object.
+ */
+export interface TokenSubject {
+  readonly id: Uuid;
+  readonly scopes: readonly Scope[];
+  readonly organization: { readonly id: Uuid; readonly plan: Plan };
+}
+
+/** Tells internal services, in a way that they can verify, that a request passed the checks of this API, and whose it is. */
+export interface IdentityTokens {
+  /**
+   * The token for requests of this key to an audience (an area, `api` or `ingress`), or undefined where
+   * `IDENTITY_SIGNING_KEYS` is unset. One that is less than a minute old is returned at once, without a promise.
+   */
+  tokenFor(key: TokenSubject, audience: string): string | Promise<string> | undefined;
+  /** The public keys that verify tokens: the one that signs first, then those that will sign or have signed. */
+  readonly publicKeys: readonly PublicSigningKey[];
+}
+
+export interface IdentityTokensOptions {
+  /** The first signs. */
+  keys: KeyRing | undefined;
+  /** The database's: the same time in every process, also on a machine whose wall clock is wrong. */
+  clock: Pick<Clock, 'now'>;
+  /** Tokens that are kept; about 1 KB each. */
+  maxEntries?: number;
+}
+
+const lifetimeSeconds = 300;
+/** A token that is passed on has four minutes left at least: enough for a service whose clock is a minute off. */
+const reusedForMs = 60_000;
+
+export function createIdentityTokens({ keys, clock, maxEntries = 10_000 }: IdentityTokensOptions): IdentityTokens {
+  if (keys === undefined) return { tokenFor: () => undefined, publicKeys: [] };
+  const [first, ...others] = keys;
+  const signer = toSigningKey(first);
+  const cached = new BoundedMap<string, CachedToken>(maxEntries);
+  return {
+    publicKeys: [signer, ...others.map(toSigningKey)].map(({ published }) => published),
+    tokenFor: (key, audience) => {
+      const name = `${audience} ${key.id}`;
+      const nowMs = clock.now();
+      const known = cached.get(name);
+      if (known !== undefined && isCurrent(known, key, nowMs)) return known.token;
+      const made: CachedToken = { subject: key, madeAtMs: nowMs, token: '' };
+      const signing = sign(signer, key, audience, nowMs).then(
+        (token) => {
+          made.token = token;
+          return token;
+        },
+        (error) => {
+          cached.delete(name);
+          throw error;
+        },
+      );
+      made.token = signing;
+      cached.set(name, made);
+      return signing;
+    },
+  };
+}
+
+interface CachedToken {
+  subject: TokenSubject;
+  readonly madeAtMs: number;
+  /** A promise while the token is signed: all requests that ask meanwhile wait for this one. */
+  token: string | Promise<string>;
+}
+
+/** The age is negative when the clock was set back: such a token would not be valid yet. */
+function isCurrent(known: CachedToken, key: TokenSubject, nowMs: number): boolean {
+  const ageMs = nowMs - known.madeAtMs;
+  if (ageMs < 0 || ageMs >= reusedForMs) return false;
+  if (known.subject === key) return true;
+  if (!saysTheSame(known.subject, key)) return false;
+  // The next request comes with the same object: it is spared the comparison.
+  known.subject = key;
+  return true;
+}
+
+function saysTheSame(one: TokenSubject, other: TokenSubject): boolean {
+  return (
+    one.organization.plan === other.organization.plan &&
+    one.organization.id === other.organization.id &&
+    one.scopes.length === other.scopes.length &&
+    one.scopes.every((scope, index) => scope === other.scopes[index])
+  );
+}
+
+function sign(signer: SigningKey, key: TokenSubject, audience: string, nowMs: number): Promise<string> {
+  const issuedAt = Math.floor(nowMs / 1_000);
+  const { id, plan } = key.organization;
+  return new SignJWT({ org: toPublicId('org', id), plan, scopes: [...key.scopes] })
+    .setProtectedHeader({ alg: signer.published.alg, kid: signer.published.kid })
+    .setIssuer(identityTokenIssuer)
+    .setAudience(audience)
+    .setSubject(toPublicId('key', key.id))
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + lifetimeSeconds)
+    .sign(signer.privateKey);
+}

@@ -1,0 +1,20 @@
+import { publicSigningKeysSchema } from '@enterprise-api/shared/contracts';
+import type { InternalAccess } from '../auth/internal-guard.ts';
+import { defineRoute } from '../http/routing/define-route.ts';
+import type { IdentityTokens } from './identity-tokens.ts';
+
+/** The public keys of identity tokens. They are no secret: a service that verifies tokens needs no other access to us. */
+export function identityRoutes({ publicKeys }: Pick<IdentityTokens, 'publicKeys'>) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/jwks.json',
+      summary: 'Read the public keys that verify identity tokens',
+      scope: null,
+      access: 'anyone',
+      status: 200,
+      response: publicSigningKeysSchema,
+      handle: (_input: { access: InternalAccess }) => ({ keys: [...publicKeys] }),
+    }),
+  ];
+}
