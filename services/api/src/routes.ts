@@ -18,6 +18,8 @@ import { createOrganizationDirectory, createOrganizationService } from './organi
 import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
+import { usageRoutes } from './usage/routes.ts';
+import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
@@ -38,6 +40,7 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
+    ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
 

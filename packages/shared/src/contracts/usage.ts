@@ -15,10 +15,7 @@ export const maxUsageBuckets = 1_000;
 /** Entries of `data` in one answer: with `group_by=key` a bucket has one for each key that was used. */
 export const maxUsageEntries = 10_000;
 
-const wholeHourSchema = instantSchema.refine(
-  (date) => date.getTime() % 3_600_000 === 0,
-  'must be a whole hour in UTC',
-);
+const wholeHourSchema = instantSchema.refine((date) => date.getTime() % 3_600_000 === 0, 'must be a whole hour in UTC');
 
 export const usageQuerySchema = z.strictObject({
   since: wholeHourSchema.optional(),

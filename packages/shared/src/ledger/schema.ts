@@ -216,7 +216,7 @@ export interface UsageProgressTable {
   counted_until: Date | null;
   /** Every transaction that recorded something before this time has ended: it can be counted. */
   complete_until: Date | null;
-  /** A time, and the first transaction id that was not in use then. */
+  /** When a transaction that counted began, and its id. */
   mark_at: Date | null;
   mark_xid: number | null;
 }

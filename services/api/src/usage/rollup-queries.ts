@@ -29,23 +29,24 @@ export async function lockProgress(trx: DatabaseTransaction): Promise<Row<'usage
 const marginSeconds = 60;
 
 /**
- * Learns until when everything recorded has been committed, however long some transactions take. A mark is a time with the
- * first transaction id that was not in use then. Once every older transaction has ended, whatever was recorded before that
- * time is visible, and the next mark is set. A mark of another server's ids (after a restore) is replaced.
+ * Learns until when everything recorded has been committed, however long some transactions take. A mark is when a
+ * transaction of ours began, with its id: ids are given in order, so whoever writes first after that time has a greater
+ * one. Once every transaction with a smaller id has ended, what was recorded before that time is visible, and the next mark
+ * is set. A mark with an id of another server (after a restore) is replaced.
  *
+ * @param trx has its id already, for it has locked the progress
  * @returns null until the first mark is passed
  */
 export async function advanceMark(trx: DatabaseTransaction): Promise<Date | null> {
   const { rows } = await sql<{ complete_until: Date | null }>`
     with s as materialized (
-      select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest,
-        pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next
+      select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, pg_current_xact_id()::text::bigint as own
     )
     update usage_progress p set
       complete_until = case when p.mark_xid <= s.oldest
         then greatest(p.complete_until, p.mark_at - make_interval(secs => ${marginSeconds})) else p.complete_until end,
-      mark_at = case when p.mark_xid > s.oldest and p.mark_xid <= s.next then p.mark_at else clock_timestamp() end,
-      mark_xid = case when p.mark_xid > s.oldest and p.mark_xid <= s.next then p.mark_xid else s.next end
+      mark_at = case when p.mark_xid > s.oldest and p.mark_xid <= s.own then p.mark_at else now() end,
+      mark_xid = case when p.mark_xid > s.oldest and p.mark_xid <= s.own then p.mark_xid else s.own end
     from s returning p.complete_until`.execute(trx);
   return rows[0]?.complete_until ?? null;
 }

@@ -1,5 +1,6 @@
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
+import { hourMs, startOfHour } from './hours.ts';
 import {
   addSpan,
   advanceMark,
@@ -10,13 +11,6 @@ import {
   type Span,
   setCountedUntil,
 } from './rollup-queries.ts';
-
-export const hourMs = 60 * 60_000;
-
-/** The hour that a time lies in begins then. */
-export function startOfHour(unixMs: number): number {
-  return Math.floor(unixMs / hourMs) * hourMs;
-}
 
 export interface RollupOptions {
   db: Database;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { UsageArea } from '@enterprise-api/shared/contracts';
 import {
   type Clock,
   newUuid,
@@ -21,6 +22,11 @@ export interface RequestContext {
   route: string;
   organizationId?: Uuid;
   keyId?: Uuid;
+  /** What the request is counted under in the organization's usage; a request without it is not counted. */
+  area?: UsageArea;
+  /** Bytes of the request's body that were read, and of the answer's body that were written. */
+  bytesIn: number;
+  bytesOut: number;
   clientAddress?: string;
   errorCode?: string;
   /** Public ids of the events that the request emitted. */
@@ -45,6 +51,8 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
       startedAtMs: clock.monotonic(),
       headers: { ...onEveryAnswer, 'X-Request-Id': requestId, ...(isStopping() && { Connection: 'close' }) },
       route: 'none',
+      bytesIn: 0,
+      bytesOut: 0,
     };
     response.locals.requestContext = context;
     response.once('close', () => {
