@@ -18,8 +18,8 @@ const entries = (...names: string[]) => names.flatMap((name) => [`**/${name}/**`
 const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**'];
 const tools = ['tools/**', 'bench/**', 'examples/**'];
 const pureFiles = [
-  'services/webhook-worker/src/attempt/{build-request,classify,retry-policy,retry-after}.ts',
-  'services/webhook-worker/src/scheduler/{backpressure,capacity,endpoint-queues,in-flight}.ts',
+  'services/webhook-worker/src/attempt/{attempt,classify,retry-policy,retry-after}.ts',
+  'services/webhook-worker/src/scheduler/{endpoint-queue,load}.ts',
   'services/api/src/auth/{key-format,authorize}.ts',
   'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',
   'packages/shared/src/contracts/**',
@@ -85,7 +85,7 @@ const boundaries: Boundary[] = [
     allowedIn: [
       'packages/shared/src/{ledger,events}/**',
       '**/*queries.ts',
-      'services/webhook-worker/src/leases/lease.ts',
+      'services/webhook-worker/src/leases/{lease,lease-loader}.ts',
       'services/api/src/pagination/sql-paging.ts',
       'services/api/src/deliveries/effective-status.ts',
       ...tools,

@@ -27,7 +27,7 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     const { options, factory } = producerBinding(stage.queue, name);
     return new Queue(name, options, factory);
   };
-  const failedJobs = () => readMetric(worker.url, 'webhook_jobs_failed_total');
+  const failedJobs = (labels?: string) => readMetric(worker.url, 'webhook_jobs_failed_total', labels);
 
   it('carry whole events from producers that reach only the queue', async () => {
     const { organizationId } = await stage.subscribe();
@@ -69,16 +69,19 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     await queue.close();
   });
 
-  it('for an organization that does not exist are kept as failed', async () => {
+  it('for an organization that does not exist are kept as failed, logged and counted', async () => {
     const queue = openQueue('event-writes');
     const jobProducer = createJobProducer(stage.queue, 'writeEvent', () => undefined);
-    await createQueueOnlyProducer(jobProducer).emit({
-      organization_id: toPublicId('org', newUuid()),
-      type: 'batch.failed',
-      data: { batch_id: 'b' },
-    });
+    const failedBefore = await failedJobs('queue="event-writes"');
+    const organization_id = toPublicId('org', newUuid());
+    const event = { organization_id, type: 'batch.failed' as const, data: { batch_id: 'b' } };
+    const id = await createQueueOnlyProducer(jobProducer).emit(event);
     const [job] = await until('a failed job', () => queue.getFailed(), { holds: (found) => found.length === 1 });
-    expect(job?.failedReason).toBe('unknown organization');
+    const reason = `unknown organization ${organization_id} of event ${id}`;
+    expect(job?.failedReason).toBe(reason);
+    const isLogged = () => worker.logs().some((line) => line.msg === 'job failed' && line.reason === reason);
+    await until('the log line', isLogged);
+    expect(await failedJobs('queue="event-writes"')).toBe(failedBefore + 1);
     await Promise.all([jobProducer.close(), queue.close()]);
   });
 });

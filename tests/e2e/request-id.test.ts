@@ -39,7 +39,7 @@ describe.each(queueBackends())('a request id, queued on $name', (backend) => {
     ]);
   });
 
-  it('is generated for a request without one, and is null for an event of a library producer', async () => {
+  it('is generated for a request without one, and is null for an event of a producer that names none', async () => {
     const api = await stage.startApi();
     const customer = await createApiCustomer(api);
     const organizationId = uuidOf('org', customer.organizationId);

@@ -1,4 +1,4 @@
-import { createEventProducer, createNotifier, type EventProducer } from '@enterprise-api/shared/events';
+import { type BatchedProducer, createBatchedProducer, createNotifier } from '@enterprise-api/shared/events';
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { fromPublicId, systemClock } from '@enterprise-api/shared/runtime';
@@ -14,7 +14,7 @@ import {
 /** A stage on one queue backend, with a receiver and a producer that emits as an internal service does. */
 export interface TestStage extends Omit<Stage, 'subscribe'> {
   queue: QueueBackend;
-  producer: EventProducer;
+  producer: BatchedProducer;
   receiver: Receiver;
   /** An organization with one webhook at the stage's receiver (path `/hook` unless `url` says otherwise). */
   subscribe(values?: Partial<WebhookValues>): ReturnType<Stage['subscribe']>;
@@ -49,7 +49,7 @@ export async function openTestStage(backend: QueueBackendUnderTest): Promise<Tes
   return {
     ...stage,
     queue,
-    producer: createEventProducer({ db, notifier }),
+    producer: createBatchedProducer({ db, notifier }),
     receiver,
     subscribe: (values = {}) => stage.subscribe({ url: receiver.url('/hook'), ...values }),
     deliveries: (organizationId) => findDeliveries(db, organizationId),

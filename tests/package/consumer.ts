@@ -1,8 +1,6 @@
 import type { EmitEventInput } from '@enterprise-api/shared/contracts';
-import { createEventProducer, createNotifier, createQueueOnlyProducer } from '@enterprise-api/shared/events';
-import { createDatabase } from '@enterprise-api/shared/ledger';
-import { createJobProducer, type QueueBackend } from '@enterprise-api/shared/queue';
-import { systemClock, version } from '@enterprise-api/shared/runtime';
+import { createEventProducer, type EventProducer, UnknownOrganizationError } from '@enterprise-api/shared/events';
+import { version } from '@enterprise-api/shared/runtime';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 
@@ -16,36 +14,48 @@ interface OwnTables {
 export const unknownType: EmitEventInput['type'] = 'consultation.paused';
 
 const { DATABASE_URL: url = '', ORGANIZATION_ID: organization_id = '' } = process.env;
-const onError = (error: Error) => void process.stderr.write(`${error.message}\n`);
+const nobody = 'org_01jd6kz5r8e2v9qxm3c7t4b0na';
 
 const own = new Kysely<OwnTables>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }) });
-const ledger = createDatabase({ url, applicationName: 'consumer', poolSize: 2, onError });
-const backend: QueueBackend = { kind: 'postgres', url };
-const wakeUps = createJobProducer(backend, 'fanOut', onError);
-const wholeEvents = createJobProducer(backend, 'writeEvent', onError);
 const outcomes: string[] = [];
-const notifier = createNotifier({
-  producer: wakeUps,
-  clock: systemClock,
-  onOutcome: (outcome, events) => outcomes.push(`${outcome} ${events}`),
+const producer: EventProducer = createEventProducer({
+  databaseUrl: url,
+  onError: (error) => void process.stderr.write(`${error.message}\n`),
+  onNotified: (outcome, events) => outcomes.push(`${outcome} ${events}`),
 });
-const producer = createEventProducer({ db: ledger, notifier });
 
-const finish = (id: string, commit: boolean) =>
-  producer.transaction(own, async (trx, emit) => {
-    await trx.insertInto('consultations').values({ id }).execute();
-    const written = await emit({ organization_id, type: 'consultation.completed', data: { consultation_id: id } });
-    if (!commit) throw new Error('rolled back');
-    return written.map((event) => event.id);
-  });
+const ended = (id: string): EmitEventInput => ({
+  organization_id,
+  type: 'consultation.completed',
+  data: { consultation_id: id },
+});
 
-const committed: string[] = await finish('con_committed', true);
-const failure = await finish('con_rolled_back', false).catch((error: unknown) => String(error));
-const queued: string = await createQueueOnlyProducer(wholeEvents).emit({
+// In a transaction that the program opens and commits by itself.
+const trx = await own.startTransaction().execute();
+await trx.insertInto('consultations').values({ id: 'con_committed' }).execute();
+const { events, notify } = await producer.emit(trx, ended('con_committed'), { requestId: 'req_consumer' });
+await trx.commit().execute();
+await notify();
+
+// In a transaction that the producer commits or rolls back.
+const failure = await producer
+  .transaction(own, async (transaction, emit) => {
+    await transaction.insertInto('consultations').values({ id: 'con_rolled_back' }).execute();
+    await emit(ended('con_rolled_back'));
+    throw new Error('rolled back');
+  })
+  .catch((error: unknown) => String(error));
+
+const unknown = await producer
+  .transaction(own, (_transaction, emit) => emit({ ...ended('con_of_nobody'), organization_id: nobody }))
+  .catch((error: unknown) => (error instanceof UnknownOrganizationError ? error.organizationIds : String(error)));
+
+const queued: string = await producer.enqueue({
   organization_id,
   type: 'batch.completed',
   data: { batch_id: 'bat_queued' },
 });
 
-await Promise.all([wakeUps.close(), wholeEvents.close(), ledger.destroy(), own.destroy()]);
-process.stdout.write(`${JSON.stringify({ version, committed, failure, queued, outcomes })}\n`);
+await Promise.all([producer.close(), own.destroy()]);
+const committed = events.map((event) => event.id);
+process.stdout.write(`${JSON.stringify({ version, committed, failure, unknown, queued, outcomes })}\n`);

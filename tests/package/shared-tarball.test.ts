@@ -75,16 +75,22 @@ describe('the package @enterprise-api/shared, installed in an empty folder', () 
       ORGANIZATION_ID: toPublicId('org', organizationId),
     });
     const told = JSON.parse(output);
-    expect(told).toMatchObject({ version, failure: 'Error: rolled back', outcomes: ['added 1'] });
+    expect(told).toMatchObject({
+      version,
+      failure: 'Error: rolled back',
+      unknown: ['org_01jd6kz5r8e2v9qxm3c7t4b0na'],
+      outcomes: ['added 1'],
+    });
     expect(told.queued).toMatch(/^evt_[0-9a-z]{26}$/);
 
     const rows = await sql`select id from consultations`.execute(db);
     expect(rows.rows).toEqual([{ id: 'con_committed' }]);
-    const events = await db.selectFrom('events').select(['id', 'organization_id', 'body']).execute();
-    expect(events.map((event) => event.id)).toEqual(told.committed);
+    const events = await db.selectFrom('events').select(['id', 'request_id', 'body']).execute();
+    expect(events.map((event) => toPublicId('evt', event.id))).toEqual(told.committed);
+    expect(events[0]?.request_id).toBe('req_consumer');
     expect(JSON.parse(events[0]?.body ?? '')).toMatchObject({ data: { consultation_id: 'con_committed' } });
     const outbox = await db.selectFrom('outbox').select(['event_id', 'organization_id']).execute();
-    expect(outbox).toEqual([{ event_id: told.committed[0], organization_id: organizationId }]);
+    expect(outbox).toEqual([{ event_id: events[0]?.id, organization_id: organizationId }]);
     expect(await waiting('fanOut')).toBe(1);
     expect(await waiting('writeEvent')).toBe(1);
   });

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { sql } from 'kysely';
 import { openTestStage, type TestStage, uuidOf } from '../e2e/stage.ts';
+import { type MadeWebhook, needles } from './needles.ts';
 import { provoke } from './refused-requests.ts';
 import { databaseRows, findSecrets, type RedisWatch, type SearchedPlaces, watchRedis } from './searched-places.ts';
 
@@ -25,11 +26,15 @@ const crashOnSignal = `process.on('SIGUSR2', () => {
   setImmediate(() => { throw Object.assign(new Error('deliberate: ' + text), { headers: { authorization: text } }); });
 });`;
 
+const signingSeed = randomBytes(32);
+const signingKey = `signing:${signingSeed.toString('base64')}`;
+
 describe.each(queueBackends())('secrets, queued on $name', (backend) => {
   const crashFile = join(tmpdir(), `canary-${randomUUID()}`);
   const settings = {
     LOG_LEVEL: 'trace',
     CRASH_FILE: crashFile,
+    IDENTITY_SIGNING_KEYS: signingKey,
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crashOnSignal)}`,
   };
   let stage: TestStage;
@@ -55,6 +60,7 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
     const answers = await provoke(api, customer.key, customer.organizationId);
     await emitAndFail(stage, api, customer);
     answers.push(...(await readBack(customer, webhooks[0]?.id ?? '')));
+    answers.push(await got(`${api.internalUrl}/internal/v1/jwks.json`).text());
     const metrics = await Promise.all([api, worker].map(({ internalUrl }) => got(`${internalUrl}/metrics`).text()));
 
     const secret = webhooks[0]?.secret ?? '';
@@ -74,14 +80,9 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
       ...((await watch?.read()) ?? []),
     ]);
     expectFull(places, backend.name, webhooks[0]?.id ?? '');
-    expect(findSecrets(places, needles(customer.key, webhooks))).toEqual([]);
+    expect(findSecrets(places, needles(customer.key, webhooks, signingSeed))).toEqual([]);
   }, 90_000);
 });
-
-interface MadeWebhook {
-  id: string;
-  secret: string;
-}
 
 /** Four webhooks: a healthy one, one that echoes its requests, one that refuses connections, one made idempotently. */
 async function subscribe(stage: TestStage, { call, key }: ApiCustomer): Promise<MadeWebhook[]> {
@@ -151,6 +152,7 @@ async function startUnusable(): Promise<readonly string[]> {
     DATABASE_URL: internalSecret,
     SECRETS_ENCRYPTION_KEYS: `${testKeyRing}x,${testKeyRing},${testKeyRing}`,
     INTERNAL_API_SECRET: `${internalSecret},short`,
+    IDENTITY_SIGNING_KEYS: `${signingKey}x,${signingKey},${signingKey}`,
   };
   const service = await startService('api', settings, { waitUntilReady: false });
   expect((await service.exited).code).toBe(78);
@@ -164,31 +166,12 @@ function expectFull(places: SearchedPlaces, backend: string, webhookId: string):
   expect(text('log of the worker')).toContain('"attempt"');
   expect(text('metrics')).toContain('webhook_attempts_total');
   expect(text('messages about bad settings')).toContain('SECRETS_ENCRYPTION_KEYS');
+  expect(text('messages about bad settings')).toContain('IDENTITY_SIGNING_KEYS');
+  expect(text('answers')).toContain('"kid":"signing"');
   expect(text('answers')).toContain(webhookId);
   expect(text('answers')).toContain('x-service-signature');
   expect(text('table public.webhooks')).toContain('v1.test.');
   expect(text('table public.idempotency_keys')).toContain('v1.test.');
   expect(text('table public.attempts').length + text('table public.audit_log').length).toBeGreaterThan(1_000);
   expect(text('commands to Redis').includes('event_ids')).toBe(backend === 'redis');
-}
-
-function needles(key: string, webhooks: readonly MadeWebhook[]): Record<string, string> {
-  const encryptionKey = Buffer.from(testKeyRing.replace(/^.*?:/, ''), 'base64');
-  return {
-    'the API key': key,
-    'the secret part of the API key': key.slice(12, -6),
-    'the internal secret': internalSecret,
-    'the encryption key': encryptionKey.toString('base64').slice(0, -1),
-    'the encryption key in hex': encryptionKey.toString('hex'),
-    ...Object.fromEntries(
-      webhooks.flatMap(({ secret }, index) => {
-        const bytes = Buffer.from(secret.slice(6), 'base64');
-        return [
-          [`the secret of webhook ${index}`, secret.slice(6, -1)],
-          [`the secret of webhook ${index} in hex`, bytes.toString('hex')],
-          [`the secret of webhook ${index} in base64url`, bytes.toString('base64url')],
-        ];
-      }),
-    ),
-  };
 }

@@ -1,8 +1,9 @@
 import type { Logger, Registry } from '@enterprise-api/shared/runtime';
 import express, { type Express, type RequestHandler } from 'express';
-import type { Principal } from './auth/guard.ts';
 import type { InternalAccess } from './auth/internal-guard.ts';
+import type { Principal } from './auth/judge.ts';
 import { invalid } from './core/problem.ts';
+import { isApiPath } from './http/parsing/request-target.ts';
 import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
@@ -19,8 +20,8 @@ export function createPublicApp(
   options: CommonOptions & { probes: ProbeOptions; api: ServeOptions<Principal> },
 ): Express {
   const app = bareApp(options);
+  app.use(judgedByDecodedPath(serveRoutes(options.api)));
   app.use(probeRoutes(options.probes));
-  app.use(['/v1', '/scim/v2'], forbidStorage, serveRoutes(options.api));
   return closed(app, options.log);
 }
 
@@ -50,6 +51,19 @@ function closed(app: Express, log: Logger): Express {
   app.use(answerNotFound);
   app.use(createErrorHandler(log));
   return app;
+}
+
+/**
+ * Leads every path that decodes to one of the API to its routes: Express would compare the undecoded path. A path that two
+ * programs may read differently is refused on the whole listener, before anybody asks whom it belongs to.
+ */
+function judgedByDecodedPath(serve: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    const { target } = requestContextOf(response);
+    if (target.refusal === null && !isApiPath(target.path)) return next();
+    forbidStorage(request, response, () => undefined);
+    return target.refusal === null ? serve(request, response, next) : sendProblem(response, target.refusal);
+  };
 }
 
 /** Answers depend on the key: no cache may store them. */

@@ -1,4 +1,4 @@
-import { createEventProducer, createNotifier, type NotifierOptions } from '@enterprise-api/shared/events';
+import { createBatchedProducer, createNotifier, type NotifierOptions } from '@enterprise-api/shared/events';
 import {
   type Change,
   connectionSettings,
@@ -102,5 +102,5 @@ export function openEventProducer(
   const onError = createLimitedWarning(log, 'queue unavailable');
   const producer = createJobProducer(selectQueueBackend(config), 'fanOut', onError);
   closers.add('event queue', () => producer.close());
-  return createEventProducer({ db, notifier: createNotifier({ producer, clock, onOutcome }), clock: databaseClock });
+  return createBatchedProducer({ db, notifier: createNotifier({ producer, clock, onOutcome }), clock: databaseClock });
 }

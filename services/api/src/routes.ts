@@ -1,4 +1,4 @@
-import type { EventProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
@@ -8,6 +8,7 @@ import { createAuditService } from './audit/service.ts';
 import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
+import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
@@ -38,6 +39,7 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
+    ...eventTypeRoutes({ cursors }),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
     ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
@@ -53,7 +55,7 @@ interface InternalFeatureParts extends FeatureParts {
 /** The features of `/internal/v1`. */
 export function internalRoutes(
   { config, db, metrics, identityTokens }: InternalFeatureParts,
-  { emit }: Pick<EventProducer, 'emit'>,
+  { emit }: Pick<BatchedProducer, 'emit'>,
 ) {
   const cursors = createCursors(config.keyRing);
   const findMissingOrganizations = createOrganizationDirectory(db);

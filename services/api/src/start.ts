@@ -1,4 +1,4 @@
-import type { EventProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import {
   type Clock,
@@ -14,6 +14,7 @@ import { createFailureLimit } from './auth/failure-limit.ts';
 import { createForwardedForWarning } from './auth/forwarded-for-warning.ts';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard } from './auth/internal-guard.ts';
+import { createJudge } from './auth/judge.ts';
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
@@ -24,7 +25,9 @@ import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openR
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
+import { withAreas } from './http/routing/with-areas.ts';
 import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
+import { createClientAddressOf } from './http/server/client-address.ts';
 import { listen } from './http/server/listener.ts';
 import type { RequestContextOptions } from './http/server/request-context.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
@@ -123,22 +126,21 @@ function buildPublicApp(parts: Parts) {
   const { withDatabaseCheck } = databaseHealth;
   const failures = createFailureLimit(config.authFailuresPerMinute, clock);
   const successes = createRecentSuccesses(clock);
+  const judge = createJudge({
+    authenticator: createAuthenticator({ cache: parts.keyCache, failures, successes, clock }),
+    rateLimiter: parts.rateLimiter,
+    clock,
+    onKeyUsed: openLastUsed(parts, db).note,
+    onRateDecision: metrics.rateDecision,
+    withDatabaseCheck,
+  });
   return createPublicApp({
     log,
     requestContext: requestContextOptions('public', parts),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     api: {
-      table: createRouteTable(publicRoutes(parts)),
-      guard: createPublicGuard({
-        authenticator: createAuthenticator({ cache: parts.keyCache, failures, successes, clock }),
-        rateLimiter: parts.rateLimiter,
-        trustedProxies: config.trustedProxies,
-        clock,
-        onForwardedForIgnored: createForwardedForWarning(log),
-        onKeyUsed: openLastUsed(parts, db).note,
-        onRateDecision: metrics.rateDecision,
-        withDatabaseCheck,
-      }),
+      table: withAreas(createRouteTable(publicRoutes(parts)), new Set()),
+      guard: createPublicGuard(judge, createClientAddressOf(config.trustedProxies, createForwardedForWarning(log))),
       body: publicBody,
       actorOf: ({ key }) => toPublicId('key', key.id),
       transactAs: parts.transactAs,
@@ -152,7 +154,7 @@ function buildPublicApp(parts: Parts) {
   });
 }
 
-function buildInternalApp(parts: Parts, producer: EventProducer) {
+function buildInternalApp(parts: Parts, producer: BatchedProducer) {
   return createInternalApp({
     log: parts.log,
     requestContext: requestContextOptions('internal', parts),

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
 import { fanOutEvents, fanOutOverdueEvents } from './fan-out/queries.ts';
 import type { LeaseRow } from './leases/lease.ts';
-import { findEvents, releaseLeases } from './leases/queries.ts';
+import { findEvents, releaseLeases } from './leases/lease-loader.ts';
 import { recordOutcomes } from './outcomes/queries.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';
 

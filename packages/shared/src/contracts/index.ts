@@ -5,6 +5,7 @@ export * from './deliveries.ts';
 export * from './delivery-headers.ts';
 export * from './delivery-policy.ts';
 export * from './errors.ts';
+export * from './event-bodies.ts';
 export * from './event-types.ts';
 export * from './events.ts';
 export * from './exact-json.ts';

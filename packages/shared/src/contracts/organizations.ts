@@ -1,14 +1,34 @@
 import { z } from 'zod';
+import { pageQueryShape } from './pagination.ts';
 import { planSchema } from './plans.ts';
 import { publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 
 const nameSchema = textSchema.min(1).max(200);
 
-export const createOrganizationSchema = z.strictObject({ name: nameSchema, plan: planSchema });
+/** The caller's own id of an organization; no two organizations have the same. */
+const externalIdSchema = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters');
+
+export const createOrganizationSchema = z.strictObject({
+  name: nameSchema,
+  plan: planSchema,
+  external_id: externalIdSchema.nullable().optional(),
+});
+export type CreateOrganization = z.output<typeof createOrganizationSchema>;
 
 export const updateOrganizationSchema = z
-  .strictObject({ name: nameSchema.optional(), plan: planSchema.optional() })
+  .strictObject({
+    name: nameSchema.optional(),
+    plan: planSchema.optional(),
+    external_id: externalIdSchema.nullable().optional(),
+  })
   .refine((body) => Object.keys(body).length > 0, 'must change at least one field');
+export type UpdateOrganization = z.output<typeof updateOrganizationSchema>;
+
+export const listOrganizationsQuerySchema = z.strictObject({
+  ...pageQueryShape,
+  external_id: externalIdSchema.optional(),
+});
+export type ListOrganizationsQuery = z.output<typeof listOrganizationsQuerySchema>;
 
 /** An organization: a customer of the service, with one plan, API keys and webhooks. */
 export const organizationSchema = z.strictObject({
@@ -16,6 +36,7 @@ export const organizationSchema = z.strictObject({
   object: z.literal('organization'),
   name: z.string(),
   plan: planSchema,
+  external_id: z.string().nullable(),
   created_at: timestampSchema,
 });
 export type Organization = z.infer<typeof organizationSchema>;

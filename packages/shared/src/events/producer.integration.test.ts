@@ -1,127 +1,240 @@
-import { insertOrganization, openTestDatabase, testEvent } from '@enterprise-api/testkit';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { insertOrganization, openTestDatabase, queueBackends, until, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from 'kysely';
+import { CamelCasePlugin, Kysely, PostgresDialect, sql } from 'kysely';
+import { Pool } from 'pg';
 import type { Database } from '../ledger/index.ts';
-import { deriveDeliveryId, newUuid, toPublicId, uuidTimeMs } from '../runtime/index.ts';
-import { createEventProducer, type EventProducer } from './producer.ts';
-import { newEvent, writeEvents } from './write-events.ts';
+import { createJobProducer, type JobName, selectQueueBackend } from '../queue/index.ts';
+import { fromPublicId, newUuid, toPublicId } from '../runtime/index.ts';
+import { createEventProducer, type EventProducer, UnknownOrganizationError } from './producer.ts';
 
-let db: Database;
-let close: () => Promise<void>;
-let producer: EventProducer;
-let organizationId: string;
-const notified: string[] = [];
+/** Tables of an internal service's own, in the ledger's database. */
+interface OwnTables {
+  'own.results': { id: string };
+}
 
-beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
-  organizationId = await insertOrganization(db);
-  producer = createEventProducer({
-    db,
-    notifier: { notify: async (events) => void notified.push(...events.map(({ id }) => id)) },
+describe.each(queueBackends())('the producer of an internal service, queue on $name', (backend) => {
+  let db: Database;
+  let databaseUrl: string;
+  let redisUrl: string | undefined;
+  let own: Kysely<OwnTables>;
+  let producer: EventProducer;
+  let organization_id: string;
+  let waiting: (name: JobName) => Promise<number>;
+  /** Events for which the workers were woken, or would have been had the queue answered in time. */
+  let notified = 0;
+  const resources = new AsyncDisposableStack();
+
+  beforeAll(async () => {
+    ({ redisUrl } = resources.adopt(await backend.start(), (each) => each.close()));
+    ({ db, url: databaseUrl } = resources.adopt(await openTestDatabase(), (each) => each.close()));
+    await sql`create schema own; create table own.results (id text primary key)`.execute(db);
+    own = openOwn(databaseUrl);
+    resources.defer(() => own.destroy());
+    organization_id = toPublicId('org', await insertOrganization(db));
+    const urls = { databaseUrl, redisUrl };
+    const onNotified = (_outcome: string, events: number) => {
+      notified += events;
+    };
+    producer = createEventProducer({ ...urls, onError: () => undefined, onNotified });
+    resources.defer(() => producer.close());
+    waiting = (name) => countJobs(selectQueueBackend(urls), name);
   });
-});
-afterAll(() => close());
+  afterAll(() => resources.disposeAsync());
 
-const exists = async (id: string) => ({
-  event: (await db.selectFrom('events').select('id').where('id', '=', id).execute()).length === 1,
-  outbox: (await db.selectFrom('outbox').select('event_id').where('event_id', '=', id).execute()).length === 1,
-});
-
-describe('the producer', () => {
-  it('writes event and outbox row, and tells the workers', async () => {
-    const [event] = await producer.emit([testEvent(organizationId)]);
-    expect(event).toMatchObject({ type: 'consultation.completed', organizationId, duplicate: false });
-    expect(await exists(event?.id ?? '')).toEqual({ event: true, outbox: true });
-    expect(notified).toContain(event?.id);
+  const event = (fields: object = {}) => ({
+    organization_id,
+    type: 'batch.failed' as const,
+    data: { batch_id: 'b' },
+    ...fields,
   });
+  const eventRow = (id: string | undefined) =>
+    db
+      .selectFrom('events')
+      .select(['request_id', 'body'])
+      .where('id', '=', fromPublicId('evt', id ?? '') ?? '')
+      .executeTakeFirst();
+  const addResult = (trx: Kysely<OwnTables>, id: string) => trx.insertInto('own.results').values({ id }).execute();
+  const results = async () => (await own.selectFrom('own.results').select('id').execute()).map(({ id }) => id);
 
-  it('keeps the first event with a caller’s id and ignores a second one, also within one call', async () => {
-    const id = 'order-17';
-    const [first, twin] = await producer.emit([
-      testEvent(organizationId, { id }),
-      testEvent(organizationId, { id, type: 'batch.failed' }),
+  it('writes events with the rows of an open transaction; nobody sees them and no worker is woken before the commit', async () => {
+    const before = notified;
+    const trx = await own.startTransaction().execute();
+    await addResult(trx, 'committed');
+    const { events, notify } = await producer.emit(trx, [event(), event({ type: 'batch.completed' })]);
+    expect(events).toEqual([
+      { id: expect.stringMatching(/^evt_/), type: 'batch.failed', organization_id, duplicate: false },
+      { id: expect.stringMatching(/^evt_/), type: 'batch.completed', organization_id, duplicate: false },
     ]);
-    const [again] = await producer.emit([testEvent(organizationId, { id, type: 'batch.failed' })]);
-    expect([first?.duplicate, twin?.duplicate, again?.duplicate]).toEqual([false, true, true]);
-    expect(again).toMatchObject({ id: first?.id, type: 'consultation.completed' });
-    expect(notified.filter((each) => each === first?.id)).toHaveLength(1);
-    const other = await insertOrganization(db);
-    expect((await producer.emit([testEvent(other, { id })]))[0]?.duplicate).toBe(false);
+    expect(await eventRow(events[0]?.id)).toBeUndefined();
+    expect(notified).toBe(before);
+    await trx.commit().execute();
+    expect(JSON.parse((await eventRow(events[0]?.id))?.body ?? '')).toMatchObject({ id: events[0]?.id });
+    expect(await results()).toContain('committed');
+    expect(await outboxHas(db, events[1]?.id)).toBe(true);
+    expect(notified).toBe(before);
+    await notify();
+    expect(notified).toBe(before + 2);
+    await until('a job', async () => (await waiting('fanOut')) > 0);
   });
 
-  it('writes one event when a hundred producers write the same id at once', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, () => producer.emit([testEvent(organizationId, { id: 'at once' })])),
-    );
-    const events = answers.flat();
-    expect(new Set(events.map((event) => event.id)).size).toBe(1);
-    expect(events.filter((event) => !event.duplicate)).toHaveLength(1);
+  it('leaves nothing of a transaction that is rolled back', async () => {
+    const trx = await own.startTransaction().execute();
+    await addResult(trx, 'rolled back');
+    const { events } = await producer.emit(trx, event({ id: 'rolled-back' }));
+    await trx.rollback().execute();
+    expect(await eventRow(events[0]?.id)).toBeUndefined();
+    expect(await results()).not.toContain('rolled back');
+    const again = await producer.transaction(own, (_trx, emit) => emit(event({ id: 'rolled-back' })));
+    expect(again[0]?.duplicate).toBe(false);
   });
 
-  it('emits in the caller’s transaction: with its rows, and not without them', async () => {
-    const organization = newUuid();
-    const [event] = await producer.transaction(db, async (trx, emit) => {
-      await trx.insertInto('organizations').values({ id: organization, name: 'New', plan: 'pro' }).execute();
-      return emit({ organization_id: toPublicId('org', organization), type: 'batch.failed', data: { batch_id: 'b' } });
+  it('commits rows and events together, wakes the workers, and returns what the work returned', async () => {
+    const before = notified;
+    const id = await producer.transaction(own, async (trx, emit) => {
+      await addResult(trx, 'together');
+      await emit(event());
+      const [second] = await emit(event());
+      return second?.id;
     });
-    expect(await exists(event?.id ?? '')).toEqual({ event: true, outbox: true });
-    expect(notified).toContain(event?.id);
+    expect(await eventRow(id)).toBeDefined();
+    expect(notified).toBe(before + 2);
+    const failing = producer.transaction(own, async (trx, emit) => {
+      await emit(event({ id: 'never' }));
+      await addResult(trx, 'together');
+    });
+    await expect(failing).rejects.toThrow('duplicate key');
+    expect(notified).toBe(before + 2);
+    const keys = await db.selectFrom('event_keys').select('key').where('key', '=', 'never').execute();
+    expect(keys).toEqual([]);
+  });
 
-    const count = notified.length;
-    let rolledBack = '';
-    const failing = producer.transaction(db, async (_trx, emit) => {
-      const [lost] = await emit({
-        organization_id: toPublicId('org', organization),
-        type: 'batch.failed',
-        data: { batch_id: 'b' },
-      });
-      rolledBack = lost?.id ?? '';
-      throw new Error('the domain row could not be written');
+  it('keeps the first event with an id, also against a transaction that commits meanwhile, and wakes nobody for a duplicate', async () => {
+    const first = await own.startTransaction().execute();
+    const { events } = await producer.emit(first, event({ id: 'once' }));
+    const second = producer.transaction(own, (_trx, emit) => emit(event({ id: 'once', type: 'batch.completed' })));
+    await untilLockWait(db);
+    const before = notified;
+    await first.commit().execute();
+    expect(await second).toEqual([{ ...events[0], duplicate: true }]);
+    expect(notified).toBe(before);
+  });
+
+  it('keeps the request id, and leaves out one that is not safe to show', async () => {
+    const emit = (requestId: string) =>
+      producer.transaction(own, async (_trx, send) => (await send(event(), { requestId }))[0]?.id);
+    expect(await eventRow(await emit('req_17'))).toMatchObject({ request_id: 'req_17' });
+    for (const unsafe of ['with space', 'a\0b', '', 'x'.repeat(129), `nwk_${'a1B2'.repeat(12)}`]) {
+      expect(await eventRow(await emit(unsafe))).toMatchObject({ request_id: null });
+    }
+  });
+
+  it('refuses an unknown organization with an error that names it, writes nothing, and leaves the transaction usable', async () => {
+    const [one, other] = [newUuid(), newUuid()].sort().map((id) => toPublicId('org', id));
+    await producer.transaction(own, async (trx, emit) => {
+      const error = await emit([
+        event({ id: 'of-nobody' }),
+        event({ organization_id: other }),
+        event({ organization_id: one }),
+        event({ organization_id: other }),
+      ]).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(UnknownOrganizationError);
+      expect(error).toMatchObject({ organizationIds: [one, other], message: expect.stringContaining(String(one)) });
+      await addResult(trx, 'went on');
     });
-    await expect(failing).rejects.toThrow('domain row');
-    expect(await exists(rolledBack)).toEqual({ event: false, outbox: false });
-    expect(notified).toHaveLength(count);
+    expect(await results()).toContain('went on');
+    const [event1] = await producer.transaction(own, (_trx, emit) => emit(event({ id: 'of-nobody' })));
+    expect(event1?.duplicate).toBe(false);
   });
 
   it('refuses an event that does not satisfy the contract before anything is written', async () => {
-    const emitting = producer.transaction(db, (_trx, emit) =>
-      emit({ organization_id: toPublicId('org', organizationId), type: 'batch.failed', data: {} }),
-    );
+    const emitting = producer.transaction(own, (_trx, emit) => emit([event({ id: 'valid' }), event({ data: {} })]));
     await expect(emitting).rejects.toThrow('batch_id');
   });
 
-  it('writes each body byte for byte, with any content, in any batch', async () => {
-    const texts = ['a\nb\r\n', '"quoted" \\ {}, NULL', '\u2028\u2029', '', 'é😀', "it's $1"];
-    const made = texts.map((text) =>
-      newEvent(testEvent(organizationId, { data: { consultation_id: 'c', text, [text]: [text] } }), Date.now(), {
-        requestId: text === '' ? 'NULL' : `${text},"x"`,
-      }),
-    );
-    await writeEvents(db, made);
-    const rows = await db.selectFrom('events').select(['id', 'body', 'request_id']).execute();
-    const written = new Map(rows.map((row) => [row.id, row]));
-    for (const { id, body, requestId } of made) {
-      expect(written.get(id)).toEqual({ id, body, request_id: requestId });
-    }
+  it('refuses a handle that is not a transaction', async () => {
+    await expect(producer.emit(own as never, event())).rejects.toThrow(TypeError);
   });
 
-  it('re-times an id whose clock is far off, so that its partition exists', async () => {
-    const now = Date.now();
-    const early = newEvent(testEvent(organizationId), now, { id: '00000000-0000-7000-8000-000000000000' });
-    expect(uuidTimeMs(early.id)).toBe(now);
-    expect(JSON.parse(early.body).id).toBe(toPublicId('evt', early.id));
-    expect((await writeEvents(db, [early]))[0]?.duplicate).toBe(false);
+  it('emits an event of an organization that the same transaction makes', async () => {
+    const id = newUuid();
+    const events = await producer.transaction(db, async (trx, emit) => {
+      await trx.insertInto('organizations').values({ id, name: 'New', plan: 'pro' }).execute();
+      return emit(event({ organization_id: toPublicId('org', id) }));
+    });
+    expect(await eventRow(events[0]?.id)).toBeDefined();
+  });
+
+  it('works through handles with plugins and another schema', async () => {
+    const plugged = own.withPlugin(new CamelCasePlugin()).withSchema('own') as Kysely<OwnTables>;
+    const emit = () => producer.transaction(plugged, (_trx, send) => send(event({ id: 'through-plugins' })));
+    const [first] = await emit();
+    expect(await emit()).toEqual([{ ...first, duplicate: true }]);
+    expect(await eventRow(first?.id)).toBeDefined();
+  });
+
+  it('needs no rights but those that docs/producers.md grants', async () => {
+    await using role = await createProducerRole(db);
+    const restricted = openOwn(role.url(databaseUrl));
+    const outcomes: string[] = [];
+    const its = createEventProducer({
+      databaseUrl: role.url(databaseUrl),
+      redisUrl,
+      onError: (error) => outcomes.push(error.message),
+      onNotified: (outcome) => outcomes.push(outcome),
+    });
+    const emit = () => its.transaction(restricted, (_trx, send) => send(event({ id: 'restricted' })));
+    const [first] = await emit();
+    expect(await emit()).toEqual([{ ...first, duplicate: true }]);
+    expect(await outboxHas(db, first?.id)).toBe(true);
+    // On a busy machine the queue may answer late; it must not refuse.
+    expect([['added'], ['timeout']]).toContainEqual(outcomes);
+    await its.close();
+    await restricted.destroy();
+  });
+
+  it('adds whole events to the queue, with their request id', async () => {
+    expect(await producer.enqueue(event(), { requestId: 'req_18' })).toMatch(/^evt_/);
+    await until('a waiting job', async () => (await waiting('writeEvent')) === 1);
+    await expect(producer.enqueue(event({ data: {} }))).rejects.toThrow('batch_id');
   });
 });
 
-describe('the derived delivery id', () => {
-  it('is the same in code and in SQL', async () => {
-    for (let run = 0; run < 50; run++) {
-      const [event, webhook] = [newUuid(), newUuid()];
-      const { rows } = await sql<{ id: string }>`select delivery_id(${event}::uuid, ${webhook}::uuid) as id`.execute(
-        db,
-      );
-      expect(rows[0]?.id).toBe(deriveDeliveryId(event, webhook));
-    }
-  });
+it('needs to know where the queue is', () => {
+  expect(() => createEventProducer({ onError: () => undefined })).toThrow(TypeError);
 });
+
+function openOwn(url: string): Kysely<OwnTables> {
+  return new Kysely<OwnTables>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: url, max: 4 }) }) });
+}
+
+/** A role with the rights of an internal service, by the statements of its page. */
+async function createProducerRole(db: Database): Promise<AsyncDisposable & { url: (url: string) => string }> {
+  const name = `producer_${randomBytes(5).toString('hex')}`;
+  const page = readFileSync(new URL('../../../../docs/producers.md', import.meta.url), 'utf8');
+  const grants = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, text = '']) =>
+    text.replaceAll('to consultations', `to ${name}`),
+  );
+  if (grants.length !== 2) throw new Error('docs/producers.md grants its rights in two blocks.');
+  await sql.raw(`create role ${name} login password '${name}'; ${grants.join('\n')}`).execute(db);
+  return {
+    url: (url) => Object.assign(new URL(url), { username: name, password: name }).href,
+    [Symbol.asyncDispose]: async () => void (await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(db)),
+  };
+}
+
+async function outboxHas(db: Database, id: string | undefined): Promise<boolean> {
+  const eventId = fromPublicId('evt', id ?? '') ?? '';
+  const rows = await db.selectFrom('outbox').select('event_id').where('event_id', '=', eventId).execute();
+  return rows.length === 1;
+}
+
+async function countJobs(backend: Parameters<typeof createJobProducer>[0], name: JobName): Promise<number> {
+  const queue = createJobProducer(backend, name, () => undefined);
+  try {
+    return await until('the queue answers', () => queue.waitingCount(), { holds: Number.isInteger });
+  } finally {
+    await queue.close();
+  }
+}

@@ -1,109 +1,163 @@
-import type { Kysely, Transaction } from 'kysely';
-import { type EmitEvent, type EmitEventInput, emitEventSchema } from '../contracts/index.ts';
-import type { Database } from '../ledger/database.ts';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { type EmitEventInput, type EmittedEvent, emitEventSchema } from '../contracts/index.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
+import { plainArray } from '../ledger/plain-array.ts';
+import { createJobProducer, selectQueueBackend } from '../queue/index.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { createBatches } from './batches.ts';
-import type { Notifier } from './notifier.ts';
-import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
+import { toPublicId, type Uuid } from '../runtime/index.ts';
+import { createNotifier, type NotifierOptions } from './notifier.ts';
+import { type EmitOptions, openQueueOnlyProducer, type QueueOnlyProducer, safeRequestId } from './queue-producer.ts';
+import { newEvent, toEmittedEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
-/** The API request that emits events. */
-export interface EmittingRequest {
-  /** `X-Request-Id`: kept with each event. */
-  requestId: string;
+/** Events that are written, in a transaction that is not committed yet. */
+export interface Emission {
+  /** An entry per event, in the order given. */
+  events: EmittedEvent[];
   /**
-   * Whether the request still waits for its answer, and will for `forMs` more. Once it does not, nothing is written any
-   * more, not even late.
+   * Wakes the workers. Call it after the commit: within 200 ms it resolves, whether or not the queue answers, and it
+   * never rejects. Without the call, or before the commit, the events are delivered two to three seconds later: workers
+   * look at the outbox once a second.
    */
-  isWanted: (forMs: number) => boolean;
-}
-
-/** How late the statement of a request may reach the server. */
-const arrivesWithinMs = 500;
-/** The request waits longer than that, because the database's clock is only known to within a round trip. */
-const waitsForMs = arrivesWithinMs + 100;
-
-/** Emits events from a process that reaches the ledger's database. */
-export interface EventProducer {
-  /**
-   * Writes events, parsed already, all of one call or none, and wakes the workers. Calls of one turn of the event loop
-   * share a statement. The result does not depend on the queue: an event that is written will be delivered.
-   *
-   * @returns an entry per event, in the order given
-   * @throws the database's error, when nothing was written
-   */
-  emit(events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]>;
-
-  /**
-   * Runs `work` in a transaction of the caller's own database handle and emits events in it: they exist if and only if
-   * the caller's rows do. Workers are woken after the commit.
-   *
-   * @param db a handle of the database that holds the ledger, with whatever schema type the caller uses
-   * @param work makes the caller's writes and passes events to `emit`, which parses them
-   * @throws ZodError when an event does not satisfy the contract, and whatever `work` throws; nothing is written then
-   */
-  transaction<DB, Result>(
-    db: Kysely<DB>,
-    work: (trx: Transaction<DB>, emit: (...events: EmitEventInput[]) => Promise<WrittenEvent[]>) => Promise<Result>,
-  ): Promise<Result>;
+  notify: () => Promise<void>;
 }
 
 /**
- * The producer of a process: one per process, so that its calls can share statements.
- *
- * @param options.db from `createDatabase`; closed by the caller
- * @param options.notifier from `createNotifier`, over a job producer for `fanOut`
+ * A transaction of the caller's own Kysely handle, with whatever schema type and plugins it has, of `db.transaction()` or
+ * `db.startTransaction()`.
  */
-export function createEventProducer(options: {
-  db: Database;
-  notifier: Notifier;
-  /** The clock of this process, if it has one already; ids and times of events go by it. */
-  clock?: DatabaseClock;
-}): EventProducer {
-  const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
-  const batches = createBatches((events, isUrgent) => writeInTime(db, clock, events, isUrgent));
-  const notify = (written: readonly WrittenEvent[]) => notifier.notify(written.filter((event) => !event.duplicate));
+// biome-ignore lint/suspicious/noExplicitAny: the caller's tables are of no concern here
+export type OpenTransaction = Pick<Transaction<any>, 'isTransaction' | 'withoutPlugins'>;
+
+/** Emits the events of an internal service. See docs/producers.md. */
+export interface EventProducer {
+  /**
+   * Writes events in the caller's open transaction: they exist if and only if its other rows do.
+   *
+   * @param trx of the database that holds the ledger. A statement that failed has aborted it, as always in PostgreSQL
+   * @param events one or many; those of one call that share an `id` with earlier ones are duplicates, and are left out
+   * @throws ZodError when an event does not satisfy the contract. Nothing was written, and the transaction can go on
+   * @throws UnknownOrganizationError likewise
+   * @throws TypeError when `trx` is not a transaction: the events would exist whatever becomes of the caller's rows
+   */
+  emit(
+    trx: OpenTransaction,
+    events: EmitEventInput | readonly EmitEventInput[],
+    options?: EmitOptions,
+  ): Promise<Emission>;
+
+  /**
+   * Runs `work` in a transaction of the caller's database handle, commits, and wakes the workers for all that was emitted
+   * in it.
+   *
+   * @param work makes the caller's writes and passes events to `emit`
+   * @throws whatever `work` throws; nothing is written then, neither rows nor events
+   */
+  transaction<DB, Result>(
+    db: Kysely<DB>,
+    work: (trx: Transaction<DB>, emit: EmitInTransaction) => Promise<Result>,
+  ): Promise<Result>;
+
+  /**
+   * For a process that reaches the queue but not the database.
+   *
+   * @see QueueOnlyProducer.emit
+   */
+  enqueue: QueueOnlyProducer['emit'];
+
+  /** Closes the connections to the queue, within a second. The caller closes its own database handle. */
+  close(): Promise<void>;
+}
+
+/** `emit` inside {@link EventProducer.transaction}. */
+export type EmitInTransaction = (
+  events: EmitEventInput | readonly EmitEventInput[],
+  options?: EmitOptions,
+) => Promise<EmittedEvent[]>;
+
+/** An event names an organization that the ledger does not have. */
+export class UnknownOrganizationError extends Error {
+  override readonly name = 'UnknownOrganizationError';
+  /** Their public ids, each once. */
+  readonly organizationIds: readonly string[];
+
+  constructor(organizationIds: readonly string[]) {
+    super(`No such organization: ${organizationIds.join(', ')}.`);
+    this.organizationIds = organizationIds;
+  }
+}
+
+export interface EventProducerOptions {
+  /** `DATABASE_URL` of the product. Without `redisUrl` it is where the queue is; a queue-only producer with Redis has none. */
+  databaseUrl?: string | undefined;
+  /** `REDIS_URL` of the product, where it has one: the queue is there. */
+  redisUrl?: string | undefined;
+  /** Called for every error of the connections to the queue, which repair themselves. Events do not depend on them. */
+  onError: (error: Error) => void;
+  /** What became of wake-ups, for a metric. */
+  onNotified?: NotifierOptions['onOutcome'];
+}
+
+/**
+ * The producer of an internal service: one per process. It holds connections to the queue only; events are written
+ * through the caller's own database handle.
+ *
+ * @throws TypeError when neither URL is given
+ */
+export function createEventProducer(options: EventProducerOptions): EventProducer {
+  const { databaseUrl, redisUrl, onError, onNotified = () => undefined } = options;
+  if (databaseUrl === undefined && redisUrl === undefined) {
+    throw new TypeError('A producer needs databaseUrl, redisUrl or both.');
+  }
+  const queue = selectQueueBackend({ redisUrl, databaseUrl: databaseUrl ?? '' });
+  const jobs = createJobProducer(queue, 'fanOut', onError);
+  const notifier = createNotifier({ producer: jobs, clock: systemClock, onOutcome: onNotified });
+  const wholeEvents = openQueueOnlyProducer(queue, onError);
+  const clock = createDatabaseClock(systemClock);
+  const emit: EventProducer['emit'] = async (trx, events, options = {}) => {
+    const written = await writeInTransaction(trx, clock, [events].flat(), options);
+    const notify = () => notifier.notify(written.filter((event) => !event.duplicate));
+    return { events: written.map(toEmittedEvent), notify };
+  };
   return {
-    emit: async (events, request) => {
-      const now = await clock.current(db);
-      const origin = request === undefined ? {} : { requestId: request.requestId };
-      const written = await batches.write(
-        events.map((event) => newEvent(event, now, origin)),
-        request && (() => request.isWanted(waitsForMs)),
-      );
-      await notify(written);
-      return written;
-    },
-    transaction: async (callersDb, work) => {
-      const emitted: WrittenEvent[] = [];
-      const result = await callersDb.transaction().execute((trx) =>
-        work(trx, async (...inputs) => {
-          const now = await clock.current(trx);
-          const written = await writeEvents(
-            trx,
-            inputs.map((input) => newEvent(emitEventSchema.parse(input), now)),
-          );
-          emitted.push(...written);
-          return written;
+    emit,
+    transaction: async (db, work) => {
+      const emissions: Emission[] = [];
+      const result = await db.transaction().execute((trx) =>
+        work(trx, async (events, options) => {
+          const emission = await emit(trx, events, options);
+          emissions.push(emission);
+          return emission.events;
         }),
       );
-      await notify(emitted);
+      await Promise.all(emissions.map((emission) => emission.notify()));
       return result;
     },
+    enqueue: wholeEvents.emit,
+    close: async () => void (await Promise.all([jobs.close(), wholeEvents.close()])),
   };
 }
 
-async function writeInTime(
-  db: Database,
+async function writeInTransaction(
+  callersTrx: OpenTransaction,
   clock: DatabaseClock,
-  events: NewEvent[],
-  isUrgent: boolean,
+  inputs: readonly EmitEventInput[],
+  options: EmitOptions,
 ): Promise<WrittenEvent[]> {
-  try {
-    return await writeEvents(db, events, isUrgent ? new Date(clock.now() + arrivesWithinMs) : null);
-  } catch (error) {
-    // The next deadline is computed from a new measurement: the database's clock may have been set.
-    if (error instanceof StatementTooLateError) await clock.measure(db);
-    throw error;
-  }
+  if (!callersTrx.isTransaction) throw new TypeError('Events are emitted in an open transaction.');
+  const events = inputs.map((input) => emitEventSchema.parse(input));
+  // A plugin of the caller's, such as one that renames columns, must not change our statements.
+  const trx = callersTrx.withoutPlugins();
+  const now = await clock.current(trx);
+  const requestId = safeRequestId(options);
+  const made = events.map((event) => newEvent(event, now, requestId === undefined ? {} : { requestId }));
+  await requireOrganizations(trx, new Set(made.map((event) => event.organizationId)));
+  return writeEvents(trx, made);
+}
+
+/** Asks before anything is written: there is no foreign key, and an event of nobody would be delivered to nobody. */
+async function requireOrganizations<DB>(trx: Transaction<DB>, ids: ReadonlySet<Uuid>): Promise<void> {
+  const { rows } = await sql<{ id: Uuid }>`
+    select x.id from unnest(${plainArray([...ids])}::uuid[]) as x(id)
+    where not exists (select from organizations o where o.id = x.id) order by x.id`.execute(trx);
+  if (rows.length > 0) throw new UnknownOrganizationError(rows.map(({ id }) => toPublicId('org', id)));
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { EmitEvent, EventType } from '../contracts/index.ts';
+import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
 import { lineArray, plainArray } from '../ledger/plain-array.ts';
 import { prepared } from '../ledger/prepared.ts';
 import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
@@ -69,6 +69,16 @@ export interface WrittenEvent {
   organizationId: Uuid;
   /** The caller's `id` of the event was used before; nothing was written. */
   duplicate: boolean;
+}
+
+/** The event as its producer is told of it: with public ids. */
+export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
+  return {
+    id: toPublicId('evt', event.id),
+    type: event.type,
+    organization_id: toPublicId('org', event.organizationId),
+    duplicate: event.duplicate,
+  };
 }
 
 /** The statement reached the server after its deadline: nothing was written. */

@@ -15,9 +15,10 @@ export interface CancelOptions {
  * Cancels pending deliveries of webhooks that are disabled or deleted. Test deliveries are canceled only when the webhook
  * is deleted, because a disabled webhook can still be tested.
  *
- * Rows are locked in the order of their ids, as in every statement of several rows. A delivery is canceled only in the
- * round in which it was found: while the statement waited for its lock, the webhook may have been enabled and the
- * delivery replayed.
+ * A delivery is canceled only in the round in which it was found: until the statement had its lock, the webhook may have
+ * been enabled and the delivery replayed. A statement that waits for locks takes them in the order of ids, as every
+ * statement of several rows does. One that skips locked rows never waits and needs no order; its limit counts the rows
+ * that it has locked, so that a thousand rows locked by others do not hide the rest.
  *
  * @returns how many were canceled; with `limit`, fewer than that means that none is left but locked ones
  */
@@ -26,16 +27,18 @@ export async function cancelPending(
   webhookIds: readonly string[],
   { limit, locked }: CancelOptions,
 ): Promise<number> {
-  const skip = locked === 'skip' ? sql`skip locked` : sql``;
+  const [found, lock] =
+    locked === 'wait'
+      ? [sql`limit ${limit}`, sql`order by d.id for update of d`]
+      : [sql``, sql`for update of d skip locked limit ${limit}`];
   const { rows } = await sql<{ canceled: number }>`
-    with candidates as materialized (
-      select d.id, d.round from webhooks w join deliveries d on d.webhook_id = w.id
-      where w.id = any(${webhookIds}::uuid[]) and d.status = 'pending'
-        and (w.state = 'deleted' or (w.state = 'disabled' and d.event_type <> 'webhook.test'))
-      limit ${limit}
-    ), locked as materialized (
-      select d.id from candidates c join deliveries d on d.id = c.id
-      where d.status = 'pending' and d.round = c.round order by d.id for update of d ${skip}
+    with locked as materialized (
+      select d.id from (
+        select d.id, d.round from webhooks w join deliveries d on d.webhook_id = w.id
+        where w.id = any(${webhookIds}::uuid[]) and d.status = 'pending'
+          and (w.state = 'deleted' or (w.state = 'disabled' and d.event_type <> 'webhook.test')) ${found}
+      ) c join deliveries d on d.id = c.id
+      where d.status = 'pending' and d.round = c.round ${lock}
     ), canceled as (
       update deliveries set status = 'canceled', next_attempt_at = null, completed_at = clock_timestamp(), lease_count = 0
       where id = any (array(select id from locked)) returning id

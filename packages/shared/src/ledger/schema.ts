@@ -9,6 +9,7 @@ export interface OrganizationsTable {
   id: Uuid;
   name: string;
   plan: 'starter' | 'pro' | 'business' | 'enterprise';
+  external_id: Generated<string | null>;
   created_at: CreatedAt;
 }
 
@@ -65,8 +66,9 @@ export interface WebhookHealthTable {
   open_until: Date | null;
   /** How often failures have opened the circuit since the last success. Above 0 after `open_until`, it is half-open. */
   openings: Generated<number>;
-  /** The delivery that tries a half-open circuit; its lease gave it `probe_until` as its due time. */
+  /** The delivery that tries a half-open circuit: the probe is under way while it is leased, and until `probe_until`. */
   probe_delivery_id: Generated<Uuid | null>;
+  /** The end of an ordinary lease that began with the probe. The lease of its delivery may last longer. */
   probe_until: Generated<Date | null>;
 }
 

@@ -29,7 +29,13 @@ export const jobs = {
   writeEvent: {
     queue: 'event-writes',
     name: 'write',
-    data: z.strictObject({ version: z.literal(1), event_id: z.uuid(), event: emitEventSchema }),
+    data: z.strictObject({
+      version: z.literal(1),
+      event_id: z.uuid(),
+      event: emitEventSchema,
+      /** `X-Request-Id` of the request that the event comes from. */
+      request_id: z.string().max(128).optional(),
+    }),
   },
 } as const satisfies Record<string, JobDefinition<z.ZodType>>;
 

@@ -36,6 +36,22 @@ describe('the micro-batcher', () => {
     expect(batcher.unfinished).toBe(0);
   });
 
+  it('lets every caller of a batch fail also when `run` throws before it returns a promise, and goes on', async () => {
+    let fails = true;
+    const batcher = createMicroBatcher({
+      maxRunning: 1,
+      run: (items: string[]) => {
+        if (fails) throw new Error('refused');
+        return Promise.resolve(items);
+      },
+    });
+    const results = await Promise.allSettled([batcher.add('a'), batcher.add('b')]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    expect(await batcher.add('c')).toEqual(['c']);
+    expect(batcher.unfinished).toBe(0);
+  });
+
   it('closes a batch that is full at once, and never cuts an item', () => {
     const { batcher, items } = controlled({ maxSize: 3, sizeOf: (item) => item.length });
     for (const item of ['aa', 'bbbb', 'c']) void batcher.add(item);

@@ -105,7 +105,8 @@ class Gatherer<Item, Result> {
 
   #start({ items, timer, result }: Batch<Item, Result>): void {
     clearTimeout(timer);
-    const work = this.#options.run(items).then(
+    // In an async function: a `run` that throws before it returns a promise fails its batch as well.
+    const work = (async () => this.#options.run(items))().then(
       (value) => {
         end();
         result.resolve(value);

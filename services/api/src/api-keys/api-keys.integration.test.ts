@@ -147,3 +147,29 @@ describe('DELETE /internal/v1/keys/{id}', () => {
     await api.internal('delete', `/internal/v1/keys/${id}`).expect(404);
   });
 });
+
+describe('/internal/v1/organizations/{id}/keys/{key_id}', () => {
+  it('GET, PATCH and DELETE read, change and revoke the key', async () => {
+    const { secret, ...key } = await api.createKey();
+    const path = `${keysOf(key.organization_id)}/${key.id}`;
+    await api.internal('get', path).expect(200, key);
+    const changed = await api
+      .internal('patch', path)
+      .send({ scopes: ['webhooks:read'] })
+      .expect(200);
+    expect(changed.body).toEqual({ ...key, scopes: ['webhooks:read'] });
+    await api.call('get', '/v1/me', secret).expect(403);
+    await api.internal('delete', path).expect(204);
+    await api.call('get', '/v1/me', secret).expect(401);
+    await api.internal('get', path).expect(404);
+  });
+
+  it('404 for a key of another organization, which stays as it is', async () => {
+    const { secret, id } = await api.createKey();
+    const path = `${keysOf((await api.createOrganization()).id)}/${id}`;
+    await api.internal('get', path).expect(404);
+    await api.internal('patch', path).send({ name: 'taken' }).expect(404);
+    await api.internal('delete', path).expect(404);
+    await api.call('get', '/v1/me', secret).expect(200);
+  });
+});

@@ -46,18 +46,25 @@ export async function listKeys(db: Database, organizationId: Uuid, page: PageQue
     .execute();
 }
 
-/**
- * Finds a key in force or expired, and no other transaction changes it until this one ends. The organization is not
- * asked for: callers of the internal API name a key by its id alone.
- */
-export async function lockKey(trx: DatabaseTransaction, id: Uuid): Promise<KeyRow | undefined> {
-  return trx
-    .selectFrom('api_keys')
-    .select(columns)
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst();
+/** A key as callers of the internal API name it: by its id alone, or as one of an organization. */
+export interface KeyName {
+  id: Uuid;
+  organizationId?: Uuid;
+}
+
+/** Finds a key in force or expired. */
+export async function findKey(db: Database, name: KeyName): Promise<KeyRow | undefined> {
+  return selectKey(db, name).executeTakeFirst();
+}
+
+/** {@link findKey}, and no other transaction changes the key until this one ends. */
+export async function lockKey(trx: DatabaseTransaction, name: KeyName): Promise<KeyRow | undefined> {
+  return selectKey(trx, name).forUpdate().executeTakeFirst();
+}
+
+function selectKey(db: Database, { id, organizationId }: KeyName) {
+  const key = db.selectFrom('api_keys').select(columns).where('id', '=', id).where('revoked_at', 'is', null);
+  return organizationId === undefined ? key : key.where('organization_id', '=', organizationId);
 }
 
 export async function updateKey(trx: DatabaseTransaction, id: Uuid, changes: KeyChanges): Promise<KeyRow> {

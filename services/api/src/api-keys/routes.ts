@@ -2,13 +2,16 @@ import {
   apiKeySchema,
   createApiKeySchema,
   createdApiKeySchema,
+  type IdPrefix,
   listSchema,
   pageQuerySchema,
   updateApiKeySchema,
 } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
-import type { ApiKeyService } from './service.ts';
+
+import type { ApiKeyService, KeyName } from './service.ts';
 
 export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
   return [
@@ -35,24 +38,50 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       handle: ({ ids, query }) => apiKeys.list(ids.id, query),
     }),
     defineRoute({
+      method: 'GET',
+      path: '/internal/v1/organizations/{id}/keys/{key_id}',
+      summary: 'Read an API key',
+      scope: null,
+      ids: { id: 'org', key_id: 'key' },
+      status: 200,
+      response: apiKeySchema,
+      handle: ({ ids }) => apiKeys.get({ organizationId: ids.id, id: ids.key_id }),
+    }),
+    ...changeRoutes('/internal/v1/organizations/{id}/keys/{key_id}', { id: 'org', key_id: 'key' }, apiKeys, (ids) => ({
+      organizationId: ids.id,
+      id: ids.key_id,
+    })),
+    ...changeRoutes('/internal/v1/keys/{id}', { id: 'key' }, apiKeys, ({ id }) => ({ id })),
+  ];
+}
+
+/** Change and revocation of a key, under one of the paths that name it. */
+function changeRoutes<Ids extends string>(
+  path: string,
+  kinds: Readonly<Record<Ids, IdPrefix>>,
+  apiKeys: ApiKeyService,
+  nameOf: (ids: Readonly<Record<Ids, Uuid>>) => KeyName,
+): Route<InternalAccess>[] {
+  return [
+    defineRoute({
       method: 'PATCH',
-      path: '/internal/v1/keys/{id}',
+      path,
       summary: 'Change an API key',
       scope: null,
-      ids: { id: 'key' },
+      ids: kinds,
       body: updateApiKeySchema,
       status: 200,
       response: apiKeySchema,
-      handle: ({ ids, body, transact }) => apiKeys.update(transact, ids.id, body),
+      handle: ({ ids, body, transact }) => apiKeys.update(transact, nameOf(ids), body),
     }),
     defineRoute({
       method: 'DELETE',
-      path: '/internal/v1/keys/{id}',
+      path,
       summary: 'Revoke an API key',
       scope: null,
-      ids: { id: 'key' },
+      ids: kinds,
       status: 204,
-      handle: ({ ids, transact }) => apiKeys.revoke(transact, ids.id),
+      handle: ({ ids, transact }) => apiKeys.revoke(transact, nameOf(ids)),
     }),
   ];
 }

@@ -17,8 +17,10 @@ import type { Transact } from '../core/unit-of-work.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
+  findKey,
   insertKey,
   type KeyChanges,
+  type KeyName,
   type KeyRow,
   listKeys,
   lockKey,
@@ -26,6 +28,8 @@ import {
   revokeKey,
   updateKey,
 } from './queries.ts';
+
+export type { KeyName };
 
 export interface ApiKeyServiceOptions {
   db: Database;
@@ -51,12 +55,18 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
       return paginate(cursors, request, scope, (page: PageQuestion) => listKeys(db, organizationId, page), present);
     },
 
-    update: async (transact: Transact, id: Uuid, input: UpdateApiKey): Promise<ApiKey | Problem> => {
+    get: async (name: KeyName): Promise<ApiKey | Problem> => {
+      const row = await findKey(db, name);
+      return row === undefined ? problem('not_found') : present(row);
+    },
+
+    update: async (transact: Transact, name: KeyName, input: UpdateApiKey): Promise<ApiKey | Problem> => {
       const changes = toChanges(input);
       if (isProblem(changes)) return changes;
       return transact(async ({ trx, changed }) => {
-        const before = await lockKey(trx, id);
+        const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
+        const { id } = before;
         const shown = present(await updateKey(trx, id, changes));
         const fields = changedFields(present(before), shown, auditedFields);
         const organizationId = before.organization_id;
@@ -65,12 +75,12 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
       });
     },
 
-    revoke: (transact: Transact, id: Uuid): Promise<Problem | undefined> =>
+    revoke: (transact: Transact, name: KeyName): Promise<Problem | undefined> =>
       transact(async ({ trx, changed }) => {
-        const before = await lockKey(trx, id);
+        const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
+        const { id, organization_id: organizationId } = before;
         await revokeKey(trx, id);
-        const organizationId = before.organization_id;
         await changed({ action: 'api_key.deleted', objectId: id, organizationId, changedFields: [] });
         return undefined;
       }),

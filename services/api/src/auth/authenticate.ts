@@ -1,8 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { challenges, type Problem, problem } from '../core/problem.ts';
-import { bearerToken } from './bearer.ts';
+import { type Authorization, bearerToken } from './bearer.ts';
 import type { FailureLimit } from './failure-limit.ts';
 import type { KeyCache } from './key-cache.ts';
 import { isWellFormedKey } from './key-format.ts';
@@ -16,9 +15,14 @@ export interface Authenticator {
    * within the last hour.
    *
    * @param bucket what failures are counted under
+   * @param readOnly whether a copy of the key will do while the database is away
    * @throws the database's error when the database is needed and does not answer
    */
-  authenticate(request: IncomingMessage, bucket: string): Promise<StoredKey | Problem> | StoredKey | Problem;
+  authenticate(
+    authorization: Authorization,
+    bucket: string,
+    readOnly: boolean,
+  ): Promise<StoredKey | Problem> | StoredKey | Problem;
 }
 
 export interface AuthenticatorOptions {
@@ -42,19 +46,17 @@ export function createAuthenticator({ cache, failures, successes, clock }: Authe
     return refuse(bucket, challenges.invalid);
   };
   return {
-    authenticate: (request, bucket) => {
-      const token = bearerToken(request);
+    authenticate: (authorization, bucket, readOnly) => {
+      const token = bearerToken(authorization);
       if (token === null || !isWellFormedKey(token)) {
-        return refuse(bucket, request.headers.authorization === undefined ? challenges.missing : challenges.invalid);
+        return refuse(bucket, authorization === undefined ? challenges.missing : challenges.invalid);
       }
       const digest = hash('sha256', token, 'hex');
       const known = cache.peek(digest);
       if (known !== undefined) return acceptOrRefuse(known, digest, bucket);
       const waitSeconds = failures.blocked(bucket);
       if (waitSeconds !== null && !successes.has(bucket, digest)) return tooManyFailures(waitSeconds);
-      return cache
-        .load(digest, request.method === 'GET' || request.method === 'HEAD')
-        .then((key) => acceptOrRefuse(key, digest, bucket));
+      return cache.load(digest, readOnly).then((key) => acceptOrRefuse(key, digest, bucket));
     },
   };
 }

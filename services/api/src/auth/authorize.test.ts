@@ -1,6 +1,6 @@
 import { type RequiredScope, scopeNames } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
-import { hasScope, scopeOfUnservedPath } from './authorize.ts';
+import { hasScope } from './authorize.ts';
 
 const required = scopeNames.filter((scope): scope is RequiredScope => scope !== '*');
 
@@ -16,18 +16,4 @@ describe('a scope', () => {
     ).toBe(false);
     expect(hasScope([], scope)).toBe(false);
   });
-});
-
-describe('the scope of a path that is not served', () => {
-  it.each([
-    ['POST', '/v1/chat/completions', 'chat.completions'],
-    ['GET', '/v1/chat/completions', 'chat.completions'],
-    ['GET', '/scim/v2/Users', 'scim:read'],
-    ['GET', '/scim/v2', 'scim:read'],
-    ['POST', '/scim/v2/Users', 'scim:write'],
-    ['DELETE', '/scim/v2/Groups/1', 'scim:write'],
-    ['GET', '/v1/nothing', null],
-    ['GET', '/v1/chat/completions/', null],
-    ['GET', '/scim/v2x', null],
-  ])('%s %s: %s', (method, path, scope) => expect(scopeOfUnservedPath(method, path)).toBe(scope));
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { bearerToken } from './bearer.ts';
+import { authorizationOf, bearerToken } from './bearer.ts';
 
 function tokenOf(...headers: [name: string, value: string][]): string | null {
   const [first] = headers.filter(([name]) => name.toLowerCase() === 'authorization');
-  return bearerToken({ headers: first === undefined ? {} : { authorization: first[1] }, rawHeaders: headers.flat() });
+  const request = { headers: first === undefined ? {} : { authorization: first[1] }, rawHeaders: headers.flat() };
+  return bearerToken(authorizationOf(request));
 }
 
 describe('the bearer token', () => {

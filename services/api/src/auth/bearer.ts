@@ -1,13 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 
+/** The `Authorization` header of a request: undefined without one, null when there are several. */
+export type Authorization = string | null | undefined;
+
 /**
- * The bearer token of a request, or null. A request with two Authorization headers has none: Node keeps the first one
- * and silently drops the second, which a proxy in front of the API may have checked instead.
+ * Reads the header. Two of them count as none that is good: Node keeps the first one and silently drops the second, which a
+ * proxy in front of the API may have checked instead.
  */
-export function bearerToken(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): string | null {
-  const header = request.headers.authorization;
-  if (header === undefined || countAuthorizations(request.rawHeaders) !== 1) return null;
-  return /^bearer +([!-~]+)$/i.exec(header)?.[1] ?? null;
+export function authorizationOf(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Authorization {
+  const { authorization } = request.headers;
+  return authorization === undefined || countAuthorizations(request.rawHeaders) === 1 ? authorization : null;
+}
+
+/** The bearer token in the header, or null. */
+export function bearerToken(authorization: Authorization): string | null {
+  return /^bearer +([!-~]+)$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
 const name = 'authorization';

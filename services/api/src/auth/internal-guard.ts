@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { challenges, problem } from '../core/problem.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
-import { bearerToken } from './bearer.ts';
+import { authorizationOf, bearerToken } from './bearer.ts';
 
 /** What handlers of the internal listener get in place of a principal: the caller has the internal secret. */
 export interface InternalAccess {
@@ -18,7 +18,7 @@ export function createInternalGuard(secrets: readonly string[]): Guard<InternalA
   const known = secrets.map((secret) => padded(secret, length));
   const message = 'The internal API secret is missing or wrong.';
   return (request) => {
-    const presented = padded(bearerToken(request) ?? '', length);
+    const presented = padded(bearerToken(authorizationOf(request)) ?? '', length);
     const matches = known.filter((secret) => timingSafeEqual(secret, presented));
     return matches.length > 0 ? { internal: true } : problem('unauthorized', { message, headers: challenges.invalid });
   };

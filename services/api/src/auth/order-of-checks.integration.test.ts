@@ -91,9 +91,9 @@ describe.each([
   ['get', '/v1/'],
   ['get', '/v1/me/'],
   ['post', '/v1/consultations'],
-  ['get', '/v1/%zz'],
-  ['get', '/scim/v2'],
-  ['delete', '/scim/v2/Users/1'],
+  ['get', '/v1/chat/completions/'],
+  ['get', '/v1/consultations;x'],
+  ['get', '/%76%31/me/'],
   ['post', '/v1/chat/completions'],
 ] as const)('an unknown path: %s %s', (method, path) => {
   it('is 401, 403 and 429 like a known path, and then 404', async () => {
@@ -109,18 +109,19 @@ describe.each([
   });
 });
 
-describe('a reserved path with a scope', () => {
-  it.each([
-    ['post', '/v1/chat/completions', 'chat.completions'],
-    ['get', '/scim/v2/Users', 'scim:read'],
-    ['patch', '/scim/v2/Users/1', 'scim:write'],
-  ] as const)('%s %s needs %s', async (method, path, scope) => {
-    const without = await api.createKey({ scopes: ['me:read'] });
-    const refused = await api.call(method, path, without.secret).expect(403);
-    expect(refused.body.error).toMatchObject({ code: 'forbidden_scope', required_scope: scope });
-    const granted = await api.createKey({ scopes: [scope] });
-    await api.call(method, path, granted.secret).expect(404);
-  });
+describe('triggering an automation', () => {
+  it.each(['trigger', 'trigger/', 'trigger;a=b', '%74rigger', 'trigger%3Bx/'])(
+    'needs automations:trigger, also when a server could drop the end of the path: %s',
+    async (action) => {
+      const path = `/v1/automations/aut_1/${action}`;
+      const writer = await api.createKey({ scopes: ['automations:write'] });
+      const refused = await api.call('post', path, writer.secret).expect(403);
+      expect(refused.body.error.required_scope).toBe('automations:trigger');
+      const trigger = await api.createKey({ scopes: ['automations:trigger'] });
+      await api.call('post', path, trigger.secret).expect(404);
+      await api.call('post', '/v1/automations/aut_1', trigger.secret).expect(403);
+    },
+  );
 });
 
 describe('another method', () => {
@@ -129,6 +130,9 @@ describe('another method', () => {
     ['put', '/v1/webhooks', 'POST, GET, HEAD'],
     ['post', '/v1/webhooks/whk_x', 'GET, HEAD, PUT, PATCH, DELETE'],
     ['options', '/v1/webhooks/deliveries', 'GET, HEAD'],
+    ['options', '/v1/consultations/con_1', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
+    ['delete', '/v1/panels', 'GET, HEAD'],
+    ['get', '/v1/chat/completions', 'POST'],
   ] as const)('%s %s is 405, after 401', async (method, path, allow) => {
     await api.call(method, path).expect(401);
     const { secret } = await api.createKey({ scopes: ['panels:read'] });

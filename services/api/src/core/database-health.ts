@@ -37,17 +37,17 @@ export interface DatabaseHealthOptions {
   /** Pings the database over a connection that does nothing else. */
   ping: () => Promise<void>;
   clock: Clock;
-  /** Work that takes longer than this makes us ping. Together with `pingWithinMs` it stays below a second. */
+  /** Work that takes longer than this makes us ping. A quarter of the promised second is left for a busy process. */
   slowAfterMs?: number;
   /** A busy server may need 400 ms for a ping that opens a connection. */
   pingWithinMs?: number;
 }
 
-const inspectEveryMs = 100;
+const inspectEveryMs = 50;
 const pingAgainAfterMs = 250;
 
 export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHealth {
-  const { ping, clock, slowAfterMs = 300, pingWithinMs = 500 } = options;
+  const { ping, clock, slowAfterMs = 200, pingWithinMs = 500 } = options;
   const pending = createPendingWork(clock);
   let timer: NodeJS.Timeout | undefined;
   let pinging: Promise<boolean> | undefined;

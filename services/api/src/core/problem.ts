@@ -70,14 +70,13 @@ export function problemBody(found: Problem, requestId: string): ErrorBody {
   };
 }
 
-/** The error body of RFC 7644, section 3.12, with ours inside: SCIM has no fields for a code and a request id. */
-export function scimProblemBody(found: Problem, requestId: string): unknown {
-  const { error } = problemBody(found, requestId);
+/** The error body of RFC 7644, section 3.12. SCIM has no field for our code: it begins the text. */
+export function scimProblemBody(found: Problem): unknown {
+  const { status, message } = errorCatalogue[found.problem];
   return {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
-    status: String(errorCatalogue[found.problem].status),
-    detail: error.message,
-    error,
+    status: String(status),
+    detail: `${found.problem}: ${found.message ?? message}`,
   };
 }
 

@@ -4,7 +4,7 @@ import {
   listDeliveriesQuerySchema,
   listSchema,
 } from '@enterprise-api/shared/contracts';
-import type { Principal } from '../auth/guard.ts';
+import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { DeliveryService } from './service.ts';
 

@@ -6,8 +6,8 @@ import {
   emittedEventsSchema,
   narrowEmitRequest,
 } from '@enterprise-api/shared/contracts';
-import type { EmittingRequest, WrittenEvent } from '@enterprise-api/shared/events';
-import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { type EmittingRequest, toEmittedEvent, type WrittenEvent } from '@enterprise-api/shared/events';
+import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import { invalid, type Problem } from '../core/problem.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
@@ -54,19 +54,10 @@ async function emitEvents(
   }
   const written = await emit(events, request);
   written.forEach(onEmitted);
-  return { data: written.map(present) };
+  return { data: written.map(toEmittedEvent) };
 }
 
 function unknownOrganization(place: string): ErrorDetail {
   const path = `${place}organization_id`;
   return { location: 'body', path, code: 'not_found', message: 'is not a known organization' };
-}
-
-function present(event: WrittenEvent): EmittedEvent {
-  return {
-    id: toPublicId('evt', event.id),
-    type: event.type,
-    organization_id: toPublicId('org', event.organizationId),
-    duplicate: event.duplicate,
-  };
 }

@@ -1,4 +1,10 @@
-import { identityTokenIssuer, type Plan, type PublicSigningKey, type Scope } from '@enterprise-api/shared/contracts';
+import {
+  type Area,
+  identityTokenIssuer,
+  type Plan,
+  type PublicSigningKey,
+  type Scope,
+} from '@enterprise-api/shared/contracts';
 import { BoundedMap, type Clock, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { KeyRing } from '@enterprise-api/shared/security';
 import { SignJWT } from 'jose/jwt/sign';
@@ -14,13 +20,16 @@ export interface TokenSubject {
   readonly organization: { readonly id: Uuid; readonly plan: Plan };
 }
 
+/** Who a token is for: the service of an area, the API itself, or what an ingress passes on beside the areas. */
+type Audience = Area | 'api' | 'ingress';
+
 /** Tells internal services, in a way that they can verify, that a request passed the checks of this API, and whose it is. */
 export interface IdentityTokens {
   /**
-   * The token for requests of this key to an audience (an area, `api` or `ingress`), or undefined where
-   * `IDENTITY_SIGNING_KEYS` is unset. One that is less than a minute old is returned at once, without a promise.
+   * The token for requests of this key to an audience, or undefined where `IDENTITY_SIGNING_KEYS` is unset. One that is
+   * less than a minute old is returned at once, without a promise.
    */
-  tokenFor(key: TokenSubject, audience: string): string | Promise<string> | undefined;
+  tokenFor(key: TokenSubject, audience: Audience): string | Promise<string> | undefined;
   /** The public keys that verify tokens: the one that signs first, then those that will sign or have signed. */
   readonly publicKeys: readonly PublicSigningKey[];
 }
@@ -95,7 +104,7 @@ function saysTheSame(one: TokenSubject, other: TokenSubject): boolean {
   );
 }
 
-function sign(signer: SigningKey, key: TokenSubject, audience: string, nowMs: number): Promise<string> {
+function sign(signer: SigningKey, key: TokenSubject, audience: Audience, nowMs: number): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1_000);
   const { id, plan } = key.organization;
   return new SignJWT({ org: toPublicId('org', id), plan, scopes: [...key.scopes] })

@@ -1,6 +1,6 @@
 import { type ApiPlan, meSchema } from '@enterprise-api/shared/contracts';
 import { toPublicId } from '@enterprise-api/shared/runtime';
-import type { Principal } from '../auth/guard.ts';
+import type { Principal } from '../auth/judge.ts';
 import { keyPrefix } from '../auth/key-format.ts';
 import { describeRateLimit } from '../auth/rate-limit.ts';
 import { defineRoute } from '../http/routing/define-route.ts';

@@ -18,8 +18,25 @@ describe('POST /internal/v1/organizations', () => {
     await api.internal('get', answer.headers.location as string).expect(200, answer.body);
   });
 
+  it('201 with the external id, which the organization alone has', async () => {
+    const body = { name: 'Acme', plan: 'pro', external_id: 'crm/4711' };
+    const first = await api.internal('post', path).send(body).expect(201);
+    expect(first.body.external_id).toBe('crm/4711');
+    const second = await api.internal('post', path).send(body).expect(409);
+    expect(second.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('external_id') });
+  });
+
+  it('201 once of many at a time with one external id', async () => {
+    const body = { name: 'Acme', plan: 'pro', external_id: 'crm/at-once' };
+    const answers = await Promise.all(Array.from({ length: 6 }, () => api.internal('post', path).send(body)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+  });
+
   it.each([
     [{}, 'name'],
+    [{ name: 'x', plan: 'pro', external_id: '' }, 'external_id'],
+    [{ name: 'x', plan: 'pro', external_id: 'two words' }, 'external_id'],
+    [{ name: 'x', plan: 'pro', external_id: 'x'.repeat(201) }, 'external_id'],
     [{ name: '', plan: 'pro' }, 'name'],
     [{ name: 'x'.repeat(201), plan: 'pro' }, 'name'],
     [{ name: 'x', plan: 'gold' }, 'plan'],
@@ -51,6 +68,16 @@ describe('GET /internal/v1/organizations', () => {
     } while (cursor !== '');
     expect(seen.slice(0, 5)).toEqual(made.reverse());
     expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('200 with the organization that has an external id, or with none', async () => {
+    const { body } = await api
+      .internal('post', path)
+      .send({ name: 'A', plan: 'pro', external_id: 'found' })
+      .expect(201);
+    const found = await api.internal('get', `${path}?external_id=found`).expect(200);
+    expect(found.body.data).toEqual([body]);
+    expect((await api.internal('get', `${path}?external_id=missing`).expect(200)).body.data).toEqual([]);
   });
 
   it('400 for a malformed cursor', async () => {
@@ -86,6 +113,30 @@ describe('PATCH /internal/v1/organizations/{id}', () => {
     expect(refused.body.error.code).toBe('plan_no_api_access');
     await api.internal('patch', `${path}/${organization_id}`).send({ plan: 'pro' }).expect(200);
     await api.call('get', '/v1/me', secret).expect(200);
+  });
+
+  it('200 with another external id, and without one after null', async () => {
+    const { id } = await api.createOrganization();
+    const patch = (external_id: string | null) => api.internal('patch', `${path}/${id}`).send({ external_id });
+    for (const external_id of ['a', 'b', 'b', null, null]) {
+      expect((await patch(external_id).expect(200)).body.external_id).toBe(external_id);
+    }
+    const { body } = await api.internal('get', `/internal/v1/audit?object_id=${id}`).expect(200);
+    const changes = body.data.map(({ changed_fields }: { changed_fields: string[] }) => changed_fields);
+    expect(changes).toEqual([[], ['external_id'], [], ['external_id'], ['external_id'], ['name', 'plan']]);
+  });
+
+  it('409 for an external id that another organization has', async () => {
+    await api.internal('post', path).send({ name: 'A', plan: 'pro', external_id: 'taken' }).expect(201);
+    const { id } = await api.createOrganization();
+    await api.internal('patch', `${path}/${id}`).send({ external_id: 'taken' }).expect(409);
+    expect((await api.internal('get', `${path}/${id}`).expect(200)).body.external_id).toBeNull();
+  });
+
+  it('does not show the external id to clients', async () => {
+    const { secret, organization_id } = await api.createKey();
+    await api.internal('patch', `${path}/${organization_id}`).send({ external_id: 'hidden-id' }).expect(200);
+    expect(JSON.stringify((await api.call('get', '/v1/me', secret).expect(200)).body)).not.toContain('hidden-id');
   });
 
   it('400 for an empty change, before 404', async () => {

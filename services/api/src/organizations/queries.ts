@@ -1,16 +1,17 @@
-import type { Plan } from '@enterprise-api/shared/contracts';
+import type { CreateOrganization, UpdateOrganization } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
+import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
-const columns = ['id', 'name', 'plan', 'created_at'] as const;
+const columns = ['id', 'name', 'plan', 'external_id', 'created_at'] as const;
 
 export type OrganizationRow = Pick<Row<'organizations'>, (typeof columns)[number]>;
 
 export async function insertOrganization(
   trx: DatabaseTransaction,
-  organization: { id: Uuid; name: string; plan: Plan },
+  organization: CreateOrganization & { id: Uuid },
 ): Promise<OrganizationRow> {
   return trx.insertInto('organizations').values(organization).returning(columns).executeTakeFirstOrThrow();
 }
@@ -24,10 +25,29 @@ export async function lockOrganization(trx: DatabaseTransaction, id: Uuid): Prom
   return trx.selectFrom('organizations').select(columns).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
-export async function listOrganizations(db: Database, page: PageQuestion) {
+/** Lets one transaction at a time give this external id to an organization. */
+export async function lockExternalId(trx: DatabaseTransaction, externalId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`external id ${externalId}`}, 0))`.execute(trx);
+}
+
+export async function findByExternalId(db: Database, externalId: string): Promise<Uuid | undefined> {
+  const row = await db
+    .selectFrom('organizations')
+    .select('id')
+    .where('external_id', '=', externalId)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export async function listOrganizations(
+  db: Database,
+  page: PageQuestion,
+  { externalId }: { externalId?: string | undefined },
+) {
   return db
     .selectFrom('organizations')
     .select([...columns, positionOf('created_at')])
+    .$if(externalId !== undefined, (query) => query.where('external_id', '=', externalId ?? ''))
     .where(isAfter(page))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -38,7 +58,7 @@ export async function listOrganizations(db: Database, page: PageQuestion) {
 export async function updateOrganization(
   trx: DatabaseTransaction,
   id: Uuid,
-  changes: { name?: string | undefined; plan?: Plan | undefined },
+  changes: UpdateOrganization,
 ): Promise<OrganizationRow> {
   return trx
     .updateTable('organizations')

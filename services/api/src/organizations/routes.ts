@@ -1,8 +1,8 @@
 import {
   createOrganizationSchema,
+  listOrganizationsQuerySchema,
   listSchema,
   organizationSchema,
-  pageQuerySchema,
   updateOrganizationSchema,
 } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
@@ -27,7 +27,7 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
       path: '/internal/v1/organizations',
       summary: 'List organizations',
       scope: null,
-      query: pageQuerySchema,
+      query: listOrganizationsQuerySchema,
       status: 200,
       response: listSchema(organizationSchema),
       handle: ({ query }) => organizations.list(query),
@@ -45,7 +45,7 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
     defineRoute({
       method: 'PATCH',
       path: '/internal/v1/organizations/{id}',
-      summary: 'Rename an organization or change its plan',
+      summary: 'Rename an organization, change its plan or its external id',
       scope: null,
       ids: { id: 'org' },
       body: updateOrganizationSchema,

@@ -1,5 +1,10 @@
-import type { Organization, Plan } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import type {
+  CreateOrganization,
+  ListOrganizationsQuery,
+  Organization,
+  UpdateOrganization,
+} from '@enterprise-api/shared/contracts';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { changedFields } from '../core/changed-fields.ts';
 import { type Problem, problem } from '../core/problem.ts';
@@ -7,10 +12,12 @@ import type { Transact } from '../core/unit-of-work.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
+  findByExternalId,
   findExistingOrganizations,
   findOrganization,
   insertOrganization,
   listOrganizations,
+  lockExternalId,
   lockOrganization,
   type OrganizationRow,
   updateOrganization,
@@ -23,22 +30,24 @@ export interface OrganizationServiceOptions {
 
 export type OrganizationService = ReturnType<typeof createOrganizationService>;
 
-const auditedFields = ['name', 'plan'] as const;
+const auditedFields = ['name', 'plan', 'external_id'] as const;
 
 export function createOrganizationService({ db, cursors }: OrganizationServiceOptions) {
   return {
-    create: (transact: Transact, input: { name: string; plan: Plan }): Promise<Organization> =>
+    create: (transact: Transact, input: CreateOrganization): Promise<Organization | Problem> =>
       transact(async ({ trx, changed }) => {
         const id = newUuid();
+        if (await isTaken(trx, input.external_id, id)) return externalIdTaken;
         const shown = present(await insertOrganization(trx, { id, ...input }));
         const fields = changedFields(null, shown, auditedFields);
         await changed({ action: 'organization.created', objectId: id, organizationId: id, changedFields: fields });
         return shown;
       }),
 
-    list: (request: { cursor?: string | undefined; limit: number }) => {
-      const scope = { list: 'organizations', organizationId: null, filters: {} };
-      return paginate(cursors, request, scope, (page: PageQuestion) => listOrganizations(db, page), present);
+    list: ({ external_id, ...request }: ListOrganizationsQuery) => {
+      const scope = { list: 'organizations', organizationId: null, filters: { external_id } };
+      const ask = (page: PageQuestion) => listOrganizations(db, page, { externalId: external_id });
+      return paginate(cursors, request, scope, ask, present);
     },
 
     get: async (id: Uuid): Promise<Organization | Problem> => {
@@ -46,20 +55,31 @@ export function createOrganizationService({ db, cursors }: OrganizationServiceOp
       return row === undefined ? problem('not_found') : present(row);
     },
 
-    update: (
-      transact: Transact,
-      id: Uuid,
-      changes: { name?: string | undefined; plan?: Plan | undefined },
-    ): Promise<Organization | Problem> =>
+    update: (transact: Transact, id: Uuid, changes: UpdateOrganization): Promise<Organization | Problem> =>
       transact(async ({ trx, changed }) => {
         const before = await lockOrganization(trx, id);
         if (before === undefined) return problem('not_found');
+        if (await isTaken(trx, changes.external_id, id)) return externalIdTaken;
         const shown = present(await updateOrganization(trx, id, changes));
         const fields = changedFields(present(before), shown, auditedFields);
         await changed({ action: 'organization.updated', objectId: id, organizationId: id, changedFields: fields });
         return shown;
       }),
   };
+}
+
+const externalIdTaken = problem('conflict', { message: 'Another organization has this external_id.' });
+
+/** Whether another organization than this one has the external id. Nobody takes it until the transaction ends. */
+async function isTaken(
+  trx: DatabaseTransaction,
+  externalId: string | null | undefined,
+  organizationId: Uuid,
+): Promise<boolean> {
+  if (externalId === undefined || externalId === null) return false;
+  await lockExternalId(trx, externalId);
+  const owner = await findByExternalId(trx, externalId);
+  return owner !== undefined && owner !== organizationId;
 }
 
 /** How many organizations are remembered at most. Each further one costs a query per request. */
@@ -89,6 +109,7 @@ function present(row: OrganizationRow): Organization {
     object: 'organization',
     name: row.name,
     plan: row.plan,
+    external_id: row.external_id,
     created_at: row.created_at.toISOString(),
   };
 }

@@ -28,10 +28,11 @@ export function createRouteCases(api: TestApi): RouteCases {
   const idOf = createObjects(api, keyOf);
   const deliver = async (route: AnyRoute, draft: Draft, body: string | Buffer | undefined, fresh = false) => {
     const isInternal = route.path.startsWith('/internal/');
-    const [kind] = Object.values(route.ids);
-    const id = kind === undefined ? '' : await idOf(kind, draft, fresh);
     const key = isInternal ? internalKey(api, draft.caller) : await keyOf(draft.caller, route);
-    const target = route.path.replace(/\{\w+\}/, id) + (draft.query === '' ? '' : `?${draft.query}`);
+    let path = route.path;
+    for (const [name, kind] of Object.entries(route.ids))
+      path = path.replace(`{${name}}`, await idOf(kind, draft, fresh));
+    const target = path + (draft.query === '' ? '' : `?${draft.query}`);
     return sendRequest({
       method: draft.method,
       url: (isInternal ? api.internalUrl : api.publicUrl) + target,
@@ -46,7 +47,12 @@ export function createRouteCases(api: TestApi): RouteCases {
     });
   };
   const validBody = async ({ body }: AnyRoute) => {
-    const known = { ...knownStrings, organization_id: await idOf('org', { id: 'known' }), id: newUuid() };
+    const known = {
+      ...knownStrings,
+      organization_id: await idOf('org', { id: 'known' }),
+      id: newUuid(),
+      external_id: newUuid(),
+    };
     return body === undefined ? {} : (sampleOf(body, known) as Record<string, unknown>);
   };
   return {
@@ -77,6 +83,8 @@ const knownStrings = {
   data: '{"consultation_id":"con_1"}',
   plan: 'enterprise',
   ip_allowlist: '192.0.2.1',
+  // Later than the other sample of a time: a period must not be empty.
+  until: '2026-11-22T07:00:00Z',
 };
 
 function spoilBody(route: AnyRoute, { body }: Draft, valid: Record<string, unknown>): string {

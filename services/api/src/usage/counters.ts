@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalogue, type UsageArea } from '@enterprise-api/shared/contracts';
+import type { UsageArea } from '@enterprise-api/shared/contracts';
 import { type Clock, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { hourMs, startOfHour } from './hours.ts';
 
@@ -7,8 +7,10 @@ export interface UsedRequest {
   organizationId?: Uuid;
   /** Undefined when the key is not known: such requests are nobody's. */
   keyId?: Uuid;
-  area?: UsageArea;
-  /** Of our own answer. What an internal service answers is no refusal of ours. */
+  area?: UsageArea | undefined;
+  /** Whether the request was refused here, by its head. What an internal service answers is no refusal of ours. */
+  isRefused?: boolean;
+  /** Of our own answer: a request that was granted may still be one too many at a time for its area. */
   errorCode?: string;
   /** Bytes of the body, as they came and as they were sent. */
   bytesIn: number;
@@ -99,14 +101,9 @@ export function createUsageCounters(options: UsageCountersOptions): UsageCounter
 
 const nothing = { requests: 0, refused: 0, bytesIn: 0, bytesOut: 0 };
 
-/** The codes of a 403 or 429. */
-const refusals: ReadonlySet<string | undefined> = new Set(
-  Object.keys(errorCatalogue).filter((code) => [403, 429].includes(errorCatalogue[code as ErrorCode].status)),
-);
-
-function addRequest(sum: RequestCounts, { errorCode, bytesIn, bytesOut }: UsedRequest): void {
+function addRequest(sum: RequestCounts, { isRefused, errorCode, bytesIn, bytesOut }: UsedRequest): void {
   sum.requests += 1;
-  if (refusals.has(errorCode)) sum.refused += 1;
+  if (isRefused === true || errorCode === 'rate_limited') sum.refused += 1;
   sum.bytesIn += bytesIn;
   sum.bytesOut += bytesOut;
 }

@@ -7,7 +7,7 @@ import {
   webhookSchema,
   webhookWithSecretSchema,
 } from '@enterprise-api/shared/contracts';
-import type { Principal } from '../auth/guard.ts';
+import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import { type WebhookService, webhookExists } from './service.ts';
 

@@ -3,9 +3,8 @@ import { expect, it } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { AttemptResult } from '../pipeline/types.ts';
-import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
+import { signingKey, type WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { type AttemptOptions, createAttempt } from './attempt.ts';
-import { signingKey } from './build-request.ts';
 
 const uuid = '0192f7a0-0000-7000-8000-000000000000';
 const lease: Lease = {

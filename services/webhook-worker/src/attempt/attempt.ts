@@ -1,12 +1,13 @@
-import { type Clock, type Logger, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
+import { createHmac } from 'node:crypto';
+import { deliveryHeaders } from '@enterprise-api/shared/contracts';
+import { type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { AttemptHooks, AttemptResult } from '../pipeline/types.ts';
-import type { Sender, SendFailure, SendResponse, Verdict } from '../sender/types.ts';
-import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { buildRequest, type SigningKeys } from './build-request.ts';
-import { classify, describeAnswer, secretUnavailable } from './classify.ts';
-import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
+import type { DeliveryRequest, Sender, SendFailure, SendResponse } from '../sender/types.ts';
+import type { SigningKey, SigningKeys, WebhookConfig } from '../webhooks/webhook-cache.ts';
+import { type BegunAttempt, classify, outcomeOf, secretUnavailable, unreadableSecret } from './classify.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 
 export interface AttemptRunnerPorts {
   attempt(lease: Lease, hooks: AttemptHooks): Promise<AttemptResult>;
@@ -66,7 +67,7 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, hooks: At
       if (found.keys === null) return conclude(options, begun, unreadableSecret, secretUnavailable);
       const result = await send(options, begun, found.keys, hooks);
       if (result.kind === 'not_started') return { kind: 'released' };
-      return conclude(options, begun, result, classify(result, options.clock.now()));
+      return conclude(options, begun, result);
     } catch (error) {
       logFailure(options.log, lease, error);
       return { kind: 'failed' };
@@ -99,39 +100,61 @@ function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
   return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
 }
 
-/** An attempt whose webhook is known. */
-interface BegunAttempt {
-  lease: Lease;
-  webhook: WebhookConfig;
-  /** By the database's clock. */
-  startedAt: Date;
-}
-
-function send(
-  options: AttemptOptions,
-  { lease, webhook, startedAt }: BegunAttempt,
-  keys: SigningKeys,
-  hooks: AttemptHooks,
-) {
-  const request = buildRequest(
-    {
-      productVersion: options.productVersion,
-      url: webhook.url,
-      eventId: toPublicId('evt', lease.eventId),
-      eventType: lease.eventType,
-      deliveryId: toPublicId('dlv', lease.deliveryId),
-      attempt: lease.number,
-      body: Buffer.from(lease.body),
-      keys,
-      lowPriority: hooks.canWait,
-    },
-    startedAt.getTime(),
-  );
+function send(options: AttemptOptions, begun: BegunAttempt, keys: SigningKeys, hooks: AttemptHooks) {
+  const request = { ...buildRequest(options.productVersion, begun, keys), lowPriority: hooks.canWait };
   return options.send(request, {
-    mayStart: () => mayStart(options, lease),
+    mayStart: () => mayStart(options, begun.lease),
     onConnect: hooks.connects,
     onAnswer: hooks.answered,
   });
+}
+
+/**
+ * The request of one attempt, with its signatures. During the overlap of a rotation `X-Service-Signature` is made with
+ * the old secret, so that a receiver that knows only this header has time to switch, and `webhook-signature` carries
+ * both, the new one first.
+ */
+export function buildRequest(productVersion: string, begun: RequestParts, keys: SigningKeys): DeliveryRequest {
+  const { lease, webhook, startedAt } = begun;
+  const body = Buffer.from(lease.body);
+  const eventId = toPublicId('evt', lease.eventId);
+  const timestampSeconds = Math.floor(startedAt.getTime() / 1_000);
+  const headers = deliveryHeaders({
+    productVersion,
+    eventId,
+    eventType: lease.eventType,
+    deliveryId: toPublicId('dlv', lease.deliveryId),
+    attempt: lease.number,
+    contentLength: body.length,
+    timestampSeconds,
+  });
+  const old = keys.previous !== null && startedAt.getTime() < keys.previous.expiresAt ? keys.previous.key : null;
+  headers['X-Service-Signature'] = signBody(old ?? keys.current, body);
+  const signatures = [signStandard(keys.current, eventId, timestampSeconds, body)];
+  if (old !== null) signatures.push(signStandard(old, eventId, timestampSeconds, body));
+  headers['webhook-signature'] = signatures.join(' ');
+  return { url: webhook.url, headers, body };
+}
+
+/** What a request is made of. Its body is the same bytes on every attempt of the event. */
+type RequestParts = {
+  lease: Pick<Lease, 'eventId' | 'eventType' | 'deliveryId' | 'number' | 'body'>;
+  webhook: Pick<WebhookConfig, 'url'>;
+  startedAt: Date;
+};
+
+/** HMAC-SHA256 of the raw body, in lower-case hex. */
+export function signBody(key: SigningKey, body: Buffer | string): string {
+  return createHmac('sha256', key.hex).update(body).digest('hex');
+}
+
+/** One entry of a Standard Webhooks signature: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. */
+export function signStandard(key: SigningKey, id: string, timestampSeconds: number, body: Buffer | string): string {
+  const signature = createHmac('sha256', key.standard)
+    .update(`${id}.${timestampSeconds}.`)
+    .update(body)
+    .digest('base64');
+  return `v1,${signature}`;
 }
 
 /** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
@@ -140,67 +163,17 @@ function mayStart({ isStopping, clock, startWithinMs, knownState }: AttemptOptio
   return accepts(knownState(lease.webhookId) ?? 'enabled', lease);
 }
 
-/** The result of an attempt whose secret cannot be decrypted. The code that is recorded is the verdict's. */
-const unreadableSecret: SendFailure = {
-  kind: 'error',
-  code: 'response_invalid',
-  message: 'The signing secret of this webhook could not be read. Nothing was sent.',
-  localCause: null,
-  durationMs: 0,
-  timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
-};
-
 function conclude(
-  options: AttemptOptions,
-  { lease, webhook, startedAt }: BegunAttempt,
+  { log, policy, random, clock }: AttemptOptions,
+  begun: BegunAttempt,
   result: SendResponse | SendFailure,
-  verdict: Verdict,
+  verdict = classify(result, clock.now()),
 ): AttemptResult {
-  const answer = result.kind === 'response' ? result : null;
-  const failure = result.kind === 'error' ? result : null;
-  const outcome: Outcome = {
-    ...consequences(options, lease, verdict),
-    deliveryId: lease.deliveryId,
-    webhookId: lease.webhookId,
-    round: lease.round,
-    attemptId: withUuidTime(newUuid(), startedAt.getTime()),
-    number: lease.number,
-    manual: lease.manual,
-    startedAt,
-    durationMs: Math.round(result.durationMs),
-    statusCode: answer?.statusCode ?? null,
-    errorMessage: answer === null ? (failure?.message ?? null) : describeAnswer(answer, verdict, webhook.url),
-    excerpt: answer?.excerpt ?? null,
-    webhookVersion: webhook.version,
-    timings: result.timings,
-  };
-  logAttempt(options.log, lease, outcome);
-  const timedOut = failure?.code === 'timeout' && failure.localCause === null;
-  return { kind: 'outcome', outcome, timedOut, localCause: failure?.localCause ?? null };
-}
-
-/** What the verdict means for this delivery. A test does not affect its webhook's health, and a 410 does not end it. */
-function consequences({ policy, random }: AttemptOptions, lease: Lease, verdict: Verdict) {
-  const isTest = lease.eventType === 'webhook.test';
-  const base = { delayMs: 0, openCircuitForMs: null, countsForHealth: !isTest, countsForBreaker: false };
-  switch (verdict.kind) {
-    case 'delivered':
-      return { ...base, result: 'delivered', error: null } as const;
-    case 'stop':
-      return { ...base, result: isTest ? 'retry' : 'stop', error: 'http_error' } as const;
-    case 'retry': {
-      const { number, maxAttempts } = lease;
-      const { retryAfterMs } = verdict;
-      return {
-        result: 'retry',
-        error: verdict.reason,
-        delayMs: nextDelayMs(policy, { number, maxAttempts, retryAfterMs }, random()) ?? 0,
-        openCircuitForMs: isTest ? null : retryAfterMs,
-        countsForHealth: !isTest && verdict.countsForHealth,
-        countsForBreaker: !isTest && verdict.countsForBreaker,
-      } as const;
-    }
-  }
+  const outcome = outcomeOf(begun, result, verdict, policy, random());
+  logAttempt(log, begun.lease, outcome);
+  const localCause = result.kind === 'error' ? result.localCause : null;
+  const timedOut = result.kind === 'error' && result.code === 'timeout' && localCause === null;
+  return { kind: 'outcome', outcome, timedOut, localCause };
 }
 
 /** The one line per attempt. Never the URL's query, a body or a secret. */

@@ -1,6 +1,11 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
+import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
+import type { Lease } from '../leases/lease.ts';
+import type { Outcome } from '../outcomes/outcome.ts';
 import type { SendFailure, SendResponse, Verdict } from '../sender/types.ts';
+import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { parseRetryAfter } from './retry-after.ts';
+import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
 
 /** The statuses that send a client elsewhere. 304 and the unassigned ones of the 3xx do not. */
 const redirects = new Set([300, 301, 302, 303, 305, 307, 308]);
@@ -33,11 +38,80 @@ export function classify(result: SendResponse | SendFailure, now: number): Verdi
   return retry(reason, { countsForBreaker, countsForHealth: true }, parseRetryAfter(result.retryAfter, now));
 }
 
-/** An attempt that was not made because the secret cannot be decrypted: a failure of our own side. */
+/** An attempt whose webhook is known. */
+export interface BegunAttempt {
+  lease: Lease;
+  webhook: WebhookConfig;
+  /** By the database's clock. */
+  startedAt: Date;
+}
+
+/** The result of an attempt that was not made because its secret cannot be decrypted. The code recorded is the verdict's. */
+export const unreadableSecret: SendFailure = {
+  kind: 'error',
+  code: 'response_invalid',
+  message: 'The signing secret of this webhook could not be read. Nothing was sent.',
+  localCause: null,
+  durationMs: 0,
+  timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
+};
+
+/** The verdict on {@link unreadableSecret}: a failure of our own side. */
 export const secretUnavailable: Verdict = retry('secret_unavailable', {
   countsForBreaker: false,
   countsForHealth: false,
 });
+
+/** @param random 0 ≤ random < 1, for the delay until the next attempt */
+export function outcomeOf(
+  { lease, webhook, startedAt }: BegunAttempt,
+  result: SendResponse | SendFailure,
+  verdict: Verdict,
+  policy: RetryPolicy,
+  random: number,
+): Outcome {
+  const answer = result.kind === 'response' ? result : null;
+  return {
+    ...consequences(lease, verdict, policy, random),
+    deliveryId: lease.deliveryId,
+    webhookId: lease.webhookId,
+    round: lease.round,
+    attemptId: withUuidTime(newUuid(), startedAt.getTime()),
+    number: lease.number,
+    manual: lease.manual,
+    startedAt,
+    durationMs: Math.round(result.durationMs),
+    statusCode: answer?.statusCode ?? null,
+    errorMessage: result.kind === 'error' ? result.message : describeAnswer(result, verdict, webhook.url),
+    excerpt: answer?.excerpt ?? null,
+    webhookVersion: webhook.version,
+    timings: result.timings,
+  };
+}
+
+/** What the verdict means for this delivery. A test does not affect its webhook's health, and a 410 does not end it. */
+function consequences(lease: Lease, verdict: Verdict, policy: RetryPolicy, random: number) {
+  const isTest = lease.eventType === 'webhook.test';
+  const base = { delayMs: 0, openCircuitForMs: null, countsForHealth: !isTest, countsForBreaker: false };
+  switch (verdict.kind) {
+    case 'delivered':
+      return { ...base, result: 'delivered', error: null } as const;
+    case 'stop':
+      return { ...base, result: isTest ? 'retry' : 'stop', error: 'http_error' } as const;
+    case 'retry': {
+      const { number, maxAttempts } = lease;
+      const { retryAfterMs } = verdict;
+      return {
+        result: 'retry',
+        error: verdict.reason,
+        delayMs: nextDelayMs(policy, { number, maxAttempts, retryAfterMs }, random) ?? 0,
+        openCircuitForMs: isTest ? null : retryAfterMs,
+        countsForHealth: !isTest && verdict.countsForHealth,
+        countsForBreaker: !isTest && verdict.countsForBreaker,
+      } as const;
+    }
+  }
+}
 
 const maxLocationLength = 200;
 

@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, nilUuid } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
-import type { Capacity } from '../scheduler/capacity.ts';
+import type { Capacity } from '../pipeline/types.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 

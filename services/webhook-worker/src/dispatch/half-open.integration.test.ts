@@ -5,9 +5,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
-import { releaseLeases } from '../leases/queries.ts';
+import { releaseLeases } from '../leases/lease-loader.ts';
 import { recordOutcomes } from '../outcomes/queries.ts';
-import { circuitOpenForMs, emitEvents, findHealth, leaseDeliveries, outcomeOf, plenty } from '../testing/ledger.ts';
+import {
+  circuitOpenForMs,
+  emitEvents,
+  findDelivery,
+  findHealth,
+  leaseDeliveries,
+  outcomeOf,
+  plenty,
+} from '../testing/ledger.ts';
 import { leaseDueDeliveries } from './queries.ts';
 
 const leaseMs = 45_000;
@@ -77,19 +85,32 @@ describe('a half-open circuit', () => {
   });
 
   it('is tried again when the outcome of the probe does not count at all', async () => {
-    const ours = { error: 'secret_unavailable', countsForHealth: false, countsForBreaker: false } as const;
-    await recordOutcomes(db, [outcomeOf(await leaseProbe(), ours)]);
+    // Its delivery is due only after the time for which a probe is waited for.
+    const ours = { delayMs: 3_600_000, countsForHealth: false, countsForBreaker: false } as const;
+    await recordOutcomes(db, [outcomeOf(await leaseProbe(), { ...ours, error: 'secret_unavailable' })]);
     expect(await dispatch()).toHaveLength(1);
   });
 
   it('is tried again when the lease of the probe is released, or runs out', async () => {
+    await sql`update deliveries set lease_count = 7`.execute(db);
     const probe = await leaseProbe();
     await releaseLeases(db, [probe.id], [probe.lease_token]);
     expect(await dispatch()).toHaveLength(1);
     expect(await dispatch()).toEqual([]);
-    await sql`update webhook_health set probe_until = probe_until - interval '1 h'`.execute(db);
-    await sql`update deliveries set next_attempt_at = next_attempt_at - interval '1 h'`.execute(db);
+    await sql`update webhook_health set probe_until = probe_until - interval '2 h'`.execute(db);
+    await sql`update deliveries set next_attempt_at = next_attempt_at - interval '2 h'`.execute(db);
     expect(await dispatch()).toHaveLength(1);
+  });
+
+  it('is tried by another delivery after an ordinary lease when the one that was leased for longer got no outcome', async () => {
+    await sql`update deliveries set lease_count = 7`.execute(db);
+    const probe = await leaseProbe();
+    expect(Number((await findDelivery(db, probe.id)).next_attempt_at) - Date.now()).toBeGreaterThan(10 * leaseMs);
+    expect(await dispatch()).toEqual([]);
+    await sql`update webhook_health set probe_until = probe_until - ${leaseMs} * interval '1 ms'`.execute(db);
+    const next = await dispatch();
+    expect(next).toHaveLength(1);
+    expect(next).not.toMatchObject([{ id: probe.id }]);
   });
 
   it('is not tried by new events: fan-out leases none of them', async () => {

@@ -2,7 +2,7 @@ import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
-import type { Capacity } from '../scheduler/capacity.ts';
+import type { Capacity } from '../pipeline/types.ts';
 
 export interface DispatchPage {
   /** Webhooks are visited in the order of their ids, from behind this one. */
@@ -27,6 +27,8 @@ const repeatedLeaseSecondsLimit = 3_600;
 /** Tests of one webhook that one run leases. */
 const testsPerWebhook = 5;
 
+const leaseColumnsOfLeased = leaseColumns('l');
+
 /**
  * Leases due deliveries, at most each webhook's capacity: first attempts, retries, released leases, redeliveries and the
  * deliveries of dead processes are all the same here. Bodies are not joined: with them the planner read all of `events`.
@@ -39,8 +41,8 @@ export async function leaseDueDeliveries(
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
     with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(capacity)}, ${picked(capacity)},
-    ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes}, ${walk}
-    select v.visited, v.cursor, v.not_enabled, v.share, ${leaseColumns('l')}, c.version as webhook_version, c.in_turn
+    ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
+    select v.visited, v.cursor, v.not_enabled, v.share, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
     from walk v left join (leased l join chosen c on c.id = l.id) on true`.execute(db);
   const summary = rows[0];
   const leases = rows.filter((row) => row.id !== null);
@@ -63,14 +65,16 @@ const visitedWebhooks = ({ cursor, visit }: DispatchPage) =>
 /**
  * `capacities`: how many deliveries of each webhook may be leased. While its circuit is open, what is due goes one at a
  * time. After that the circuit is half-open until an attempt has succeeded: one delivery is its probe, over all processes,
- * and while the probe is under way none is leased. The probe is looked up only then, and by its key.
+ * and while the probe is under way none is leased: while that delivery is leased, for an ordinary lease at most. The probe is
+ * looked up only then, and by its key.
  */
 const capacities = (capacity: Capacity) => sql`capacities as materialized (
     select w.id as webhook_id, w.version, w.state, l.free as free_for_tests, s.is_half_open, h.probe_until,
            case when s.is_closed then l.free
                 when l.busy > 0 then 0
                 when s.is_half_open and h.probe_until > now() and (
-                  select true from deliveries p where p.id = h.probe_delivery_id and p.next_attempt_at = h.probe_until) then 0
+                  select true from deliveries p where p.id = h.probe_delivery_id
+                    and p.lease_count > 0 and p.next_attempt_at >= h.probe_until) then 0
                 else least(1, l.free) end as free
     from visited_webhooks v join webhooks w on w.id = v.webhook_id
     left join webhook_health h on h.webhook_id = w.id
@@ -154,8 +158,13 @@ const leased = (leaseMs: number) => sql`leased as (
     returning d.*
   )`;
 
-const notedProbes = sql`noted_probes as (
-    update webhook_health h set probe_delivery_id = l.id, probe_until = l.next_attempt_at
+/**
+ * `noted_probes`: a probe is under way for an ordinary lease at most, also when its delivery is leased for longer because
+ * earlier leases ended without an outcome: by then its worker has sent it or died, and another delivery may try.
+ */
+const notedProbes = (leaseMs: number) => sql`noted_probes as (
+    update webhook_health h
+    set probe_delivery_id = l.id, probe_until = now() + make_interval(secs => ${leaseMs / 1000})
     from leased l join chosen c on c.id = l.id
     where c.is_half_open and h.webhook_id = l.webhook_id
   )`;

@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { type Clock, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Clock, createLoop, type Loop, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
-import type { Capacity } from '../scheduler/capacity.ts';
+import type { Capacity } from '../pipeline/types.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { type FannedOut, type FanOutSettings, fanOutEvents, fanOutOverdueEvents } from './queries.ts';
 
@@ -112,6 +112,53 @@ export class FanOut {
     this.#withoutCapacitySince = null;
     return overdueBatchSize;
   }
+}
+
+const relayEveryMs = 1_000;
+
+/** Until the next run. */
+const relayDelaysMs: Record<OverdueResult, number> = {
+  again: 0,
+  all_visited: relayEveryMs,
+  // The next hundred organizations follow soon: those of this run may have only events that are still young.
+  some_visited: 100,
+  // Capacity usually becomes free when an attempt ends, which wakes the relay. Releasing leases does not wake it.
+  no_capacity: 100,
+};
+
+export interface Relay extends Loop {
+  /** Capacity has become free: runs now if the relay waits for capacity. */
+  capacityFreed(): void;
+}
+
+/**
+ * Fans out what no job has brought: the queue may lose everything and the outbox still empties. Runs again at once while
+ * it finds events, and as soon as there is capacity for events that had to wait.
+ */
+export function createRelay(options: {
+  fanOut: Pick<FanOut, 'fanOutOverdue'>;
+  /** False while this process should lease no further deliveries. */
+  mayLease: () => boolean;
+  onError: (error: unknown) => void;
+}): Relay {
+  let waitsForCapacity = false;
+  const loop = createLoop({
+    onError: options.onError,
+    delayAfterErrorMs: relayEveryMs,
+    run: async () => {
+      if (!options.mayLease()) return relayEveryMs;
+      waitsForCapacity = false;
+      const result = await options.fanOut.fanOutOverdue();
+      waitsForCapacity = result === 'no_capacity';
+      return relayDelaysMs[result];
+    },
+  });
+  return {
+    ...loop,
+    capacityFreed: () => {
+      if (waitsForCapacity) loop.wake();
+    },
+  };
 }
 
 /** How much one fan-out changes the estimate: at most this much, by a fan-out of so many events. */

@@ -3,7 +3,7 @@ import { deriveDeliveryId } from '@enterprise-api/shared/runtime';
 import { insertEvents, insertOrganization, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { Capacity } from '../scheduler/capacity.ts';
+import type { Capacity } from '../pipeline/types.ts';
 import { emitEvents } from '../testing/ledger.ts';
 import { fanOutEvents, fanOutOverdueEvents, type OutboxPage } from './queries.ts';
 

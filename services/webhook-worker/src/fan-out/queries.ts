@@ -3,7 +3,7 @@ import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
-import type { Capacity } from '../scheduler/capacity.ts';
+import type { Capacity } from '../pipeline/types.ts';
 
 export interface FanOutSettings {
   leaseMs: number;
@@ -97,6 +97,8 @@ interface Source {
   cursor: RawBuilder<unknown>;
 }
 
+const leaseColumnsOfWritten = leaseColumns('d');
+
 type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & { left_due: string[] | null };
 
 /**
@@ -107,7 +109,7 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
   const { rows } = await sql<LeaseRow & Totals>`${prepared}
     with recursive ${source.picked}, ${knownTypes}, ${pickedEvents}, ${matches(capacity)}, ${pairs(capacity)},
     ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${totals(source)}
-    select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumns('d')}, w.version as webhook_version,
+    select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (written d join webhooks w on w.id = d.webhook_id) on d.lease_count = 1`.execute(db);
   const total = rows[0];

@@ -23,9 +23,13 @@ export async function writeQueuedEvent(
 ): Promise<string> {
   const organizationId = fromPublicId('org', job.event.organization_id);
   if (organizationId === null || !(await organizationExists(db, organizationId))) {
-    throw new UnprocessableJobError('unknown organization');
+    throw new UnprocessableJobError(
+      `unknown organization ${job.event.organization_id} of event ${toPublicId('evt', job.event_id)}`,
+    );
   }
-  const event = newEvent(job.event, databaseClock.now(), { id: job.event_id });
+  const requestId = job.request_id;
+  const origin = { id: job.event_id, ...(requestId !== undefined && { requestId }) };
+  const event = newEvent(job.event, databaseClock.now(), origin);
   if (event.id !== job.event_id) event.key ??= toPublicId('evt', job.event_id);
   const [written] = await writeEvents(db, [event]);
   return written?.id ?? event.id;

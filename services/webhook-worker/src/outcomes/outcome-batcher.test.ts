@@ -39,7 +39,7 @@ function controlled(
   let now = 0;
   let calls = 0;
   const written: Outcome[] = [];
-  const recorded: Outcome[] = [];
+  const withFailures: string[][] = [];
   let dropped = 0;
   const batcher = new OutcomeBatcher({
     ...options,
@@ -51,7 +51,7 @@ function controlled(
       written.push(...outcomes);
       return answer;
     },
-    onRecorded: (_answer, outcomes) => recorded.push(...outcomes),
+    onFailuresRecorded: (_answer, outcomes) => withFailures.push(outcomes.map(({ attemptId }) => attemptId)),
     onDropped: (count) => {
       dropped += count;
     },
@@ -59,7 +59,7 @@ function controlled(
   return {
     batcher,
     written,
-    recorded,
+    withFailures,
     calls: () => calls,
     dropped: () => dropped,
     pass: (ms: number) => {
@@ -75,6 +75,17 @@ describe('the outcome batcher', () => {
     await batcher.flush(10_000_000);
     expect([written.map((each) => each.attemptId), calls()]).toEqual([['a', 'b', 'c'], 1]);
     expect(batcher.waiting).toBe(0);
+  });
+
+  it('reports what it has recorded when an attempt failed, and not when all have delivered', async () => {
+    const { batcher, withFailures } = controlled(async () => nothing);
+    for (const id of ['a', 'b']) batcher.add(outcome(id));
+    await batcher.flush(10_000_000);
+    expect(withFailures).toEqual([]);
+    batcher.add(outcome('c'));
+    batcher.add({ ...outcome('d'), result: 'stop', statusCode: 410, error: 'http_error' });
+    await batcher.flush(10_000_000);
+    expect(withFailures).toEqual([['c', 'd']]);
   });
 
   it('records at most two hundred outcomes in one statement', async () => {
@@ -100,14 +111,19 @@ describe('the outcome batcher', () => {
     expect(dropped()).toBe(0);
   });
 
-  it('tries again at once after a deadlock', async () => {
-    const { batcher, written } = controlled(async (_outcomes, call) => {
-      if (call === 1) throw sqlError('40P01');
+  it('tries again after a deadlock, also during a flush, with a pause in between', async () => {
+    let isOver = false;
+    const { batcher, written, calls } = controlled(async (_outcomes, call) => {
+      if (!isOver && call < 1_000) throw sqlError('40P01');
       return nothing;
     });
     batcher.add(outcome('a'));
+    setTimeout(() => {
+      isOver = true;
+    }, 20);
     await batcher.flush(10_000_000);
     expect(written).toHaveLength(1);
+    expect(calls()).toBeLessThan(10);
   });
 
   it('keeps outcomes while the database is unavailable, reports that it is behind, and drops them after a minute', async () => {

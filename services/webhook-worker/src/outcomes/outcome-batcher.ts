@@ -14,7 +14,8 @@ export interface OutcomeBatcherOptions {
   record: (outcomes: Outcome[]) => Promise<Recorded>;
   clock: Clock;
   log: Logger;
-  onRecorded: (recorded: Recorded, outcomes: Outcome[]) => void;
+  /** Called for a recorded batch with a failure in it. Attempts that deliver change nothing beyond their rows. */
+  onFailuresRecorded: (recorded: Recorded, outcomes: Outcome[]) => void;
   /** Outcomes that could not be recorded: their leases run out, and their deliveries are sent again. */
   onDropped: (outcomes: number) => void;
   /** Waits between tries. */
@@ -37,6 +38,8 @@ const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
 const defaultBackoff = { firstMs: 100, mostMs: 5_000 };
 const retryWhileFlushingMs = 100;
+/** A write that lost a race (a deadlock, say) is soon tried again: the winner ends within milliseconds. */
+const conflictBackoff = { firstMs: 5, mostMs: 100 };
 
 /**
  * Records outcomes in batches: one INSERT per attempt costs ten times as much. A batch is tried until it is recorded or
@@ -110,12 +113,15 @@ export class OutcomeBatcher {
         const kind = kindOf(error);
         if (kind === 'data') return this.#writeApart(batch, error);
         if (this.#isTooLate(batch)) return this.#drop(batch, error);
-        if (kind === 'conflict') continue;
+        if (kind === 'conflict') {
+          await pause(backoffMs(failures, conflictBackoff));
+          continue;
+        }
         this.#options.log.warn({ err: error, outcomes: batch.length }, 'outcomes not recorded yet');
         await this.#waitAfter(failures);
       }
     }
-    this.#options.onRecorded(recorded, outcomes);
+    if (outcomes.some(({ result }) => result !== 'delivered')) this.#options.onFailuresRecorded(recorded, outcomes);
   }
 
   /** One outcome of the batch cannot be stored: halving finds it, and it is recorded without the receiver's text. */

@@ -8,7 +8,7 @@ export interface AfterOutcomePorts {
 }
 
 /**
- * What follows from recorded outcomes, beyond their rows:
+ * What follows from recorded failures, beyond their rows:
  *
  * - the circuit of a webhook has opened: what waits for it is released, and dispatch leases it when the circuit allows;
  * - the receiver answered 410: its webhook is disabled as `gone`;

@@ -1,7 +1,7 @@
 import { stopWithinMs } from '../config.ts';
 import type { FanOut } from '../fan-out/fan-out.ts';
 import { registerPipelineGauges } from '../metrics.ts';
-import { recentLimitPerHost } from '../scheduler/capacity.ts';
+import { recentLimitPerHost } from '../scheduler/endpoint-queue.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookCache } from '../webhooks/webhook-cache.ts';
 import {

@@ -5,8 +5,7 @@ import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/sec
 import { createAttempt, createAttemptRunner } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
-import { FanOut } from '../fan-out/fan-out.ts';
-import { createRelay } from '../fan-out/relay.ts';
+import { createRelay, FanOut } from '../fan-out/fan-out.ts';
 import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
 import { countAttempt, type WorkerMetrics } from '../metrics.ts';
 import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
@@ -53,7 +52,7 @@ export function buildRecording({ db, clock, log, metrics, publish }: PipelineOpt
     clock,
     log,
     record: (batch) => recordOutcomes(db, batch),
-    onRecorded: createAfterOutcome({
+    onFailuresRecorded: createAfterOutcome({
       releaseWaiting: (webhookId) => scheduler.releaseWaiting(webhookId),
       disable: autoDisable.disable,
     }),

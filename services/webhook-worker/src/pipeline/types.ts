@@ -34,3 +34,17 @@ export interface SchedulerPorts {
   /** An attempt has ended and few leases wait: there is capacity for new deliveries. */
   capacityFreed(): void;
 }
+
+/** How many deliveries of each webhook this process may lease now; the lists have one entry per endpoint queue. */
+export interface Capacity {
+  /** Webhooks that have an endpoint queue here. */
+  webhookIds: string[];
+  /** The free capacity of each. */
+  free: number[];
+  /** What each has running and waiting here already. */
+  busy: number[];
+  /** The free capacity of a webhook without an endpoint queue here. */
+  ofNewQueue: number;
+  /** Over all webhooks. */
+  total: number;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { schedulerBench as bench } from '../testing/scheduler-bench.ts';
-import { recentLimitPerHost } from './capacity.ts';
+import { recentLimitPerHost } from './endpoint-queue.ts';
 
 type Bench = ReturnType<typeof bench>;
 

@@ -1,34 +1,33 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
-import type { AttemptHooks, SchedulerPorts } from '../pipeline/types.ts';
-import { Backpressure } from './backpressure.ts';
-import { Admission, type AdmissionSettings, type Capacity } from './capacity.ts';
-import { type EndpointQueue, EndpointQueues, isDegraded } from './endpoint-queues.ts';
-import { type AttemptInFlight, InFlight, slowAfterMs } from './in-flight.ts';
+import type { AttemptHooks, Capacity, SchedulerPorts } from '../pipeline/types.ts';
+import type { AttemptInFlight, EndpointQueue } from './endpoint-queue.ts';
+import { Load, type LoadSettings, slowAfterMs } from './load.ts';
 
-export interface SchedulerSettings extends AdmissionSettings {
+export interface SchedulerSettings extends LoadSettings {
   clock: Clock;
   /** A lease older than this is released instead of started. */
   startWithinMs: number;
 }
 
 const tickMs = 50;
+/**
+ * Concurrent fan-outs are offered the same capacity and may lease more than may wait. Excess leases are released once
+ * more than this many wait per permit of the process.
+ */
+const mostWaitingPerPermit = 4;
 
 /** Decides which leased delivery starts when, so that no endpoint can use up the process's capacity. */
 export class Scheduler {
   readonly #settings: SchedulerSettings;
-  readonly #queues = new EndpointQueues();
-  readonly #admission: Admission;
-  readonly #backpressure: Backpressure;
-  readonly #inFlight = new InFlight((queue) => this.#becameSlow(queue));
+  readonly #load: Load;
   #ports: SchedulerPorts | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(settings: SchedulerSettings) {
     this.#settings = settings;
-    this.#admission = new Admission(this.#queues, this.#inFlight, settings);
-    this.#backpressure = new Backpressure(this.#queues, settings, (leases) => this.#stages.release(leases));
+    this.#load = new Load(settings, (queue) => this.#becameSlow(queue));
   }
 
   /** Connects the scheduler with the stages before and behind it. Called once, before the first lease. */
@@ -40,52 +39,50 @@ export class Scheduler {
   accept(leases: readonly Lease[]): void {
     if (this.#isStopped) return this.#stages.release(leases);
     for (const lease of leases) {
-      const queue = this.#queues.findOrCreate(lease.webhookId);
-      if (queue.host.key !== lease.hostKey) this.#backpressure.moveToHost(queue, lease.hostKey);
-      this.#queues.add(queue, lease);
+      const queue = this.#load.findOrCreate(lease.webhookId, lease.hostKey);
+      if (queue.host.key !== lease.hostKey) this.#releaseDue(queue, this.#load.moveToHost(queue, lease.hostKey));
+      this.#load.add(queue, lease);
     }
     this.startEligible();
-    this.#backpressure.releaseExcess(leases);
+    if (this.#excess > 0) this.#releaseExcess(leases);
   }
 
   /** Notes that rows of these webhooks are due in the ledger (or, with `due` false, no more than were leased). */
   noteDueRows(webhookIds: Iterable<string>, due: boolean): void {
     for (const id of webhookIds) {
-      const queue = due ? this.#queues.findOrCreate(id) : this.#queues.find(id);
+      const queue = due ? this.#load.findOrCreate(id) : this.#load.find(id);
       if (queue !== undefined) queue.hasDueRows = due;
     }
   }
 
   /** The circuit of a webhook has opened: releases what waits. The ledger alone knows until when it is open. */
   releaseWaiting(webhookId: string): void {
-    const queue = this.#queues.find(webhookId);
-    const waiting = queue === undefined ? [] : this.#queues.remove(queue);
+    const queue = this.#load.find(webhookId);
+    const waiting = queue === undefined ? [] : this.#load.remove(queue);
     if (waiting.length > 0) this.#stages.release(waiting);
   }
 
   /** Starts what may start now. Called before capacity is read: waiting leases come before new ones when permits are free. */
   startEligible(): void {
     const now = this.#now;
-    this.#inFlight.age(now);
-    for (const queue of this.#queues.ready()) {
-      if (this.#admission.freePermits === 0) break;
-      this.#backpressure.releaseStale(queue, now);
+    this.#load.age(now);
+    for (const queue of this.#load.ready()) {
+      if (this.#load.freePermits === 0) break;
+      this.#releaseStale(queue, now);
       const [lease] = queue.waiting;
-      if (lease === undefined || !this.#admission.isEligible(queue, now)) continue;
-      this.#queues.serve(queue);
-      this.#start(queue, lease, now);
+      if (lease !== undefined && this.#load.isEligible(queue, now)) this.#start(queue, lease, now);
     }
     this.#tickWhileWaiting();
   }
 
   /** Forgets endpoint queues that do nothing and remember no trouble. */
   forgetIdle(): void {
-    for (const queue of this.#queues.all()) this.#queues.forgetIfIdle(queue, this.#now);
+    this.#load.forgetIdle(this.#now);
   }
 
   /** The capacity per webhook, as of the last start. None in a process that stops. */
   capacity(kind: 'new' | 'due'): Capacity {
-    const capacity = this.#admission.capacity(kind, this.#now);
+    const capacity = this.#load.capacity(kind, this.#now);
     return this.#isStopped ? { ...capacity, total: 0 } : capacity;
   }
 
@@ -94,7 +91,7 @@ export class Scheduler {
    * nothing of what it fans out, and other processes can.
    */
   freeCapacity(): number {
-    return this.#isStopped ? Number.POSITIVE_INFINITY : this.#admission.freeCapacity();
+    return this.#isStopped ? Number.POSITIVE_INFINITY : this.#load.freeCapacity();
   }
 
   /** Starts nothing more and releases what waits. Attempts under way go on. */
@@ -102,7 +99,7 @@ export class Scheduler {
     this.#isStopped = true;
     clearInterval(this.#ticker);
     this.#ticker = undefined;
-    const waiting = [...this.#queues.ready()].flatMap((queue) => this.#queues.remove(queue));
+    const waiting = [...this.#load.ready()].flatMap((queue) => this.#load.remove(queue));
     if (waiting.length > 0) this.#stages.release(waiting);
   }
 
@@ -112,13 +109,12 @@ export class Scheduler {
 
   /** Resolves when no attempt is under way. */
   allEnded(): Promise<void> {
-    return this.#inFlight.allEnded();
+    return this.#load.allEnded();
   }
 
   /** Figures for the metrics. */
   get figures(): { queues: number; running: number; slow: number; waiting: number } {
-    const { unanswered, slow } = this.#inFlight;
-    return { queues: this.#queues.size, running: unanswered, slow, waiting: this.#queues.waiting };
+    return this.#load.figures;
   }
 
   get #now(): number {
@@ -131,12 +127,10 @@ export class Scheduler {
   }
 
   #start(queue: EndpointQueue, lease: Lease, now: number): void {
-    const isOfDegraded = isDegraded(queue);
-    const attempt = this.#inFlight.start(queue, isOfDegraded, now);
-    if (isOfDegraded) this.#queues.putLast(queue);
+    const attempt = this.#load.start(queue, now);
     const hooks: AttemptHooks = {
       // The customer waits for the result of a test.
-      canWait: isOfDegraded && lease.eventType !== 'webhook.test',
+      canWait: attempt.ofDegraded && lease.eventType !== 'webhook.test',
       connects: () => {
         attempt.connectingAt = this.#now;
       },
@@ -146,44 +140,71 @@ export class Scheduler {
   }
 
   #answered(attempt: AttemptInFlight): void {
-    if (!this.#inFlight.answer(attempt)) return;
-    const { queue } = attempt;
+    if (!this.#load.answer(attempt)) return;
     const now = this.#now;
-    if (now - attempt.connectingAt < slowAfterMs) {
-      queue.answeredQuicklyAt = now;
-      queue.degradedSince = Number.NEGATIVE_INFINITY;
-      this.#queues.noteWaiting(queue);
-    }
-    this.#permitFreed(queue);
+    if (now - attempt.connectingAt < slowAfterMs) attempt.queue.noteQuickAnswer(now);
+    this.#permitFreed(attempt.queue);
   }
 
   #ended(attempt: AttemptInFlight, timedOut: boolean): void {
     const { queue, host } = attempt;
     if (timedOut) queue.lastTimeoutAt = this.#now;
-    const wasUnanswered = this.#inFlight.answer(attempt);
-    this.#inFlight.end(attempt);
-    this.#queues.forgetHostIfUnused(host);
+    const wasUnanswered = this.#load.answer(attempt);
+    this.#load.end(attempt);
     if (wasUnanswered) this.#permitFreed(queue);
     else if (host.waitingQueues > 0 && !this.#isStopped) this.startEligible();
-    this.#queues.forgetIfIdle(queue, this.#now);
+    this.#load.forgetIfIdle(queue, this.#now);
   }
 
   #permitFreed(queue: EndpointQueue): void {
     if (this.#isStopped) return;
-    if (this.#queues.waiting > 0) this.startEligible();
-    if (this.#admission.isShort) this.#stages.capacityFreed();
-    if (queue.hasDueRows && this.#admission.isHalfEmpty(queue)) this.#stages.refillNeeded();
+    if (this.#load.waiting > 0) this.startEligible();
+    if (this.#load.isShort) this.#stages.capacityFreed();
+    if (queue.hasDueRows && this.#load.isHalfEmpty(queue)) this.#stages.refillNeeded();
   }
 
   #becameSlow(queue: EndpointQueue): void {
-    queue.degradedSince = this.#now;
-    this.#queues.noteWaiting(queue);
-    if (queue.slow === 1) this.#backpressure.releaseAll(queue);
+    queue.noteSlow(this.#now);
+    if (queue.slow === 1) this.#releaseDue(queue, this.#load.remove(queue));
+  }
+
+  /** Releases leases that are too old to start, and everything that waits for slow attempts of its host to end. */
+  #releaseStale(queue: EndpointQueue, now: number): void {
+    const [first] = queue.waiting;
+    if (first === undefined) return;
+    const isStale = (lease: Lease) => now - lease.leasedAt > this.#settings.startWithinMs;
+    // Leases come in the order of time: when the first is not stale, none is.
+    if (queue.isSaturated) this.#releaseDue(queue, this.#load.remove(queue));
+    else if (isStale(first)) this.#releaseDue(queue, this.#load.remove(queue, isStale));
+  }
+
+  /** How many leases wait that have no place to wait. */
+  get #excess(): number {
+    return this.#load.waiting - mostWaitingPerPermit * this.#settings.permits;
+  }
+
+  /** Of the leases that just came, releases those that neither started nor have a place to wait. */
+  #releaseExcess(leases: readonly Lease[]): void {
+    for (const webhookId of new Set(leases.map((lease) => lease.webhookId))) {
+      const queue = this.#load.findOrCreate(webhookId);
+      const kept = queue.waiting.length - this.#excess;
+      this.#releaseDue(
+        queue,
+        this.#load.remove(queue, (_lease, index) => index >= kept),
+      );
+    }
+  }
+
+  /** Releases leases that were removed from a queue, which other webhooks or processes can have the capacity of. */
+  #releaseDue(queue: EndpointQueue, leases: readonly Lease[]): void {
+    if (leases.length === 0) return;
+    queue.hasDueRows = true;
+    this.#stages.release(leases);
   }
 
   /** Ageing frees permits, and leases become stale, without any other event: looks again while anything waits. */
   #tickWhileWaiting(): void {
-    if (this.#queues.waiting > 0 && !this.#isStopped) {
+    if (this.#load.waiting > 0 && !this.#isStopped) {
       this.#ticker ??= setInterval(() => this.#tick(), tickMs);
     } else {
       clearInterval(this.#ticker);
@@ -193,7 +214,7 @@ export class Scheduler {
 
   #tick(): void {
     const now = this.#now;
-    for (const queue of this.#queues.ready()) this.#backpressure.releaseStale(queue, now);
+    for (const queue of this.#load.ready()) this.#releaseStale(queue, now);
     this.startEligible();
   }
 }

@@ -1,7 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
-import { InformationalFilter } from './answer.ts';
 import {
   connectFailure,
   connectionLost,
@@ -26,6 +25,7 @@ const keepAliveMs = 30_000;
 const keepAliveMaxMs = 60_000;
 /** Close an idle connection this long before the server announced to: no request meets its closing. */
 const keepAliveMarginMs = 1_000;
+
 /** What all connections of a connector share. */
 export type ConnectionParts = {
   /** Opens a socket that leads to one of the route's addresses, or ends with an error. */
@@ -167,4 +167,92 @@ function familyOf(address: string | undefined): 4 | 6 {
 /** Whether the receiver's certificate has come. */
 function hasCertificate(socket: TLSSocket | null): boolean {
   return Object.keys(socket?.getPeerCertificate() ?? {}).length > 0;
+}
+
+const headEnd = Buffer.from('\r\n\r\n');
+const firstDigit = 'HTTP/1.1 '.length;
+const one = '1'.charCodeAt(0);
+/** This many bytes of a status line tell an informational response from a final one. */
+const tellingBytes = 'HTTP/1.1 100 '.length;
+const maxHeadBytes = 16_384;
+/** A receiver may send informational responses until the deadline; this bounds what they cost. */
+const maxInformationalBytes = 1_048_576;
+
+const tooMany: Failure = {
+  code: 'response_invalid',
+  message: 'The receiver sends informational responses without end.',
+};
+
+/** The bytes of an answer on their way to the parser. */
+type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): unknown };
+
+/**
+ * Removes informational responses (100 Continue, 103 Early Hints, …) from the stream before the final one. HTTP requires
+ * a client to accept them unasked; undici ends the connection at a 100, so a receiver whose server sends one would never
+ * get a delivery accepted. A 101 stays: it changes the protocol.
+ */
+export class InformationalFilter {
+  readonly #source: ByteSource;
+  #armed = false;
+  #held: Buffer | null = null;
+  #removedBytes = 0;
+  #sawBytes = false;
+
+  /** Replaces the `read` of the source by its own. */
+  constructor(source: ByteSource) {
+    const read = source.read.bind(source);
+    this.#source = source;
+    source.read = (size) => (this.#armed && size === undefined ? this.#read(read) : read(size));
+  }
+
+  /** An answer comes next. Bytes that come while no answer is due are left to the parser, which refuses them. */
+  arm(): void {
+    this.#armed = true;
+    this.#removedBytes = 0;
+    this.#sawBytes = false;
+  }
+
+  /** Whether any byte came since `arm`, be it of an informational response. */
+  get sawBytes(): boolean {
+    return this.#sawBytes;
+  }
+
+  #read(read: ByteSource['read']): Buffer | null {
+    for (let chunk = read(); chunk !== null; chunk = read()) {
+      this.#sawBytes = true;
+      const rest = this.#strip(this.#held === null ? chunk : Buffer.concat([this.#held, chunk]));
+      if (rest !== null) return rest;
+    }
+    return null;
+  }
+
+  /** What remains for the parser; null when all bytes belong, or may yet belong, to informational responses. */
+  #strip(bytes: Buffer): Buffer | null {
+    this.#held = null;
+    let rest = bytes;
+    while (rest.length > 0) {
+      const end = mayBeInformational(rest) ? rest.indexOf(headEnd) : 0;
+      if (end === 0 || (end === -1 && rest.length > maxHeadBytes)) {
+        this.#armed = false;
+        return rest;
+      }
+      if (end === -1) {
+        this.#held = rest;
+        return null;
+      }
+      this.#removedBytes += end + headEnd.length;
+      rest = rest.subarray(end + headEnd.length);
+    }
+    if (this.#removedBytes > maxInformationalBytes) this.#source.destroy(new FailureError(tooMany));
+    return null;
+  }
+}
+
+function mayBeInformational(bytes: Buffer): boolean {
+  // The usual case, and the cheap one.
+  if (bytes.length >= tellingBytes && bytes[firstDigit] !== one) return false;
+  const start = bytes.toString('latin1', 0, tellingBytes);
+  return start.length < tellingBytes
+    ? 'HTTP/1.1 1'.startsWith(start.slice(0, 10))
+    : /^HTTP\/1\.1 1(?!01)\d\d[ \r]/.test(start);
 }

@@ -16,17 +16,16 @@ export class OutageRecord {
   /** The last success, and the last one of another destination than that. */
   #last = { destination: '', at: Number.NEGATIVE_INFINITY };
   #lastOther = Number.NEGATIVE_INFINITY;
+  /** Whether a destination has failed since the last success. A field, because every answer asks. */
+  hasFailures = false;
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
 
-  get hasFailures(): boolean {
-    return this.#failing.size > 0;
-  }
-
   succeeded(destination: string): void {
-    if (this.#failing.size > 0) this.#failing.clear();
+    if (this.hasFailures) this.#failing.clear();
+    this.hasFailures = false;
     if (this.#last.destination !== destination) {
       this.#lastOther = this.#last.at;
       this.#last = { destination, at: 0 };
@@ -38,6 +37,7 @@ export class OutageRecord {
   failed(destination: string): boolean {
     const now = this.#monotonic();
     this.#failing.set(destination, now);
+    this.hasFailures = true;
     for (const [other, at] of this.#failing) if (other !== destination && now - at < recentMs) return true;
     return false;
   }

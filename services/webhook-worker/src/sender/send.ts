@@ -1,9 +1,8 @@
 import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { type ConnectRateLimiter, createConnectRateLimiter } from './connect-rate-limiter.ts';
 import type { Connection } from './connection.ts';
-import { ConnectionPool } from './connection-pool.ts';
 import { type Connector, createConnector } from './connector.ts';
-import { createTargets, DnsCache, type Location, type Target } from './destination.ts';
+import { ConnectionPool, createTargets, DnsCache, type Location, type Target } from './destination.ts';
 import { Deadline, Exchange, type ExchangeResult } from './exchange.ts';
 import { destinationBlocked, type Failure } from './failures.ts';
 import { createResolver, type Resolver } from './resolver.ts';
@@ -201,9 +200,7 @@ class Transmission {
       first_byte_ms: rounded(result.firstByteMs),
     };
     if (result.kind === 'error') return { ...failed(result.failure, deadline.elapsedMs), timings };
-    const { statusCode, retryAfter, location, excerpt, isCompressed, answeredMs } = result;
-    const durationMs = Math.round(answeredMs);
-    return { kind: 'response', statusCode, retryAfter, location, excerpt, isCompressed, durationMs, timings };
+    return { kind: 'response', ...result.answer, durationMs: Math.round(result.answeredMs), timings };
   }
 
   /** What the look-up took of the deadline. */

@@ -25,9 +25,8 @@ export type SendHooks = {
 /** Milliseconds per stage, as they are stored. The first three are null where a connection was reused. */
 export type Timings = Attempt['timings'];
 
-/** The receiver answered: a complete status line and headers came before the deadline. */
-export type SendResponse = {
-  kind: 'response';
+/** What is kept of an answer. */
+export type Answer = {
   /** 200 to 999. */
   statusCode: number;
   /** The first `Retry-After` header, unparsed. */
@@ -38,6 +37,11 @@ export type SendResponse = {
   excerpt: string | null;
   /** There is a body, and it is compressed. */
   isCompressed: boolean;
+};
+
+/** The receiver answered: a complete status line and headers came before the deadline. */
+export type SendResponse = Answer & {
+  kind: 'response';
   /** From the call of `send` to the complete headers, without the wait for a connect permit. */
   durationMs: number;
   timings: Timings;

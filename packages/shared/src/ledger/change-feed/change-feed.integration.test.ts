@@ -175,4 +175,16 @@ describe('the change feed over PostgreSQL', () => {
     await until('no connection', async () => (await connections()).length === 0);
     await feed.close();
   });
+
+  it('opens no connection once it is closed, and reports that nothing is published', async () => {
+    const errors: string[] = [];
+    const feed = open(database.url, ({ message }) => errors.push(message));
+    const change: Change = { kind: 'webhook', id: newUuid() };
+    await feed.publish(change);
+    await feed.close();
+    await until('no connection', async () => (await connections()).length === 0);
+    await feed.publish(change);
+    expect(await connections()).toEqual([]);
+    expect(errors).toEqual(['The change feed is closed.']);
+  });
 });

@@ -79,6 +79,7 @@ class PostgresFeed implements ChangeFeed {
   }
 
   async #connect(): Promise<Client> {
+    if (this.#isClosed) throw new Error('The change feed is closed.');
     const client = new Client({
       ...this.#settings,
       keepAlive: true,

@@ -11,6 +11,7 @@ import * as leaseCount from './0009-lease-count.ts';
 import * as erasedSecrets from './0010-erased-secrets.ts';
 import * as halfOpenProbes from './0011-half-open-probes.ts';
 import * as usage from './0012-usage.ts';
+import * as externalIds from './0013-external-ids.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   '0010-erased-secrets': erasedSecrets,
   '0011-half-open-probes': halfOpenProbes,
   '0012-usage': usage,
+  '0013-external-ids': externalIds,
 };

@@ -46,8 +46,10 @@ const urlOf = ({ path }: ListedRoute) => (path.startsWith('/internal/') ? api.in
 const spoiler = 'fuzz=1';
 
 function bytesOf(route: ListedRoute, request: RawRequest): Buffer {
-  const [kind = ''] = Object.values(route.ids);
-  const path = route.path.replace(/\{\w+\}/, request.id ?? ids[kind] ?? `${kind}_00000000000000000000000000`);
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name) => {
+    const kind = route.ids[name] ?? '';
+    return request.id ?? ids[kind] ?? `${kind}_00000000000000000000000000`;
+  });
   const query = [...(route.method === 'GET' ? [] : [spoiler]), ...(request.query === '' ? [] : [request.query])];
   const secret = path.startsWith('/internal/') ? api.internalSecret : key;
   const { authorization, body } = request;

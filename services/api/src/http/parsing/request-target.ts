@@ -26,6 +26,22 @@ export function readTarget(target: string): RequestTarget {
   return { path: target.slice(0, end), query: target.slice(end + 1), refusal: null };
 }
 
+/** Whether a path belongs to the API: `/v1`, `/scim/v2`, or below. */
+export function isApiPath(path: string): boolean {
+  return isAtOrBelow(path, '/v1') || isAtOrBelow(path, '/scim/v2');
+}
+
+/** Whether errors are shown in SCIM's shape. A refused path counts by what it was meant to be. */
+export function isScimTarget({ path, refusal }: RequestTarget): boolean {
+  if (refusal === null) return isAtOrBelow(path, '/scim/v2');
+  const visible = path.replace(/%([2-7][0-9a-f])/gi, (_, digits: string) => characterOf(digits));
+  return /^\/scim\/v2(?:[/\\#%]|$)/.test(visible);
+}
+
+function isAtOrBelow(path: string, base: string): boolean {
+  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === slash);
+}
+
 const questionMark = 0x3f;
 const slash = 0x2f;
 const dot = 0x2e;
@@ -74,9 +90,13 @@ function pathOfAbsoluteForm(target: string): string {
 /** @returns null for a malformed `%…`, and for bytes that are not UTF-8 */
 function decodeOnce(rawPath: string): string | null {
   if (/%(?![0-9a-f]{2})/i.test(rawPath)) return null;
-  const text = rawPath.replace(/%(..)/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  const text = rawPath.replace(/%(..)/g, (_, digits: string) => characterOf(digits));
   const bytes = Buffer.from(text, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
+}
+
+function characterOf(hexDigits: string): string {
+  return String.fromCharCode(Number.parseInt(hexDigits, 16));
 }
 
 function wrongCharacter(rawPath: string, path: string): string | null {

@@ -110,19 +110,27 @@ describe('every answer', () => {
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it.each(['/', '/nothing', '/internal/v1/organizations', '/metrics', '/V1/me', '/v1x', '//v1/me', '/%', '/healthz/'])(
-    'is a plain 404 outside of /v1: %s',
-    async (path) => {
-      const answer = await api.call('get', path, key).expect(404);
-      expect(answer.body.error.code).toBe('not_found');
-      expect(answer.headers['x-request-id']).toMatch(/^req_/);
-    },
-  );
+  it.each([
+    '/',
+    '/nothing',
+    '/internal/v1/organizations',
+    '/metrics',
+    '/V1/me',
+    '/v1x',
+    '/%68ealthz',
+    '/healthz/',
+    '/openid;x',
+  ])('is a plain 404 outside of /v1: %s', async (path) => {
+    const answer = await api.call('get', path, key).expect(404);
+    expect(answer.body.error.code).toBe('not_found');
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+  });
 
   it('is a SCIM error under /scim/v2', async () => {
     const answer = await api.call('get', '/scim/v2/Users').expect(401);
     expect(answer.headers['content-type']).toBe('application/scim+json; charset=utf-8');
     expect(answer.body).toMatchObject({ schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'], status: '401' });
+    expect(answer.body.detail).toMatch(/^unauthorized: The API key is missing/);
   });
 });
 

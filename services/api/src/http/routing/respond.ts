@@ -1,8 +1,9 @@
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Response } from 'express';
 import { isProblem, type Problem, problemBody, problemHeaders, scimProblemBody } from '../../core/problem.ts';
+import { isScimTarget } from '../parsing/request-target.ts';
 import { lingerAfterAnswer } from '../server/lingering-close.ts';
-import { announcesBody, requestContextOf, targetOf } from '../server/request-context.ts';
+import { announcesBody, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
 import { isTagged, isUnchanged } from './etag.ts';
 import { createPicker, type Picker } from './response-shape.ts';
@@ -59,16 +60,14 @@ function jsonAnswer(
   };
 }
 
-const scimPath = /^\/scim\/v2(?:\/|$)/;
-
 /** Turns a problem into an answer. */
 function problemAnswer(response: Response, found: Problem): Answer {
   const context = requestContextOf(response);
   context.errorCode = found.problem;
   const { status } = errorCatalogue[found.problem];
   const headers = problemHeaders(found);
-  return scimPath.test(targetOf(response.req).path)
-    ? jsonAnswer(status, scimProblemBody(found, context.requestId), headers, 'application/scim+json')
+  return isScimTarget(context.target)
+    ? jsonAnswer(status, scimProblemBody(found), headers, 'application/scim+json')
     : jsonAnswer(status, problemBody(found, context.requestId), headers);
 }
 

@@ -1,3 +1,4 @@
+import { anyJsonSchema } from '@enterprise-api/shared/contracts';
 import { z } from 'zod';
 
 /** Keeps the fields that a schema declares and drops the others. */
@@ -25,7 +26,7 @@ export function createPicker(schema: z.ZodType, place = 'response'): Picker {
   }
   // What a handler returns is the output of the schema.
   if (schema instanceof z.ZodPipe) return createPicker(schema.out as z.ZodType, place);
-  if (isScalar(schema)) return (value) => value;
+  if (isScalar(schema) || schema === anyJsonSchema) return (value) => value;
   throw new Error(`${place}: cannot pick declared fields from a schema of type "${schema.def.type}".`);
 }
 

@@ -1,17 +1,30 @@
+import type { Area, RequiredScope } from '@enterprise-api/shared/contracts';
+import { type Problem, problem } from '../../core/problem.ts';
 import type { Method, Route } from './define-route.ts';
 
-/** The route that a request's method and path lead to. */
-export type Target<Access> =
-  | { kind: 'route'; route: Route<Access>; rawIds: Readonly<Record<string, string>> }
+/** What a request's method and path lead to: a route of this service, or an area that another service owns. */
+export type Operation<Access> =
+  | Existing<Access>
   | { kind: 'other_method'; path: string; allow: string }
   | { kind: 'unknown' };
+
+type Existing<Access> =
+  | { kind: 'route'; route: Route<Access>; rawIds: Readonly<Record<string, string>> }
+  | { kind: 'area'; path: string; area: Area; scope: RequiredScope };
+
+/** The operation, or 404 for an unknown path, or 405 for another method. */
+export function existing<Access>(operation: Operation<Access>): Existing<Access> | Problem {
+  if (operation.kind === 'unknown') return problem('not_found');
+  if (operation.kind !== 'other_method') return operation;
+  return problem('method_not_allowed', { headers: { Allow: operation.allow } });
+}
 
 export interface RouteTable<Access> {
   readonly routes: readonly Route<Access>[];
   /**
-   * Finds by method and undecoded path; HEAD finds GET. Literal segments win over `{…}`; a trailing slash is another path.
+   * Finds by method and decoded path; HEAD finds GET. Literal segments win over `{…}`; a trailing slash is another path.
    */
-  find(method: string, path: string): Target<Access>;
+  find(method: string, path: string): Operation<Access>;
 }
 
 interface Node<Access> {

@@ -1,3 +1,4 @@
+import type { Area } from '@enterprise-api/shared/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { IsWanted, WithDatabaseCheck } from '../../core/database-health.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../core/keyed-mutex.ts';
@@ -6,21 +7,32 @@ import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
 import { fingerprint } from '../../idempotency/idempotency-key.ts';
 import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
 import { type BodyLimits, type Input, readInput, resolveIds } from '../parsing/read-input.ts';
-import { requestContextOf, targetOf } from '../server/request-context.ts';
+import type { RequestTarget } from '../parsing/request-target.ts';
+import { requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
 import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
-import type { RouteTable, Target } from './route-table.ts';
+import { existing, type Operation, type RouteTable } from './route-table.ts';
 
 /** Authenticates and authorizes by the head of the request alone, before its body is read. */
 export type Guard<Access> = (
   request: Request,
   response: Response,
-  target: Target<Access>,
+  operation: Operation<Access>,
 ) => Promise<Access | Problem> | Access | Problem;
+
+/** Passes requests on to the services that own areas. */
+interface Forwarder<Access> {
+  /** The areas that have an upstream. */
+  readonly areas: ReadonlySet<Area>;
+  /** Answers a request that every check up to 405 has passed. */
+  forward(request: Request, response: Response, granted: Access & { area: Area }): Promise<void> | void;
+}
 
 export interface ServeOptions<Access> {
   table: RouteTable<Access>;
   guard: Guard<Access>;
+  /** Without it, no area has an upstream. */
+  forwarder?: Forwarder<Access>;
   body: BodyLimits;
   /** The caller's name in the audit log. */
   actorOf: (access: Access) => string;
@@ -38,28 +50,30 @@ interface Idempotency<Access> {
   runOnce: RunOnce;
 }
 
-/** The way of every request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer. */
+/** The way of every request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer; or to its area. */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
-  const { table, guard, checkResponses } = options;
+  const { table, guard, forwarder, checkResponses } = options;
   if (options.idempotency !== undefined) requireExists(table.routes);
   const renderers = new Map(table.routes.map((route) => [route, createRenderer(route, checkResponses)]));
   const runExclusive = createKeyedMutex();
   return async (request, response) => {
-    const { path } = targetOf(request);
-    const target = table.find(request.method, path);
-    if (target.kind !== 'unknown')
-      requestContextOf(response).route = target.kind === 'route' ? target.route.path : target.path;
-    const isPublic = target.kind === 'route' && target.route.caller === 'anyone';
-    const access = isPublic ? (anyone as Access) : await guard(request, response, target);
+    const context = requestContextOf(response);
+    const operation = table.find(request.method, context.target.path);
+    if (operation.kind !== 'unknown')
+      context.route = operation.kind === 'route' ? operation.route.path : operation.path;
+    const isPublic = operation.kind === 'route' && operation.route.caller === 'anyone';
+    const access = isPublic ? (anyone as Access) : await guard(request, response, operation);
     if (isProblem(access)) return sendProblem(response, access);
-    if (target.kind === 'unknown') return sendProblem(response, problem('not_found'));
-    if (target.kind === 'other_method') {
-      return sendProblem(response, problem('method_not_allowed', { headers: { Allow: target.allow } }));
+    const found = existing(operation);
+    if (isProblem(found)) return sendProblem(response, found);
+    if (found.kind === 'area') {
+      if (!forwarder?.areas.has(found.area)) return sendProblem(response, problem('not_found'));
+      return forwarder.forward(request, response, { ...access, area: found.area });
     }
-    const renderer = renderers.get(target.route) as Renderer;
+    const renderer = renderers.get(found.route) as Renderer;
     const render = (outcome: unknown) => renderer(response, outcome);
-    const { requestId, startedAtMs: receivedAtMs } = requestContextOf(response);
-    const call = { request, access, ...target, render, requestId, receivedAtMs, runExclusive };
+    const { requestId, startedAtMs: receivedAtMs, target } = context;
+    const call = { request, target, access, ...found, render, requestId, receivedAtMs, runExclusive };
     sendAnswer(response, await answer(call, options));
   };
 }
@@ -70,6 +84,7 @@ const anyone = {};
 /** A request whose route was found and whose caller may use it. */
 interface Call<Access> {
   request: Request;
+  target: RequestTarget;
   access: Access;
   route: Route<Access>;
   rawIds: Readonly<Record<string, string>>;
@@ -81,10 +96,10 @@ interface Call<Access> {
 }
 
 async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>): Promise<Answer> {
-  const { request, route, render, runExclusive } = call;
+  const { request, target, route, render, runExclusive } = call;
   const { idempotency } = options;
   const asks = { idempotencyKey: idempotency !== undefined && route.method === 'POST' };
-  const input = await readInput(request, route, targetOf(request).query, options.body, asks);
+  const input = await readInput(request, route, target.query, options.body, asks);
   if (isProblem(input)) return render(input);
   const work = () => perform(call, input, options);
   return route.serializedPerOrganization
@@ -144,14 +159,13 @@ async function runIdempotently<Access>(
   { organizationOf, runOnce }: Idempotency<Access>,
   withDatabaseCheck: WithDatabaseCheck,
 ): Promise<Answer> {
-  const { request, access, route, render } = call;
-  const { path, query } = targetOf(request);
+  const { target, access, route, render } = call;
   const once: IdempotentRequest = {
     organizationId: organizationOf(access),
     key,
     method: route.method,
-    path,
-    fingerprint: fingerprint(query, json),
+    path: target.path,
+    fingerprint: fingerprint(target.query, json),
     exists: async (trx) => ids !== null && ((await route.exists?.({ access, ids, trx })) ?? true),
   };
   const found = await withDatabaseCheck((isWanted) =>

@@ -123,13 +123,15 @@ describe('the filters of the delivery history', () => {
         event_id: fc.constantFrom(...rows.slice(0, 8).map((row) => row.event)),
         event_type: some(types),
         status: some(statuses),
-        until: fc.integer({ min: day, max: day + 8 }),
+        order: fc.constantFrom('asc', 'desc'),
         since: fc.integer({ min: day, max: day + 8 }),
+        lengthMs: fc.integer({ min: 1, max: 8 }),
       },
       { requiredKeys: ['since'] },
     );
     await fc.assert(
-      fc.asyncProperty(filters, async ({ webhook_id, event_id, event_type, status, until, since }) => {
+      fc.asyncProperty(filters, async ({ webhook_id, event_id, event_type, status, order, since, lengthMs }) => {
+        const until = lengthMs === undefined ? undefined : since + lengthMs;
         const expected = rows
           .filter((row) => webhook_id === undefined || row.webhook === webhook_id)
           .filter((row) => event_id === undefined || row.event === event_id)
@@ -137,6 +139,7 @@ describe('the filters of the delivery history', () => {
           .filter((row) => status === undefined || status.some((each) => each === row.status))
           .filter((row) => row.at >= since && (until === undefined || row.at < until));
         const query = new URLSearchParams({ since: new Date(since).toISOString(), limit: '7' });
+        if (order !== undefined) query.set('order', order);
         if (until !== undefined) query.set('until', new Date(until).toISOString());
         if (webhook_id !== undefined) query.set('webhook_id', webhook_id);
         if (event_id !== undefined) query.set('event_id', event_id);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
 
 /**
@@ -26,8 +27,24 @@ export function clientAddress(
   return client;
 }
 
+/** Finds the client's address of a request. */
+export type ClientAddressOf = (request: IncomingMessage) => string;
+
+/** @param onIgnored called when `X-Forwarded-For` is ignored because this peer, which sent it, is not a trusted proxy */
+export function createClientAddressOf(
+  trustedProxies: readonly string[],
+  onIgnored: (peer: string) => void,
+): ClientAddressOf {
+  return ({ socket, headers }) => {
+    const peer = socket.remoteAddress;
+    const forwardedFor = headers['x-forwarded-for'] as string | undefined;
+    if (forwardedFor !== undefined && !isTrustedProxy(peer, trustedProxies)) onIgnored(peer ?? 'unknown');
+    return clientAddress(peer, forwardedFor, trustedProxies);
+  };
+}
+
 /** Whether `X-Forwarded-For` is believed when this peer sends it. */
-export function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
+function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
   const address = withoutZone(peer ?? '');
   return trustedProxies.some((cidr) => cidrContains(cidr, address));
 }

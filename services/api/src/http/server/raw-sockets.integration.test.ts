@@ -96,7 +96,7 @@ describe('the client’s address', () => {
 
 describe('a request in an unusual form', () => {
   it.each([
-    ['GET http://elsewhere.example/v1/me HTTP/1.1', 200],
+    ['GET http://elsewhere.example/v1/me HTTP/1.1', 400],
     ['GET /v1/me HTTP/1.0', 200],
     ['OPTIONS * HTTP/1.1', 404],
     ['GET /v1/me?%zz HTTP/1.1', 400],
@@ -107,12 +107,11 @@ describe('a request in an unusual form', () => {
     ['HEAD /v1/unknown HTTP/1.1', 404],
     ['TRACE /v1/me HTTP/1.1', 405],
     ['BREW /v1/me HTTP/1.1', 400],
-    ['GET /v1/me#x HTTP/1.1', 404],
-    ['GET /v1/%6De HTTP/1.1', 404],
-    ['GET /v1/./me HTTP/1.1', 404],
-    ['GET /v1/webhooks/../me HTTP/1.1', 404],
-    ['GET /v1/webhooks/%00 HTTP/1.1', 404],
-    ['GET /v1/webhooks/%2e%2e HTTP/1.1', 404],
+    ['GET /v1/%6De HTTP/1.1', 200],
+    ['GET /%76%31/me HTTP/1.1', 200],
+    ['GET /v1/me%3Fx HTTP/1.1', 404],
+    ['GET /v1/me/ HTTP/1.1', 404],
+    ['GET /v1/me;x HTTP/1.1', 404],
   ])('%s: %i', async (line, status) => {
     const head = `${line}\r\nHost: x\r\n${close}Authorization: Bearer ${secret}\r\n`;
     expect(await sendRaw(viaIpv4, `${head}\r\n`)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));

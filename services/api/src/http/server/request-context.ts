@@ -2,13 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { UsageArea } from '@enterprise-api/shared/contracts';
 import {
   type Clock,
+  isSafeRequestId,
   newUuid,
   type PublicId,
-  scrubSecrets,
   toPublicId,
   type Uuid,
 } from '@enterprise-api/shared/runtime';
-import type { Request, RequestHandler, Response } from 'express';
+import type { RequestHandler, Response } from 'express';
+import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
 import type { FinishedRequest } from './access-log.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -16,14 +17,18 @@ import { securityHeaders } from './security-headers.ts';
 export interface RequestContext {
   readonly requestId: string;
   readonly startedAtMs: number;
+  /** Path and query. */
+  readonly target: RequestTarget;
   /** Headers that every answer to this request has, whatever the answer is. */
   readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
   route: string;
+  /** What the request is counted under once its key is known; undefined for a path of neither an area nor the API. */
+  area?: UsageArea | undefined;
+  /** Whether its key was known, and refused: 403 or 429. */
+  isRefused?: boolean;
   organizationId?: Uuid;
   keyId?: Uuid;
-  /** What the request is counted under in the organization's usage; a request without it is not counted. */
-  area?: UsageArea;
   /** Bytes of the request's body that were read, and of the answer's body that were written. */
   bytesIn: number;
   bytesOut: number;
@@ -49,6 +54,7 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
     const context: RequestContext = {
       requestId,
       startedAtMs: clock.monotonic(),
+      target: readTarget(request.originalUrl),
       headers: { ...onEveryAnswer, 'X-Request-Id': requestId, ...(isStopping() && { Connection: 'close' }) },
       route: 'none',
       bytesIn: 0,
@@ -68,25 +74,9 @@ export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
 }
 
-/** Path and query as the client wrote them; undecoded. */
-export function targetOf(request: Request): { path: string; query: string } {
-  const target = request.originalUrl.startsWith('/') ? request.originalUrl : fromAbsoluteForm(request.originalUrl);
-  const mark = target.indexOf('?');
-  return mark === -1 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) };
-}
-
-/** The target of `GET http://host/path HTTP/1.1`, the form that proxies receive (RFC 9112, section 3.2.2). */
-function fromAbsoluteForm(target: string): string {
-  const url = URL.parse(target);
-  return url === null ? target : url.pathname + url.search;
-}
-
-const acceptableId = /^[A-Za-z0-9._-]{1,128}$/;
-
 /** The caller's own id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
 export function requestIdOf(header: string | string[] | undefined): string {
-  const isSafe = typeof header === 'string' && acceptableId.test(header) && scrubSecrets(header) === header;
-  return isSafe ? header : toPublicId('req', newUuid());
+  return typeof header === 'string' && isSafeRequestId(header) ? header : toPublicId('req', newUuid());
 }
 
 /** Whether the head of a request announces a body. A chunked body may turn out to be empty. */

@@ -1,5 +1,81 @@
+import type { EmitEvent } from '../contracts/index.ts';
+import type { Database } from '../ledger/database.ts';
+import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { createMicroBatcher } from '../runtime/micro-batcher.ts';
-import { type NewEvent, StatementTooLateError, type WrittenEvent } from './write-events.ts';
+import type { Notifier } from './notifier.ts';
+import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
+
+/** The API request that emits events. */
+export interface EmittingRequest {
+  /** `X-Request-Id`: kept with each event. */
+  requestId: string;
+  /**
+   * Whether the request still waits for its answer, and will for `forMs` more. Once it does not, nothing is written any
+   * more, not even late.
+   */
+  isWanted: (forMs: number) => boolean;
+}
+
+/** Emits the events of many callers that reach the ledger's database and have no transaction of their own: the API's. */
+export interface BatchedProducer {
+  /**
+   * Writes events, parsed already, all of one call or none, and wakes the workers. Calls of one turn of the event loop
+   * share a statement. The result does not depend on the queue: an event that is written will be delivered.
+   *
+   * @returns an entry per event, in the order given
+   * @throws the database's error, when nothing was written
+   */
+  emit(events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]>;
+}
+
+/** How late the statement of a request may reach the server. */
+const arrivesWithinMs = 500;
+/** The request waits longer than that, because the database's clock is only known to within a round trip. */
+const waitsForMs = arrivesWithinMs + 100;
+
+/**
+ * The batched producer of a process: one per process, so that its calls can share statements.
+ *
+ * @param options.db from `createDatabase`; closed by the caller
+ * @param options.notifier from `createNotifier`, over a job producer for `fanOut`
+ */
+export function createBatchedProducer(options: {
+  db: Database;
+  notifier: Notifier;
+  /** The clock of this process, if it has one already; ids and times of events go by it. */
+  clock?: DatabaseClock;
+}): BatchedProducer {
+  const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
+  const batches = createBatches((events, isUrgent) => writeInTime(db, clock, events, isUrgent));
+  return {
+    emit: async (events, request) => {
+      const now = await clock.current(db);
+      const origin = request === undefined ? {} : { requestId: request.requestId };
+      const written = await batches.write(
+        events.map((event) => newEvent(event, now, origin)),
+        request && (() => request.isWanted(waitsForMs)),
+      );
+      await notifier.notify(written.filter((event) => !event.duplicate));
+      return written;
+    },
+  };
+}
+
+async function writeInTime(
+  db: Database,
+  clock: DatabaseClock,
+  events: NewEvent[],
+  isUrgent: boolean,
+): Promise<WrittenEvent[]> {
+  try {
+    return await writeEvents(db, events, isUrgent ? new Date(clock.now() + arrivesWithinMs) : null);
+  } catch (error) {
+    // The next deadline is computed from a new measurement: the database's clock may have been set.
+    if (error instanceof StatementTooLateError) await clock.measure(db);
+    throw error;
+  }
+}
 
 /** Joins the events of many callers into few statements. */
 export interface Batches {

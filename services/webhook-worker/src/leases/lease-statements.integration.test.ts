@@ -7,7 +7,7 @@ import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
 import type { LeaseRow } from './lease.ts';
-import { findEvents, releaseLeases } from './queries.ts';
+import { findEvents, releaseLeases } from './lease-loader.ts';
 
 const leaseMs = 45_000;
 const page = { cursor: nilUuid, visit: 1_000 };

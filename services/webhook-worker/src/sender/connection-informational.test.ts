@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InformationalFilter } from './answer.ts';
+import { InformationalFilter } from './connection.ts';
 
 const informational = 'HTTP/1.1 100 Continue\r\nx: y\r\n\r\n';
 const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { excerptOf, isCompressed, maxExcerptBytes } from './answer.ts';
+import { excerptOf, isCompressed, maxExcerptBytes } from './exchange.ts';
 
 const of = (...chunks: (string | Buffer)[]) =>
   excerptOf(

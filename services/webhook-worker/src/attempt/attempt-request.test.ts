@@ -1,16 +1,21 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { buildRequest, type SigningKeys, signBody, signingKey, signStandard } from './build-request.ts';
+import { type SigningKeys, signingKey } from '../webhooks/webhook-cache.ts';
+import { buildRequest, signBody, signStandard } from './attempt.ts';
 
 const oldSecret = `whsec_${randomBytes(32).toString('base64')}`;
 const newSecret = `whsec_${randomBytes(32).toString('base64')}`;
 const now = Date.now();
-const body = Buffer.from('{"id":"evt_1","text":"ü"}');
+const text = '{"id":"evt_1","text":"ü"}';
+const body = Buffer.from(text);
+const [eventId, deliveryId] = [newUuid(), newUuid()];
 
 function build(keys: SigningKeys) {
-  const parts = { productVersion: '1.2.3', url: 'https://example.com/x', eventId: 'evt_1', eventType: 'batch.failed' };
-  return buildRequest({ ...parts, deliveryId: 'dlv_1', attempt: 3, body, keys, lowPriority: false }, now);
+  const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, body: text } as const;
+  const webhook = { url: 'https://example.com/x' };
+  return buildRequest('1.2.3', { lease, webhook, startedAt: new Date(now) }, keys);
 }
 
 function isVerifiedBy(secret: string, headers: Readonly<Record<string, string>>): boolean {
@@ -27,17 +32,17 @@ describe('the request of an attempt', () => {
     const key = signingKey(newSecret);
     const { url, headers, body: sent } = build({ current: key, previous: null });
     expect(url).toBe('https://example.com/x');
-    expect(sent).toBe(body);
+    expect(sent).toEqual(body);
     expect(headers).toEqual({
       'Content-Type': 'application/json',
       'Content-Length': String(body.length),
       'User-Agent': 'enterprise-api-webhooks/1.2.3',
       'X-Service-Event': 'batch.failed',
-      'X-Service-Event-Id': 'evt_1',
-      'X-Service-Delivery-Id': 'dlv_1',
+      'X-Service-Event-Id': toPublicId('evt', eventId),
+      'X-Service-Delivery-Id': toPublicId('dlv', deliveryId),
       'X-Service-Attempt': '3',
       'X-Service-Signature': signBody(key, body),
-      'webhook-id': 'evt_1',
+      'webhook-id': toPublicId('evt', eventId),
       'webhook-timestamp': String(Math.floor(now / 1_000)),
       'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
     });

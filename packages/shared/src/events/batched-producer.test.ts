@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBatches } from './batches.ts';
+import { createBatches } from './batched-producer.ts';
 import type { NewEvent, WrittenEvent } from './write-events.ts';
 
 const event = (id: string): NewEvent => ({

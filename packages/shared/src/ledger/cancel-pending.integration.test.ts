@@ -1,0 +1,46 @@
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { newUuid } from '../runtime/ids.ts';
+import { cancelPending } from './cancel-pending.ts';
+import type { Database } from './database.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+
+/** A deleted webhook with so many pending deliveries. @returns its id, and theirs in the order of the table */
+async function insertPending(count: number): Promise<{ webhookId: string; ids: string[] }> {
+  const organizationId = await insertOrganization(db);
+  const webhookId = await insertWebhook(db, { organizationId, state: 'deleted' });
+  const ids = Array.from({ length: count }, () => newUuid());
+  await sql`
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, next_attempt_at)
+    select id, ${organizationId}, ${webhookId}, gen_random_uuid(), 'batch.failed', 'pending', 3, now()
+    from unnest(${ids}::uuid[]) id`.execute(db);
+  return { webhookId, ids };
+}
+
+const statusesOf = async (ids: readonly string[]) => {
+  const rows = await db.selectFrom('deliveries').select(['id', 'status']).where('id', 'in', ids).execute();
+  return ids.map((id) => rows.find((row) => row.id === id)?.status);
+};
+
+describe('canceling what is pending, without waiting for locks,', () => {
+  it('reaches what is behind more locked deliveries than its limit', async () => {
+    const { webhookId, ids } = await insertPending(10);
+    const skipping = { limit: 2, locked: 'skip' } as const;
+    await db.transaction().execute(async (other) => {
+      const locked = ids.slice(0, 6);
+      await sql`select from deliveries where id = any(${locked}::uuid[]) order by id for update`.execute(other);
+      expect(await cancelPending(db, [webhookId], skipping)).toBe(2);
+      expect(await cancelPending(db, [webhookId], skipping)).toBe(2);
+      expect(await cancelPending(db, [webhookId], skipping)).toBe(0);
+      expect(await statusesOf(ids)).toEqual([...Array(6).fill('pending'), ...Array(4).fill('canceled')]);
+    });
+    expect(await cancelPending(db, [webhookId], { limit: 100, locked: 'skip' })).toBe(6);
+  });
+});

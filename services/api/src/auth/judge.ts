@@ -1,0 +1,78 @@
+import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contracts';
+import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
+import { cidrContains } from '@enterprise-api/shared/security';
+import type { WithDatabaseCheck } from '../core/database-health.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import { addressBucket } from '../http/server/client-address.ts';
+import type { RequestContext } from '../http/server/request-context.ts';
+import type { Authenticator } from './authenticate.ts';
+import { hasScope } from './authorize.ts';
+import type { Authorization } from './bearer.ts';
+import type { StoredKey } from './queries.ts';
+import type { RateDecision, RateLimiter } from './rate-limit.ts';
+import { rateLimitHeaders, secondsUntilReset } from './rate-limit-headers.ts';
+
+/** The principal: the caller, known once every check of the request's head has passed. Handlers of `/v1` get it. */
+export interface Principal {
+  readonly key: StoredKey;
+}
+
+/** The head of a request, as far as its caller is judged by it. */
+interface JudgedRequest {
+  readonly method: string;
+  readonly authorization: Authorization;
+  /** The client's, as API_TRUSTED_PROXIES lets it be known. */
+  readonly address: string;
+  /** The scope that the key needs; null where none is needed, because nothing is there to be used. */
+  readonly scope: RequiredScope | null;
+  /** Gets the headers of the answer, and what the log and the usage need to know. */
+  readonly context: Pick<RequestContext, 'headers' | 'clientAddress' | 'organizationId' | 'keyId' | 'isRefused'>;
+}
+
+/**
+ * Checks in this order: 401 → 403 ip_not_allowed → 403 plan_no_api_access → 429 → 403 forbidden_scope. The order is the
+ * same on every path, so that strangers cannot find out which paths exist.
+ *
+ * @throws DatabaseUnavailableError when the key must be looked up and the database does not answer
+ */
+export type Judge = (request: JudgedRequest) => Promise<Principal | Problem>;
+
+export interface JudgeOptions {
+  authenticator: Authenticator;
+  rateLimiter: RateLimiter;
+  clock: Clock;
+  /** Called for each request of a key that may use the API from where it is. */
+  onKeyUsed: (keyId: Uuid) => void;
+  onRateDecision: (decision: RateDecision) => void;
+  withDatabaseCheck: WithDatabaseCheck;
+}
+
+/** The one implementation of the checks: for the API's own routes, for areas, and for forward authentication. */
+export function createJudge(options: JudgeOptions): Judge {
+  const { authenticator, rateLimiter, clock } = options;
+  return async ({ method, authorization, address, scope, context }) => {
+    context.clientAddress = address;
+    const readOnly = method === 'GET' || method === 'HEAD';
+    const found = authenticator.authenticate(authorization, addressBucket(address), readOnly);
+    const key = found instanceof Promise ? await options.withDatabaseCheck(() => found) : found;
+    if (isProblem(key)) return key;
+    context.organizationId = key.organization.id;
+    context.keyId = key.id;
+    context.isRefused = true;
+    if (!allowsAddress(key, address)) return problem('ip_not_allowed');
+    const { id, plan } = key.organization;
+    if (!hasApiAccess(plan)) return problem('plan_no_api_access');
+    options.onKeyUsed(key.id);
+    const decision = await rateLimiter.consume(id, plan);
+    options.onRateDecision(decision);
+    for (const [name, value] of rateLimitHeaders(decision, clock.now())) context.headers[name] = value;
+    if (!decision.allowed) return problem('rate_limited', { retryAfterSeconds: secondsUntilReset(decision) });
+    if (scope !== null && !hasScope(key.scopes, scope)) return problem('forbidden_scope', { requiredScope: scope });
+    context.isRefused = false;
+    return { key };
+  };
+}
+
+function allowsAddress(key: StoredKey, address: string): boolean {
+  return key.ipAllowlist === null || key.ipAllowlist.some((cidr) => cidrContains(cidr, address));
+}

@@ -1,0 +1,59 @@
+import {
+  type EventTypeEntry,
+  eventBodyExample,
+  eventBodyJsonSchema,
+  eventTypeEntrySchema,
+  eventTypes,
+  listSchema,
+  pageQuerySchema,
+  subscribableEventTypeNames,
+} from '@enterprise-api/shared/contracts';
+import type { Principal } from '../auth/judge.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
+import type { Cursors } from '../pagination/cursor.ts';
+import { type PageQuestion, paginate } from '../pagination/paging.ts';
+
+/** An entry with its place in the list, in the form that cursors have. */
+interface Row {
+  id: string;
+  position: string;
+  entry: EventTypeEntry;
+}
+
+/** The types that webhooks can subscribe to, with the shape of their bodies. */
+export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Principal>[] {
+  const rows = subscribableEventTypeNames.map((type, index): Row => {
+    const entry = {
+      object: 'event_type' as const,
+      type,
+      description: eventTypes[type].description,
+      schema: eventBodyJsonSchema(type),
+      example: eventBodyExample(type),
+    };
+    return { id: placeOf(index), position: '1970-01-01T00:00:00.000000Z', entry };
+  });
+  const ask = async ({ after, limit }: PageQuestion) => {
+    const start = after === null ? 0 : rows.findIndex(({ id }) => id === after.id) + 1;
+    return rows.slice(start, start + limit);
+  };
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/webhooks/event-types',
+      summary: 'The event types that webhooks can subscribe to, with a schema and an example of their bodies',
+      scope: 'webhooks:read',
+      query: pageQuerySchema,
+      status: 200,
+      response: listSchema(eventTypeEntrySchema),
+      handle: ({ query }) => paginate(cursors, query, scope, ask, ({ entry }) => entry),
+    }),
+  ];
+}
+
+/** The catalogue is the same for every organization. */
+const scope = { list: 'event types', organizationId: null, filters: {} };
+
+/** A cursor names a row by a UUID: this one ends in the row's place. */
+function placeOf(index: number): string {
+  return `00000000-0000-0000-0000-${String(index).padStart(12, '0')}`;
+}
