@@ -1,5 +1,5 @@
 import { usageQuerySchema, usageSchema } from '@enterprise-api/shared/contracts';
-import type { Principal } from '../auth/guard.ts';
+import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { UsageService } from './service.ts';
 
