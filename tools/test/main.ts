@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { ensureTemplateDatabase, readStateFile, startEmbeddedPostgres } from '@enterprise-api/testkit';
 import { Interruption, onInterruption } from '../dev/interruption.ts';
 import { type JestRun, listTests, runJest } from './jest.ts';
-import { findRedis, type RedisSource } from './redis.ts';
-import { byRedisUse, needPostgres, type RedisUse } from './suites.ts';
+import { describeMissing, findPrograms } from './missing-programs.ts';
+import type { RedisSource } from './redis.ts';
+import { needPostgres, readSuites } from './suites.ts';
 import { noTotals, type Totals, totalsLine, totalsSchema } from './totals.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,29 +21,19 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const { DATABASE_URL: _database, REDIS_URL: givenUrl, ...inherited } = process.env;
   const run: JestRun = { project, signal, env: { ...inherited, NODE_ENV: 'test' } };
   const files = await listTests(args, run);
-  const suites = byRedisUse(files);
-  const redis = await redisFor(suites, givenUrl || undefined, signal);
+  const search = { env: process.env, say, signal, givenRedisUrl: givenUrl || undefined };
+  const { redis, missing } = await findPrograms(readSuites(files), search);
   const databaseUrl = needPostgres(files) ? await startPostgres(folder, resources, signal) : undefined;
   const totalsFile = join(folder, 'totals.json');
   const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, TEST_TOTALS_FILE: totalsFile, ...redisSettings(redis) };
-  const runnable = redis?.kind === 'none' ? [...suites.none, ...suites.also] : files;
-  const selection = redis?.kind === 'none' ? ['--runTestsByPath', ...runnable] : [];
-  const isEmpty = redis?.kind === 'none' && runnable.length === 0;
+  const notRun = new Set(missing.flatMap((program) => program.notRun));
+  const runnable = files.filter((file) => !notRun.has(file));
+  const selection = notRun.size > 0 ? ['--runTestsByPath', ...runnable] : [];
+  const isEmpty = notRun.size > 0 && runnable.length === 0;
   const exit = isEmpty ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
-  const missing = redis?.kind === 'none' ? reportMissing(suites, redis.advice) : 0;
+  for (const program of missing) say(describeMissing(program, (file) => file.replace(project, '')));
   reportTotals(isEmpty ? noTotals : readStateFile(totalsFile, totalsSchema), exit.code);
-  return (exit.code ?? 1) || (missing > 0 ? 1 : 0);
-}
-
-async function redisFor(
-  suites: Record<RedisUse, string[]>,
-  givenUrl: string | undefined,
-  signal: AbortSignal,
-): Promise<RedisSource | undefined> {
-  if (suites.also.length + suites.only.length === 0) return undefined;
-  const redis = await findRedis({ givenUrl, env: process.env, say, signal });
-  if (redis.kind === 'none') say(`${redis.problem}\nThe other tests run without it.`);
-  return redis;
+  return (exit.code ?? 1) || (missing.length > 0 ? 1 : 0);
 }
 
 function reportTotals(totals: Totals | undefined, exitCode: number | null): void {
@@ -80,15 +71,6 @@ async function embeddedPostgres(dataFolder: string, signal: AbortSignal) {
 
 function redisSettings(redis: RedisSource | undefined): Record<string, string | undefined> {
   return { TEST_REDIS_URL: redis?.kind === 'given' ? redis.url : undefined };
-}
-
-function reportMissing(suites: Record<RedisUse, string[]>, advice: string): number {
-  const relative = (file: string) => `  ${file.replace(project, '')}`;
-  if (suites.only.length > 0) say(`Not run, because there is no Redis:\n${suites.only.map(relative).join('\n')}`);
-  if (suites.also.length > 0)
-    say(`Run on PostgreSQL only, because there is no Redis:\n${suites.also.map(relative).join('\n')}`);
-  say(advice);
-  return suites.only.length + suites.also.length;
 }
 
 function isAlive(pid: number): boolean {

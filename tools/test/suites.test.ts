@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { needPostgres, redisUse } from './suites.ts';
+import { describeMissing } from './missing-programs.ts';
+import { needPostgres, redisUse, usesIngress } from './suites.ts';
 import { totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -11,6 +12,26 @@ describe('redisUse', () => {
     ["import { createTestDatabase } from '@enterprise-api/testkit';", 'none'],
   ])('%s → %s', (source, use) => {
     expect(redisUse(source)).toBe(use);
+  });
+});
+
+describe('usesIngress', () => {
+  it.each([
+    ["await using ingress = await startIngress('nginx', options);", true],
+    ['stage = await openIngressStage(name);', true],
+    ["import { startUpstream } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesIngress(source)).toBe(uses);
+  });
+});
+
+describe('describeMissing', () => {
+  it('names each file that was not run, or not whole, and what to install', () => {
+    const missing = { name: 'Redis', advice: 'Install it.', notRun: ['/x/a.ts'], runInPart: ['/x/b.ts', '/x/c.ts'] };
+    expect(describeMissing(missing, (file) => file.replace('/x/', ''))).toBe(
+      'Not run, because there is no Redis:\n  a.ts\n' +
+        'Run on PostgreSQL only, because there is no Redis:\n  b.ts\n  c.ts\nInstall it.',
+    );
   });
 });
 

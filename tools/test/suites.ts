@@ -3,6 +3,22 @@ import { readFileSync } from 'node:fs';
 /** Whether a test file uses Redis: not at all; besides PostgreSQL, as the second queue backend; always. */
 export type RedisUse = 'none' | 'also' | 'only';
 
+/** A test file, and the programs that it needs besides PostgreSQL. */
+export interface Suite {
+  readonly file: string;
+  readonly redis: RedisUse;
+  /** Whether it starts nginx and Caddy. */
+  readonly ingress: boolean;
+}
+
+/** Reads what these test files need. Unit tests need nothing, whatever names they mention. */
+export function readSuites(files: readonly string[]): Suite[] {
+  return files.map((file) => {
+    const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
+    return { file, redis: redisUse(source), ingress: usesIngress(source) };
+  });
+}
+
 /**
  * Read from the file's text, because a naming convention can be forgotten: a suite for both queue backends calls
  * `queueBackends`, a suite that needs a Redis calls `createTestRedis` or `startRedis`.
@@ -12,14 +28,12 @@ export function redisUse(source: string): RedisUse {
   return /\bqueueBackends\(/.test(source) ? 'also' : 'none';
 }
 
+/** A suite that needs nginx and Caddy calls `startIngress`, or `openIngressStage`, which does. */
+export function usesIngress(source: string): boolean {
+  return /\b(startIngress|openIngressStage)\(/.test(source);
+}
+
 /** Whether any of these files needs PostgreSQL. Unit tests need nothing but Node. */
 export function needPostgres(files: readonly string[]): boolean {
   return files.some((file) => /\.integration\.test\.ts$|\/tests\//.test(file));
-}
-
-/** The files, grouped by their use of Redis. */
-export function byRedisUse(files: readonly string[]): Record<RedisUse, string[]> {
-  const groups: Record<RedisUse, string[]> = { none: [], also: [], only: [] };
-  for (const file of files) groups[redisUse(readFileSync(file, 'utf8'))].push(file);
-  return groups;
 }

@@ -164,6 +164,7 @@ function buildInternalApp(parts: Parts, producer: BatchedProducer) {
       guard: createInternalGuard(parts.config.internalSecrets),
       body: internalBody,
       actorOf: () => 'internal',
+      readsActor: true,
       transactAs: parts.transactAs,
       withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
       checkResponses: parts.checkResponses,

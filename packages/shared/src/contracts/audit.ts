@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { pageQueryShape } from './pagination.ts';
-import { type IdPrefix, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+import { forwardPeriod, type IdPrefix, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** The types of objects in the audit log, with the prefix of their ids. */
 export const auditObjectPrefixes = {
   organization: 'org',
   api_key: 'key',
   webhook: 'whk',
+  delivery: 'dlv',
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
-/** The catalogue of changes that the audit log holds. A worker disables a webhook (`webhook.disabled`); its owner updates it. */
+/** The catalogue of actions that the audit log holds. A worker disables a webhook (`webhook.disabled`); its owner updates it. */
 export const auditActions = [
   'organization.created',
   'organization.updated',
@@ -22,28 +23,40 @@ export const auditActions = [
   'webhook.secret_rotated',
   'webhook.deleted',
   'webhook.disabled',
+  'webhook.tested',
+  'webhook.replayed',
+  'delivery.retried',
 ] as const satisfies `${AuditObjectType}.${string}`[];
 export type AuditAction = (typeof auditActions)[number];
 
-/** The type of object that an action changes: the part before the dot. */
+/** The type of object that an action is about: the part before the dot. */
 export function auditObjectType(action: AuditAction): AuditObjectType {
   return action.slice(0, action.indexOf('.')) as AuditObjectType;
 }
 
 const objectIdSchema = z.union(
   Object.values(auditObjectPrefixes).map((prefix) => publicIdSchema(prefix)),
-  'must be the id of an organization, a key or a webhook',
+  'must be the id of an organization, a key, a webhook or a delivery',
 );
 
-export const listAuditQuerySchema = z.strictObject({
-  ...pageQueryShape,
-  organization_id: publicIdSchema('org').optional(),
-  object_id: objectIdSchema.optional(),
-  action: z.enum(auditActions).optional(),
-  since: instantSchema.optional(),
-  until: instantSchema.optional(),
-});
+export const listAuditQuerySchema = forwardPeriod(
+  z.strictObject({
+    ...pageQueryShape,
+    organization_id: publicIdSchema('org').optional(),
+    object_id: objectIdSchema.optional(),
+    action: z.enum(auditActions).optional(),
+    since: instantSchema.optional(),
+    until: instantSchema.optional(),
+  }),
+);
 export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
+
+/** A value of a field in the audit log. */
+const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
+
+/** The values of changed fields before and after; null where there was none, or is none. */
+const auditChangesSchema = z.record(z.string(), z.strictObject({ from: auditValueSchema, to: auditValueSchema }));
+export type AuditChanges = z.infer<typeof auditChangesSchema>;
 
 export const auditEntrySchema = z.strictObject({
   id: publicIdSchema('aud'),
@@ -55,7 +68,11 @@ export const auditEntrySchema = z.strictObject({
   object_id: objectIdSchema,
   organization_id: publicIdSchema('org'),
   request_id: z.string().nullable(),
+  /** `X-Actor` of a request to the internal listener: who asked the internal caller to act. */
+  on_behalf_of: z.string().nullable(),
   changed_fields: z.array(z.string()),
+  /** Of the changed fields that hold no secret. */
+  changes: auditChangesSchema,
   created_at: timestampSchema,
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;

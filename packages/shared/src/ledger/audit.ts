@@ -1,18 +1,22 @@
-import { type AuditAction, auditObjectPrefixes, auditObjectType } from '../contracts/index.ts';
+import { type AuditAction, type AuditChanges, auditObjectPrefixes, auditObjectType } from '../contracts/index.ts';
 import { newUuid, toPublicId } from '../runtime/index.ts';
 import type { DatabaseTransaction } from './database.ts';
 
-/** A change for the audit log. Ids are UUIDs. */
+/** An action for the audit log. Ids are UUIDs. */
 export interface NewAuditEntry {
   /** The public id of the key, or the name of the service that acted: `internal`, `webhook-worker`. */
   actor: string;
+  /** Who asked the actor to act, as an internal caller says. */
+  onBehalfOf: string | null;
   action: AuditAction;
   objectId: string;
   organizationId: string;
   /** Of the API request; null when the worker made the change. */
   requestId: string | null;
-  /** Names of the fields whose values changed. Values are left out, because some are secrets. */
+  /** Names of the fields whose values changed. */
   changedFields: readonly string[];
+  /** The values of those that hold no secret. */
+  changes: AuditChanges;
 }
 
 /** Writes the entry in the transaction that makes the change: both are committed, or neither. */
@@ -28,14 +32,17 @@ export async function writeAuditEntry(trx: DatabaseTransaction, entry: NewAuditE
       organization_id: entry.organizationId,
       request_id: entry.requestId,
       changed_fields: [...entry.changedFields],
+      on_behalf_of: entry.onBehalfOf,
+      changes: JSON.stringify(entry.changes),
     })
     .execute();
 }
 
-/** The entry as the fields of its log line, which is written after the commit. */
+/** The entry as the fields of its log line, which is written after the commit. Values stay in the database. */
 export function auditLogFields(entry: NewAuditEntry) {
   return {
     actor: entry.actor,
+    on_behalf_of: entry.onBehalfOf,
     action: entry.action,
     object: toPublicId(auditObjectPrefixes[auditObjectType(entry.action)], entry.objectId),
     organization_id: toPublicId('org', entry.organizationId),

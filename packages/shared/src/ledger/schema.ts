@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
-import type { AuditAction, AuditObjectType } from '../contracts/index.ts';
+import type { AuditAction, AuditChanges, AuditObjectType } from '../contracts/index.ts';
 import type { Uuid } from '../runtime/ids.ts';
 
 /** A column that the database fills at insert and that is never updated. */
@@ -172,13 +172,15 @@ export interface AuditLogTable {
   id: Uuid;
   /** The public id of the key, or the name of one of our own. */
   actor: string;
+  on_behalf_of: string | null;
   action: AuditAction;
   object_type: AuditObjectType;
   object_id: Uuid;
   organization_id: Uuid;
   request_id: string | null;
-  /** Names alone, never values. */
   changed_fields: string[];
+  /** The values before and after of those that hold no secret. */
+  changes: ColumnType<AuditChanges, string, never>;
   created_at: CreatedAt;
 }
 

@@ -5,16 +5,17 @@ import { noteNodeWarning } from './node-warnings.ts';
 import { nodeArguments } from './npm-script.ts';
 import { projectFolder } from './project-folder.ts';
 
-export type ServiceName = 'api' | 'webhook-worker';
+/** The two services of the product, and the internal service of examples/ that stands for those of others. */
+export type ServiceName = 'api' | 'webhook-worker' | 'consultations';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly name: ServiceName;
   readonly pid: number;
-  /** The API's public listener, or the worker's only one. */
+  /** The API's public listener, or another service's only one. */
   readonly url: string;
-  /** The API's internal listener; the worker's only one. */
+  /** The API's internal listener; another service's only one. */
   readonly internalUrl: string;
   /** Settles when it has ended, by itself or by a signal. */
   readonly exited: Promise<ProcessExit>;
@@ -28,7 +29,7 @@ export interface ServiceProcess extends AsyncDisposable {
   resumeOutput(): void;
   /** SIGTERM, and SIGKILL after 30 s. */
   stop(): Promise<ProcessExit>;
-  /** Waits until `/readyz` answers 200. */
+  /** Waits until it answers 200 to the question whether it is ready. */
   ready(withinMs?: number): Promise<void>;
 }
 
@@ -63,7 +64,7 @@ export async function startService(
       return await launch(name, settings, options);
     } catch (error) {
       // Another process may bind a free port first; a port that `env` sets stays taken.
-      const isOurChoice = !portNames[name].every((port) => port in env);
+      const isOurChoice = !kinds[name].ports.every((port) => port in env);
       if (tries === 3 || !isOurChoice || !String(error).includes('EADDRINUSE')) throw error;
     }
   }
@@ -102,13 +103,41 @@ export function localUrl(listener: { host: string; port: number | string }): str
   return `http://${host}:${listener.port}`;
 }
 
-const portNames = { api: ['API_PORT', 'INTERNAL_PORT'], 'webhook-worker': ['WORKER_PORT'] } as const;
+interface Kind {
+  /** The arguments of Node.js. */
+  command: () => string[];
+  ports: readonly string[];
+  /** The settings of the listener that {@link ServiceProcess.url} names. */
+  listener: readonly [host: string, port: string];
+  readyPath: string;
+}
+
+const kinds: Record<ServiceName, Kind> = {
+  api: {
+    command: () => nodeArguments('api'),
+    ports: ['API_PORT', 'INTERNAL_PORT'],
+    listener: ['API_HOST', 'API_PORT'],
+    readyPath: '/readyz',
+  },
+  'webhook-worker': {
+    command: () => nodeArguments('worker'),
+    ports: ['WORKER_PORT'],
+    listener: ['WORKER_HOST', 'WORKER_PORT'],
+    readyPath: '/readyz',
+  },
+  consultations: {
+    command: () => ['examples/consultations/main.ts'],
+    ports: ['PORT'],
+    listener: ['HOST', 'PORT'],
+    readyPath: '/healthz',
+  },
+};
 
 async function portsFor(name: ServiceName): Promise<Record<string, string>> {
-  const ports = await freePorts(portNames[name].length);
+  const ports = await freePorts(kinds[name].ports.length);
   return {
     ...(name === 'api' && { API_HOST: '127.0.0.1' }),
-    ...Object.fromEntries(portNames[name].map((setting, index) => [setting, String(ports[index])])),
+    ...Object.fromEntries(kinds[name].ports.map((setting, index) => [setting, String(ports[index])])),
   };
 }
 
@@ -117,14 +146,13 @@ async function launch(name: ServiceName, env: Environment, options: StartService
     noteNodeWarning(name, line);
     options.onLine?.(line);
   };
-  const command = nodeArguments(name === 'api' ? 'api' : 'worker');
-  const child = await spawnGuarded(process.execPath, command, { cwd: projectFolder, env, onLine });
+  const child = await spawnGuarded(process.execPath, kinds[name].command(), { cwd: projectFolder, env, onLine });
   running.add(child);
   void child.exited.then(() => running.delete(child));
   const service = describeService(name, child, env);
   if (options.waitUntilReady === false) return service;
   try {
-    await waitUntilReady(`${service.url}/readyz`, child, {
+    await waitUntilReady(service.url + kinds[name].readyPath, child, {
       name,
       withinMs: options.withinMs ?? 30_000,
       signal: options.signal,
@@ -138,7 +166,7 @@ async function launch(name: ServiceName, env: Environment, options: StartService
 
 function describeService(name: ServiceName, child: GuardedProcess, env: Environment): ServiceProcess {
   const listener = (host: string, port: string) => localUrl({ host: env[host] ?? '127.0.0.1', port: env[port] ?? '' });
-  const url = name === 'api' ? listener('API_HOST', 'API_PORT') : listener('WORKER_HOST', 'WORKER_PORT');
+  const url = listener(...kinds[name].listener);
   const stop = () => child.stop(30_000);
   return {
     name,
@@ -152,7 +180,7 @@ function describeService(name: ServiceName, child: GuardedProcess, env: Environm
     pauseOutput: child.pauseOutput,
     resumeOutput: child.resumeOutput,
     stop,
-    ready: (withinMs = 30_000) => waitUntilReady(`${url}/readyz`, child, { name, withinMs }),
+    ready: (withinMs = 30_000) => waitUntilReady(url + kinds[name].readyPath, child, { name, withinMs }),
     [Symbol.asyncDispose]: async () => void (await stop()),
   };
 }

@@ -9,11 +9,14 @@ export type ReadRequest = {
   body: Buffer;
 };
 
+/** A body, and where the next request begins. */
+type ReadBody = { body: Buffer; end: number };
+
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Reads HTTP/1.1 requests with a Content-Length out of a byte stream. Independent of the parser of the programs under
- * test.
+ * Reads HTTP/1.1 requests out of a byte stream. Independent of the parser of the programs under test, and strict: what
+ * it throws at, no program of ours should have sent.
  */
 export class RequestReader {
   #bytes: Buffer = Buffer.alloc(0);
@@ -37,12 +40,17 @@ export class RequestReader {
   /** The next whole request, or null until more bytes come. */
   next(): ReadRequest | null {
     const head = this.head();
-    const length = Number(head?.headers['content-length'] ?? 0);
-    if (head === null || this.#bytes.length < length) return null;
-    const body = this.#bytes.subarray(0, length);
-    this.#bytes = this.#bytes.subarray(length);
+    if (head === null) return null;
+    const read = 'transfer-encoding' in head.headers ? readChunks(this.#bytes) : this.#readLength(head);
+    if (read === null) return null;
+    this.#bytes = this.#bytes.subarray(read.end);
     this.#head = null;
-    return { ...head, body };
+    return { ...head, body: read.body };
+  }
+
+  #readLength(head: Omit<ReadRequest, 'body'>): ReadBody | null {
+    const end = Number(head.headers['content-length'] ?? 0);
+    return this.#bytes.length < end ? null : { body: this.#bytes.subarray(0, end), end };
   }
 }
 
@@ -59,4 +67,25 @@ function parseHead(text: string): Omit<ReadRequest, 'body'> {
     headers[key] = key in headers ? `${headers[key]}, ${value}` : value;
   }
   return { method, path, headers, rawHeaders };
+}
+
+/**
+ * @returns null when the last chunk has not come yet
+ * @throws when these bytes are no chunks
+ */
+function readChunks(bytes: Buffer): ReadBody | null {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    if (lineEnd === -1) return null;
+    const line = bytes.toString('latin1', at, lineEnd);
+    if (!/^[0-9a-f]+$/i.test(line)) throw new Error(`This is no size of a chunk: ${JSON.stringify(line)}`);
+    const size = Number.parseInt(line, 16);
+    const end = lineEnd + 2 + size;
+    if (bytes.length < end + 2) return null;
+    if (bytes.toString('latin1', end, end + 2) !== '\r\n') throw new Error('A chunk is longer than its size.');
+    if (size === 0) return { body: Buffer.concat(parts), end: end + 2 };
+    parts.push(bytes.subarray(lineEnd + 2, end));
+    at = end + 2;
+  }
 }

@@ -29,6 +29,8 @@ export interface Stage extends AsyncDisposable {
   startReceiver(options?: Partial<ReceiverOptions>): Promise<Receiver>;
   startApi(settings?: Settings): Promise<ServiceProcess>;
   startWorker(settings?: Settings): Promise<ServiceProcess>;
+  /** The internal service of examples/consultations; it needs API_INTERNAL_URL. */
+  startConsultations(settings: Settings): Promise<ServiceProcess>;
   /** An organization, new unless given, with one webhook. Ids are internal ones. */
   subscribe(values: Partial<WebhookValues> & { url: string }): Promise<{ organizationId: string; webhookId: string }>;
   /** SIGTERM to all processes, suspended ones too, and waits for their end. */
@@ -62,6 +64,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     startReceiver: receivers.start,
     startApi: (settings) => services.start('api', settings),
     startWorker: (settings) => services.start('webhook-worker', settings),
+    startConsultations: (settings) => services.start('consultations', settings),
     subscribe: async (values) => {
       const organizationId = values.organizationId ?? (await insertOrganization(db));
       return { organizationId, webhookId: await insertWebhook(db, { ...values, organizationId }) };

@@ -11,7 +11,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
-import { changedFields } from '../core/changed-fields.ts';
+import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import { invalid, isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { Cursors } from '../pagination/cursor.ts';
@@ -68,9 +68,9 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
         if (before === undefined) return problem('not_found');
         const { id } = before;
         const shown = present(await updateKey(trx, id, changes));
-        const fields = changedFields(present(before), shown, auditedFields);
+        const fields = fieldChanges(present(before), shown, auditedFields);
         const organizationId = before.organization_id;
-        await changed({ action: 'api_key.updated', objectId: id, organizationId, changedFields: fields });
+        await changed({ action: 'api_key.updated', objectId: id, organizationId, ...fields });
         return shown;
       });
     },
@@ -81,7 +81,7 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
         if (before === undefined) return problem('not_found');
         const { id, organization_id: organizationId } = before;
         await revokeKey(trx, id);
-        await changed({ action: 'api_key.deleted', objectId: id, organizationId, changedFields: [] });
+        await changed({ action: 'api_key.deleted', objectId: id, organizationId, ...noFieldChanges });
         return undefined;
       }),
   };
@@ -101,8 +101,8 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
       ip_allowlist: input.ip_allowlist ?? null,
       expires_at: input.expires_at ?? null,
     });
-    const fields = changedFields(null, present(row), auditedFields);
-    await changed({ action: 'api_key.created', objectId: row.id, organizationId, changedFields: fields });
+    const fields = fieldChanges(null, present(row), auditedFields);
+    await changed({ action: 'api_key.created', objectId: row.id, organizationId, ...fields });
     return { ...present(row), secret };
   });
 }

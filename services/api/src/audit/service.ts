@@ -50,7 +50,9 @@ function present(row: Row<'audit_log'>): AuditEntry {
     object_id: toPublicId(auditObjectPrefixes[row.object_type], row.object_id),
     organization_id: toPublicId('org', row.organization_id),
     request_id: row.request_id,
+    on_behalf_of: row.on_behalf_of,
     changed_fields: row.changed_fields,
+    changes: row.changes,
     created_at: row.created_at.toISOString(),
   };
 }

@@ -1,4 +1,4 @@
-import { type AuditAction, type AuditObjectType, auditObjectType } from '@enterprise-api/shared/contracts';
+import { type AuditAction, auditObjectType } from '@enterprise-api/shared/contracts';
 import {
   auditLogFields,
   type Change,
@@ -11,21 +11,22 @@ import {
 } from '@enterprise-api/shared/ledger';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import type { IsWanted } from './database-health.ts';
+import { type FieldChanges, noFieldChanges } from './field-changes.ts';
 import { isProblem } from './problem.ts';
 import { runTransaction } from './transaction.ts';
 
 /** The request that changes something, as the audit log names it. */
 interface Origin {
   readonly actor: string;
+  readonly onBehalfOf: string | null;
   readonly requestId: string;
 }
 
-/** A change of an organization, a key or a webhook, as its service reports it. Ids are UUIDs. */
-interface ReportedChange {
+/** An action, as its service reports it. Ids are UUIDs. */
+interface ReportedAction {
   action: AuditAction;
   objectId: string;
   organizationId: string;
-  changedFields: readonly string[];
 }
 
 /**
@@ -35,7 +36,9 @@ interface ReportedChange {
 interface UnitOfWork {
   readonly trx: DatabaseTransaction;
   /** Writes the change into the audit log. It is logged, and other processes are notified, after the commit. */
-  changed(change: ReportedChange): Promise<void>;
+  changed(change: ReportedAction & FieldChanges): Promise<void>;
+  /** Writes an action that changes no organization, key or webhook into the audit log. It is logged after the commit. */
+  acted(action: ReportedAction): Promise<void>;
   /** Deliveries of this webhook (UUID) are due: workers are notified after the commit, in the same way as of a change of the webhook. */
   due(webhookId: string): void;
   /** Runs a part of the work, which is rolled back by itself when it ends in a problem. */
@@ -58,7 +61,7 @@ export interface TransactOptions {
 export function createTransact({ db, log, notify }: TransactOptions): TransactAs {
   const report = async ({ change, entry }: CommittedChange) => {
     if (entry !== undefined) log.info(auditLogFields(entry), 'audit');
-    await notify(change);
+    if (change !== undefined) await notify(change);
   };
   return (origin, isWanted) => async (work) => {
     const changes: CommittedChange[] = [];
@@ -68,9 +71,9 @@ export function createTransact({ db, log, notify }: TransactOptions): TransactAs
   };
 }
 
-/** A change that other processes are notified of after the commit, with its entry in the audit log. */
+/** What is reported after the commit: to other processes, to the log, or to both. */
 interface CommittedChange {
-  change: Change;
+  change?: Change;
   entry?: NewAuditEntry;
 }
 
@@ -80,8 +83,13 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, changes: Committed
     changed: async (reported) => {
       const entry = { ...reported, ...origin };
       await writeAuditEntry(trx, entry);
-      const kind = auditObjectType(entry.action) satisfies AuditObjectType;
-      changes.push({ change: { kind, id: entry.objectId }, entry });
+      const kind = auditObjectType(entry.action);
+      changes.push(kind === 'delivery' ? { entry } : { change: { kind, id: entry.objectId }, entry });
+    },
+    acted: async (reported) => {
+      const entry = { ...reported, ...noFieldChanges, ...origin };
+      await writeAuditEntry(trx, entry);
+      changes.push({ entry });
     },
     due: (webhookId) => {
       changes.push({ change: { kind: 'webhook', id: webhookId } });

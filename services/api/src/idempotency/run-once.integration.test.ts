@@ -56,7 +56,7 @@ function write(transact: Transact): Promise<Problem | { name: string }> {
   return transact(async ({ trx, changed }) => {
     const id = newUuid();
     await trx.insertInto('organizations').values({ id, name: 'effect', plan: 'pro' }).execute();
-    await changed({ action: 'organization.created', objectId: id, organizationId: id, changedFields: [] });
+    await changed({ action: 'organization.created', objectId: id, organizationId: id, changedFields: [], changes: {} });
     return ending();
   });
 }

@@ -6,7 +6,7 @@ import type {
 } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import { changedFields } from '../core/changed-fields.ts';
+import { fieldChanges } from '../core/field-changes.ts';
 import { type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { Cursors } from '../pagination/cursor.ts';
@@ -39,8 +39,8 @@ export function createOrganizationService({ db, cursors }: OrganizationServiceOp
         const id = newUuid();
         if (await isTaken(trx, input.external_id, id)) return externalIdTaken;
         const shown = present(await insertOrganization(trx, { id, ...input }));
-        const fields = changedFields(null, shown, auditedFields);
-        await changed({ action: 'organization.created', objectId: id, organizationId: id, changedFields: fields });
+        const fields = fieldChanges(null, shown, auditedFields);
+        await changed({ action: 'organization.created', objectId: id, organizationId: id, ...fields });
         return shown;
       }),
 
@@ -61,8 +61,8 @@ export function createOrganizationService({ db, cursors }: OrganizationServiceOp
         if (before === undefined) return problem('not_found');
         if (await isTaken(trx, changes.external_id, id)) return externalIdTaken;
         const shown = present(await updateOrganization(trx, id, changes));
-        const fields = changedFields(present(before), shown, auditedFields);
-        await changed({ action: 'organization.updated', objectId: id, organizationId: id, changedFields: fields });
+        const fields = fieldChanges(present(before), shown, auditedFields);
+        await changed({ action: 'organization.updated', objectId: id, organizationId: id, ...fields });
         return shown;
       }),
   };

@@ -59,7 +59,7 @@ function sendTest(
   { organizationId, id }: Target,
   requestId: string,
 ): Promise<Delivery | Problem> {
-  return transact(async ({ trx, due }) => {
+  return transact(async ({ trx, due, acted }) => {
     const webhook = checkDestination(await lockWebhook(trx, organizationId, id), addressPolicy);
     if (isProblem(webhook)) return webhook;
     if ((await countPendingTests(trx, id)) >= maxPendingTests) return tooManyTests;
@@ -70,6 +70,7 @@ function sendTest(
     } as const;
     const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), { requestId }));
     due(id);
+    await acted({ action: 'webhook.tested', objectId: id, organizationId });
     return presentDelivery(row);
   });
 }
@@ -80,7 +81,7 @@ function retryDelivery(
   transact: Transact,
   { organizationId, id }: Target,
 ): Promise<Delivery | Problem> {
-  return transact(async ({ trx, due }) => {
+  return transact(async ({ trx, due, acted }) => {
     const before = await findDelivery(trx, organizationId, id);
     if (before === undefined) return problem('not_found');
     const webhook = checkEnabled(await lockWebhook(trx, organizationId, before.webhookId), addressPolicy);
@@ -89,6 +90,7 @@ function retryDelivery(
     const row = await restartDelivery(trx, organizationId, id);
     if (row === undefined) return whyNotRestarted(await findDelivery(trx, organizationId, id));
     due(before.webhookId);
+    await acted({ action: 'delivery.retried', objectId: id, organizationId });
     return presentDelivery(row);
   });
 }
@@ -109,7 +111,7 @@ function replayDeliveries(
   { since, until, status: statuses }: ReplayRequest,
   receivedAtMs: number,
 ): Promise<Replay | Problem> {
-  return transact(async ({ trx, due }) => {
+  return transact(async ({ trx, due, acted }) => {
     const before = checkEnabled(await findWebhook(trx, organizationId, id), addressPolicy);
     if (isProblem(before)) return before;
     const selection = () => {
@@ -121,6 +123,7 @@ function replayDeliveries(
     const after = checkEnabled(await lockWebhook(trx, organizationId, id), addressPolicy);
     if (isProblem(after)) return after;
     if (matched > 0) due(id);
+    await acted({ action: 'webhook.replayed', objectId: id, organizationId });
     return { object: 'replay', matched, has_more: hasMore };
   });
 }

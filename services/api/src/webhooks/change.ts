@@ -2,7 +2,7 @@ import type { UpdateWebhook, Webhook } from '@enterprise-api/shared/contracts';
 import { cancelBatchSize, cancelPending, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
-import { changedFields } from '../core/changed-fields.ts';
+import { type FieldChanges, fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { type IfMatch, isStale, type Tagged } from '../http/routing/etag.ts';
@@ -24,8 +24,15 @@ export interface WebhookTarget {
   ifMatch: IfMatch | null;
 }
 
-/** The fields that the audit log names when their values change. */
-export const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
+const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
+
+/** What changed of a webhook, for the audit log. The query of a URL is left out: receivers put tokens there. */
+export function webhookChanges(before: WebhookRow | null, after: WebhookRow): FieldChanges {
+  const shownBefore = before === null ? null : presentWebhook(before);
+  return fieldChanges(shownBefore, presentWebhook(after), auditedFields, (name, value) =>
+    name === 'url' && typeof value === 'string' ? value.replace(/\?.*$/s, '?…') : value,
+  );
+}
 
 /** Of a webhook that is disabled or deleted, the request cancels one batch of deliveries itself; the workers cancel the rest. */
 const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
@@ -46,8 +53,8 @@ export function changeWebhook(
     await applyChanges(trx, organizationId, before, input);
     const after = await findWebhook(trx, organizationId, id);
     if (after === undefined) return problem('not_found');
-    const fields = changedFields(presentWebhook(before), presentWebhook(after), auditedFields);
-    await changed({ action: 'webhook.updated', objectId: id, organizationId, changedFields: fields });
+    const fields = webhookChanges(before, after);
+    await changed({ action: 'webhook.updated', objectId: id, organizationId, ...fields });
     return presentTagged(after);
   });
 }
@@ -59,7 +66,7 @@ export function deleteWebhook(transact: Transact, target: WebhookTarget): Promis
     if (isProblem(before)) return before;
     await updateWebhook(trx, organizationId, id, { state: 'deleted', ...erasedSecrets });
     await cancelPending(trx, [id], firstBatch);
-    await changed({ action: 'webhook.deleted', objectId: id, organizationId, changedFields: [] });
+    await changed({ action: 'webhook.deleted', objectId: id, organizationId, ...noFieldChanges });
     return undefined;
   });
 }

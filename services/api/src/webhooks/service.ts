@@ -9,13 +9,12 @@ import {
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy, SecretBox } from '@enterprise-api/shared/security';
-import { changedFields } from '../core/changed-fields.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
-import { auditedFields, changeWebhook, deleteWebhook, type WebhookTarget } from './change.ts';
+import { changeWebhook, deleteWebhook, type WebhookTarget, webhookChanges } from './change.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import { countWebhooks, findWebhook, insertWebhook, listWebhooks, lockOrganization } from './queries.ts';
 import { createWebhookSecrets, type WebhookSecrets } from './secrets/secrets.ts';
@@ -82,8 +81,8 @@ function createWebhook(
       disabled_reason: enabled ? null : 'manual',
       secret_sealed: sealed,
     });
-    const fields = changedFields(null, presentWebhook(row), auditedFields);
-    await changed({ action: 'webhook.created', objectId: id, organizationId, changedFields: fields });
+    const fields = webhookChanges(null, row);
+    await changed({ action: 'webhook.created', objectId: id, organizationId, ...fields });
     return { etag: versionTag(row.version), tagged: { ...presentWebhook(row), secret } };
   });
 }

@@ -51,6 +51,8 @@ describe('disabling a webhook', () => {
         organization_id: organizationId,
         request_id: null,
         changed_fields: ['enabled', 'disabled_reason'],
+        changes: { enabled: { from: true, to: false }, disabled_reason: { from: null, to: 'gone' } },
+        on_behalf_of: null,
         created_at: expect.any(Date),
       },
     ]);

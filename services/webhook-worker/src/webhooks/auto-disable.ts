@@ -88,7 +88,9 @@ function disableAndCancel(
       objectId: webhookId,
       organizationId: disabled.organization_id,
       requestId: null,
+      onBehalfOf: null,
       changedFields: ['enabled', 'disabled_reason'],
+      changes: { enabled: { from: true, to: false }, disabled_reason: { from: null, to: reason } },
     };
     await writeAuditEntry(trx, entry);
     return entry;

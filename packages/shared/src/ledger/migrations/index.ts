@@ -12,6 +12,7 @@ import * as erasedSecrets from './0010-erased-secrets.ts';
 import * as halfOpenProbes from './0011-half-open-probes.ts';
 import * as usage from './0012-usage.ts';
 import * as externalIds from './0013-external-ids.ts';
+import * as auditValues from './0014-audit-values.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   '0011-half-open-probes': halfOpenProbes,
   '0012-usage': usage,
   '0013-external-ids': externalIds,
+  '0014-audit-values': auditValues,
 };

@@ -21,19 +21,21 @@ export interface Input {
   json: unknown;
   ifMatch: IfMatch | null;
   idempotencyKey: string | null;
+  /** `X-Actor`: on whose behalf an internal caller acts; null without the header, and on the public listener. */
+  onBehalfOf: string | null;
 }
 
 /**
  * Reads the parts that a route declares: 415 and 413 for the body, then 400 with everything that is invalid.
  *
- * @param asks whether the route honours `Idempotency-Key`
+ * @param asks whether the route honours `Idempotency-Key`, and `X-Actor`
  */
 export async function readInput<Access>(
   request: Request,
   route: Route<Access>,
   queryText: string,
   limits: BodyLimits,
-  asks: { idempotencyKey: boolean },
+  asks: { idempotencyKey: boolean; actor: boolean },
 ): Promise<Input | Problem> {
   const read = await readJson(request, limits);
   if (isProblem(read)) return read;
@@ -43,10 +45,12 @@ export async function readInput<Access>(
   const body: Parsed<unknown> = schema === noBody && json === undefined ? nothing : parseWith(schema, json, 'body');
   const ifMatch = route.ifMatch ? readIfMatch(request) : none;
   const key = asks.idempotencyKey ? readIdempotencyKey(request) : none;
-  if (query.ok && body.ok && ifMatch.ok && key.ok) {
-    return { query: query.value, body: body.value, json, ifMatch: ifMatch.value, idempotencyKey: key.value };
+  const actor = asks.actor ? readActor(request) : none;
+  if (query.ok && body.ok && ifMatch.ok && key.ok && actor.ok) {
+    const headers = { ifMatch: ifMatch.value, idempotencyKey: key.value, onBehalfOf: actor.value };
+    return { query: query.value, body: body.value, json, ...headers };
   }
-  return invalid([query, body, ifMatch, key].flatMap((part) => (part.ok ? [] : part.details)));
+  return invalid([query, body, ifMatch, key, actor].flatMap((part) => (part.ok ? [] : part.details)));
 }
 
 const noParameters = z.strictObject({});
@@ -165,6 +169,13 @@ function readIdempotencyKey(request: Request): Parsed<string | null> {
   if (value !== undefined) return { ok: true, value };
   const message = 'must be given once, with 1 to 255 visible ASCII characters';
   return { ok: false, details: [wrongHeader('Idempotency-Key', message)] };
+}
+
+function readActor(request: Request): Parsed<string | null> {
+  const [actor = null, ...more] = request.headersDistinct['x-actor'] ?? [];
+  const isValid = more.length === 0 && (actor === null || /^[\x21-\x7e]{1,128}$/.test(actor));
+  if (isValid) return { ok: true, value: actor };
+  return { ok: false, details: [wrongHeader('X-Actor', 'must be given once, with 1 to 128 visible ASCII characters')] };
 }
 
 function wrongHeader(path: string, message: string): ErrorDetail {

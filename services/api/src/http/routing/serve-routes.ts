@@ -36,6 +36,8 @@ export interface ServeOptions<Access> {
   body: BodyLimits;
   /** The caller's name in the audit log. */
   actorOf: (access: Access) => string;
+  /** Whether a caller may say with `X-Actor` on whose behalf it acts. */
+  readsActor?: boolean;
   transactAs: TransactAs;
   /** Honours `Idempotency-Key` on every POST. */
   idempotency?: Idempotency<Access>;
@@ -98,7 +100,10 @@ interface Call<Access> {
 async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>): Promise<Answer> {
   const { request, target, route, render, runExclusive } = call;
   const { idempotency } = options;
-  const asks = { idempotencyKey: idempotency !== undefined && route.method === 'POST' };
+  const asks = {
+    idempotencyKey: idempotency !== undefined && route.method === 'POST',
+    actor: options.readsActor === true,
+  };
   const input = await readInput(request, route, target.query, options.body, asks);
   if (isProblem(input)) return render(input);
   const work = () => perform(call, input, options);
@@ -111,7 +116,7 @@ async function perform<Access>(call: Call<Access>, input: Input, options: ServeO
   const { access, route, requestId, receivedAtMs } = call;
   const ids = resolveIds(route.ids, call.rawIds);
   const actor = route.caller === 'anyone' ? 'anyone' : options.actorOf(access);
-  const origin = { actor, requestId };
+  const origin = { actor, onBehalfOf: input.onBehalfOf, requestId };
   const attempt: Attempt<Access> = {
     call,
     ids,

@@ -39,7 +39,13 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
         await replaceSecret(trx, { organizationId, id }, { sealed, overlapSeconds });
         const row = await findWebhook(trx, organizationId, id);
         if (row === undefined) return problem('not_found');
-        await changed({ action: 'webhook.secret_rotated', objectId: id, organizationId, changedFields: ['secret'] });
+        await changed({
+          action: 'webhook.secret_rotated',
+          objectId: id,
+          organizationId,
+          changedFields: ['secret'],
+          changes: {},
+        });
         const { etag, tagged } = presentTagged(row);
         return { etag, tagged: { ...tagged, secret } };
       }),

@@ -1,0 +1,61 @@
+import { findIngresses } from './ingress.ts';
+import type { SearchOptions } from './install.ts';
+import { findRedis, type RedisSource } from './redis.ts';
+import type { Suite } from './suites.ts';
+
+/** What the tests have besides PostgreSQL, and what they must do without. */
+export interface Programs {
+  /** Undefined when no suite uses Redis. */
+  readonly redis: RedisSource | undefined;
+  readonly missing: readonly MissingProgram[];
+}
+
+/** A program that this machine has not, and cannot get. */
+export interface MissingProgram {
+  readonly name: string;
+  readonly advice: string;
+  readonly notRun: readonly string[];
+  /** Files that run without those of their tests that need it. */
+  readonly runInPart: readonly string[];
+}
+
+/** Finds, or installs where that is permitted, the programs that these suites need. */
+export async function findPrograms(
+  suites: readonly Suite[],
+  options: SearchOptions & { givenRedisUrl: string | undefined },
+): Promise<Programs> {
+  const missing: MissingProgram[] = [];
+  const doWithout = (problem: string, program: MissingProgram) => {
+    options.say(`${problem}\nThe other tests run without it.`);
+    missing.push(program);
+  };
+  const filesWhere = (holds: (suite: Suite) => boolean) => suites.filter(holds).map(({ file }) => file);
+  const [only, also] = [filesWhere(({ redis }) => redis === 'only'), filesWhere(({ redis }) => redis === 'also')];
+  const usesRedis = only.length + also.length > 0;
+  const redis = usesRedis ? await findRedis({ ...options, givenUrl: options.givenRedisUrl }) : undefined;
+  if (redis?.kind === 'none')
+    doWithout(redis.problem, { name: 'Redis', advice: redis.advice, notRun: only, runInPart: also });
+  const behindIngress = filesWhere(({ ingress }) => ingress);
+  const ingress = behindIngress.length > 0 ? await findIngresses(options) : undefined;
+  if (ingress?.kind === 'none')
+    doWithout(ingress.problem, {
+      name: 'nginx or no Caddy',
+      advice: ingress.advice,
+      notRun: behindIngress,
+      runInPart: [],
+    });
+  return { redis, missing };
+}
+
+/** What a person reads about a program that was missing. `shorten` makes a path readable. */
+export function describeMissing(program: MissingProgram, shorten: (file: string) => string): string {
+  const list = (files: readonly string[]) => files.map((file) => `\n  ${shorten(file)}`).join('');
+  const parts = [
+    program.notRun.length > 0 ? `Not run, because there is no ${program.name}:${list(program.notRun)}` : '',
+    program.runInPart.length > 0
+      ? `Run on PostgreSQL only, because there is no ${program.name}:${list(program.runInPart)}`
+      : '',
+    program.advice,
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
