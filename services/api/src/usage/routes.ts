@@ -14,7 +14,7 @@ export function usageRoutes(usage: UsageService): Route<Principal>[] {
       query: usageQuerySchema,
       status: 200,
       response: usageSchema,
-      handle: ({ access: { key }, query }) => usage.read(key, query),
+      handle: ({ access, query }) => usage.read(access, query),
     }),
   ];
 }

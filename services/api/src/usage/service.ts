@@ -8,7 +8,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
-import type { StoredKey } from '../auth/queries.ts';
+import type { Principal } from '../auth/judge.ts';
 import { describeRateLimit } from '../auth/rate-limit.ts';
 import { invalid, type Problem } from '../core/problem.ts';
 import { countBuckets, monthOf } from './periods.ts';
@@ -25,8 +25,8 @@ export interface UsageServiceOptions {
 
 export function createUsageService({ db, clock, rateLimits }: UsageServiceOptions) {
   return {
-    /** The usage of the organization of a key; 400 for a period that is empty or has too many buckets or entries. */
-    read: async ({ organization }: StoredKey, query: UsageQuery): Promise<Usage | Problem> => {
+    /** The usage of the caller's organization; 400 for a period that is empty or has too many buckets or entries. */
+    read: async ({ key: { organization } }: Principal, query: UsageQuery): Promise<Usage | Problem> => {
       const { granularity, group_by: groupBy } = query;
       const month = monthOf(clock.now());
       const { since = month.since, until = month.until } = query;

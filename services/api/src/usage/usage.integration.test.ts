@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type Usage, usageSchema } from '@enterprise-api/shared/contracts';
 import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { insertWebhook, until } from '@enterprise-api/testkit';
@@ -180,7 +183,7 @@ describe('GET /v1/usage', () => {
     'since=2023-01-01T00:00:00Z&until=2025-09-27T00:00:00Z',
     'since=1970-01-01T00:00:00Z&until=2053-05-01T00:00:00Z&granularity=month',
   ])('200 for a thousand buckets: ?%s', async (query) => {
-    await read(`?${query}`);
+    expect((await read(`?${query}`)).data).toEqual([]);
   });
 
   it('400 for more than ten thousand entries, which many keys may lead to', async () => {
@@ -212,6 +215,20 @@ describe('GET /v1/usage', () => {
     const { headers } = await api.call('post', '/v1/usage', key).expect(405);
     expect(headers.allow).toBe('GET, HEAD');
   });
+});
+
+it('the usage is that of an internal service when the area has an upstream, and counted here all the same', async () => {
+  const upstream = createServer((_request, response) => response.writeHead(403).end('theirs')).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const { port } = upstream.address() as AddressInfo;
+  const environment = { API_UPSTREAMS: `usage=http://127.0.0.1:${port}` };
+  const other = await startTestApi({ database: api.database, environment });
+  expect((await other.call('get', '/v1/usage', key).expect(403)).text).toBe('theirs');
+  await other.stop();
+  upstream.close();
+  const { data } = await read('?granularity=month&group_by=area');
+  // What the service refuses is no refusal of ours.
+  expect(data).toMatchObject([{ area: 'usage', requests: 1, refused: 0, bytes_in: 0, bytes_out: 6 }]);
 });
 
 it('the requests of a process are written when it stops', async () => {

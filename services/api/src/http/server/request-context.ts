@@ -19,6 +19,8 @@ export interface RequestContext {
   readonly startedAtMs: number;
   /** Path and query. */
   readonly target: RequestTarget;
+  /** The target of the request that an ingress asks about. Errors have the shape that they have there. */
+  judgedTarget?: RequestTarget;
   /** Headers that every answer to this request has, whatever the answer is. */
   readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
@@ -32,6 +34,9 @@ export interface RequestContext {
   /** Bytes of the request's body that were read, and of the answer's body that were written. */
   bytesIn: number;
   bytesOut: number;
+  /** Of a request that was forwarded: the status of the upstream's answer, and how long its head took. */
+  upstreamStatus?: number;
+  upstreamMs?: number;
   clientAddress?: string;
   errorCode?: string;
   /** Public ids of the events that the request emitted. */
