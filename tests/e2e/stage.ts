@@ -35,7 +35,8 @@ type DeliveryRow = Awaited<ReturnType<typeof findDeliveries>>[number];
 const quickRetries = {
   WEBHOOK_RETRY_SCHEDULE: '200ms,400ms,800ms',
   WEBHOOK_RETRY_JITTER: '0',
-  WEBHOOK_TIMEOUT_MS: '2000',
+  // Longer than a busy machine stalls: an attempt that runs out of time is made twice.
+  WEBHOOK_TIMEOUT_MS: '4000',
 };
 
 export async function openTestStage(backend: QueueBackendUnderTest): Promise<TestStage> {

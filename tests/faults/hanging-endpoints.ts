@@ -13,6 +13,8 @@ export interface HangingEndpoints {
   settings: Record<string, string>;
   /** The promise is 2. A short run on a busy machine has more noise, and is allowed more. */
   allowedRatio: number;
+  /** A p99 up to this is no delay by the endpoints that hang, for 30 s; a machine that stalls makes it of a few milliseconds. */
+  negligibleMs: number;
 }
 
 const healthyPath = '/healthy';
@@ -100,7 +102,9 @@ function judge(
       'p99 ratio': ratio,
     },
     broken: [
-      ...(ratio <= size.allowedRatio ? [] : [`healthy p99 is ${ratio} times that of the run without`]),
+      ...(ratio <= size.allowedRatio || after.p99 <= size.negligibleMs
+        ? []
+        : [`healthy p99 is ${ratio} times that of the run without`]),
       ...(after.missing === 0 ? [] : [`${after.missing} healthy deliveries had not been sent a minute later`]),
       ...(open === 0 ? [] : [`${open} healthy deliveries were not made`]),
     ],

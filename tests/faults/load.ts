@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createApiClient, readMetric, testEvent } from '@enterprise-api/testkit';
 
 /** What became of one POST of events. */
@@ -36,12 +37,17 @@ export async function post(internalUrl: string, events: readonly ApiEvent[]): Pr
   }
 }
 
-/** Emits events where nothing may keep them from being accepted. */
+/**
+ * Emits events where nothing may keep them from being accepted. A 503 writes nothing and is posted again, twice at most: a
+ * machine that stalls may hold up the ledger once.
+ */
 export async function emit(internalUrl: string, organizationId: string, count: number): Promise<Posted> {
-  const posted = await post(
-    internalUrl,
-    Array.from({ length: count }, () => apiEvent(organizationId)),
-  );
+  const events = Array.from({ length: count }, () => apiEvent(organizationId));
+  let posted = await post(internalUrl, events);
+  for (let repeated = 0; posted.status === 503 && repeated < 2; repeated++) {
+    await pause(100);
+    posted = await post(internalUrl, events);
+  }
   if (posted.status !== 202) throw new Error(`The API answered ${posted.status} instead of 202.`);
   return posted;
 }

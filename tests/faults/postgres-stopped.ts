@@ -12,6 +12,8 @@ export interface PostgresOutage {
   downMs: number;
   settings: Record<string, string>;
   settleWithinMs: number;
+  /** The part of the 503s that may come later than after a second: a short run on a machine that stalls has some. */
+  lateShare: number;
   /** `stop`: in order; `crash`: SIGKILL. */
   how: 'stop' | 'crash';
 }
@@ -66,6 +68,7 @@ interface Run {
 async function report(stage: FaultStage, size: PostgresOutage, { events, lost, refused }: Run): Promise<Finding> {
   const deliveries = events * size.webhooks;
   const slowest = Math.round(Math.max(0, ...refused.map(({ ms }) => ms)));
+  const late = refused.filter(({ ms }) => ms > 1_000).length;
   const otherAnswers = refused.filter(({ status }) => status !== 503).length;
   const falseOutcomes = await failedAttempts(stage);
   const figures = {
@@ -77,7 +80,8 @@ async function report(stage: FaultStage, size: PostgresOutage, { events, lost, r
   return await conclude(stage, deliveries, figures, {
     'no emission was made during the outage': refused.length > 0,
     [`${otherAnswers} answers other than 503 during the outage`]: otherAnswers === 0,
-    [`a 503 after ${slowest} ms`]: slowest <= 1_000,
+    [`${late} of ${refused.length} answers later than after a second, one after ${slowest} ms`]:
+      late <= size.lateShare * refused.length,
     [`${lost} accepted events are gone`]: lost === 0,
     [`${falseOutcomes} attempts recorded as failed`]: falseOutcomes === 0,
   });

@@ -43,8 +43,8 @@ describe('a hundred receivers whose answers have no end', () => {
       Array.from({ length: receivers }, (_, index) => stage.subscribe({ url: receiver.url(`/${index}`) })),
     );
     const bystander = await stage.subscribe({ organizationId: await insertOrganization(stage.db) });
-    // One attempt per delivery, of at most 1.5 s: a round begins when no request of the one before is open.
-    const worker = await stage.startWorker({ WEBHOOK_TIMEOUT_MS: '1500', WEBHOOK_RETRY_SCHEDULE: '24h' });
+    // One attempt per delivery, of at most 3 s: a round begins when no request of the one before is open.
+    const worker = await stage.startWorker({ WEBHOOK_TIMEOUT_MS: '3000', WEBHOOK_RETRY_SCHEDULE: '24h' });
     const runRound = async (round: number) => {
       await stage.producer.emit([...customers, bystander].map(({ organizationId }) => testEvent(organizationId)));
       await stage.untilDeliveries(

@@ -14,6 +14,7 @@ import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import type { ApiMetrics } from './metrics.ts';
+import { historyRoutes } from './organizations/history-routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
@@ -32,11 +33,10 @@ export interface FeatureParts {
 /** The features of `/v1`. */
 export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
-  const secretBox = createSecretBox(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
-    ...webhookRoutes(createWebhookService({ db, secretBox, addressPolicy, cursors })),
+    ...webhookRoutes(webhookService({ config, db })),
     ...eventTypeRoutes({ cursors }),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
@@ -55,12 +55,24 @@ export function internalRoutes(
   { emit }: Pick<BatchedProducer, 'emit'>,
 ) {
   const cursors = createCursors(config.keyRing);
+  const organizations = createOrganizationService({ db, cursors });
+  const deliveries = createDeliveryService({ db, cursors });
   const findMissingOrganizations = createOrganizationDirectory(db);
   return [
-    ...organizationRoutes(createOrganizationService({ db, cursors })),
+    ...organizationRoutes(organizations),
+    ...historyRoutes({ organizations, webhooks: webhookService({ config, db }), deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes({ emit, findMissingOrganizations, onEmitted: metrics.event }),
   ];
+}
+
+function webhookService({ config, db }: Pick<FeatureParts, 'config' | 'db'>) {
+  return createWebhookService({
+    db,
+    secretBox: createSecretBox(config.keyRing),
+    addressPolicy: createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs }),
+    cursors: createCursors(config.keyRing),
+  });
 }

@@ -1,3 +1,4 @@
+import { elapsedMs, lowest } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { createNotifier, type NotificationOutcome } from './notifier.ts';
 
@@ -49,19 +50,28 @@ describe('the notifier', () => {
   });
 
   it('waits at most 200 ms for a queue that does not answer', async () => {
-    const { notify, outcomes } = bench({ add: () => new Promise(() => undefined) });
-    const before = performance.now();
-    await notify(['a']);
-    expect(performance.now() - before).toBeLessThan(1_000);
-    expect(outcomes).toEqual([['timeout', 1]]);
+    const waitMs = await lowest(500, () => {
+      const { notify, outcomes } = bench({ add: () => new Promise(() => undefined) });
+      return elapsedMs(async () => {
+        await notify(['a']);
+        expect(outcomes).toEqual([['timeout', 1]]);
+      });
+    });
+    expect(waitMs).toBeGreaterThan(190);
+    expect(waitMs).toBeLessThan(500);
   });
 
   it('waits no longer for the ten jobs of a thousand events than for one', async () => {
-    const { notify, outcomes } = bench({ add: () => new Promise(() => undefined) });
-    const before = performance.now();
-    await notify(Array.from({ length: 1_000 }, (_, index) => String(index)));
-    expect(performance.now() - before).toBeLessThan(1_000);
-    expect(outcomes).toHaveLength(10);
+    const ids = Array.from({ length: 1_000 }, (_, index) => String(index));
+    const waitMs = await lowest(1_000, () => {
+      const { notify, outcomes } = bench({ add: () => new Promise(() => undefined) });
+      return elapsedMs(async () => {
+        await notify(ids);
+        expect(outcomes).toHaveLength(10);
+      });
+    });
+    // One after the other, they would take two seconds.
+    expect(waitMs).toBeLessThan(1_000);
   });
 
   it('adds no job while two hundred adds are unanswered, and adds again once they are answered', async () => {

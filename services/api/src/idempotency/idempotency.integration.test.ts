@@ -132,7 +132,7 @@ describe('the same key', () => {
     const held = await holdOrganization();
     const running = post('running').expect(201);
     const answered = running.then((answer) => answer);
-    await until('the request waits for the lock', held.waiting, { withinMs: 5_000 });
+    await until('the request waits for the lock', held.waiting);
     const meanwhile = await post('running').expect(409);
     expect(meanwhile.body.error.code).toBe('idempotency_in_progress');
     await held.release();
@@ -157,10 +157,10 @@ describe('the same key', () => {
     const held = await holdOrganization();
     const first = post('hung-up');
     first.end(() => undefined);
-    await until('the request waits for the lock', held.waiting, { withinMs: 5_000 });
+    await until('the request waits for the lock', held.waiting);
     first.abort();
     await held.release();
-    await until('the webhook exists', async () => (await traces())[0] === 1, { withinMs: 5_000 });
+    await until('the webhook exists', async () => (await traces())[0] === 1);
     const second = await post('hung-up').expect(201);
     expect(second.headers['idempotent-replayed']).toBe('true');
     expect(await traces()).toEqual([1, 1, 1]);

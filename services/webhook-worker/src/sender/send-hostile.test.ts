@@ -8,11 +8,12 @@ import {
   endlessBody,
   endlessHeaders,
   informationalStorm,
+  lowest,
   type ReceiverOptions,
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
-import type { SendResult } from './types.ts';
+import type { SendResponse, SendResult } from './types.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {
@@ -24,6 +25,15 @@ afterEach(() => fixture.close());
 async function sendTo(answer: Answer, timeoutMs = 10_000, more: Partial<ReceiverOptions> = {}): Promise<SendResult> {
   const receiver = await fixture.receiver({ respond: () => answer, ...more });
   return fixture.sender({ timeoutMs }).send(requestTo(receiver.url()), always);
+}
+
+/** The answer within half a second. A machine that is too busy for that gets two seconds, then eight. */
+async function answerSoon(answer: Answer): Promise<SendResponse> {
+  for (const timeoutMs of [500, 2_000]) {
+    const result = await sendTo(answer, timeoutMs);
+    if (result.kind === 'response') return result;
+  }
+  return isResponse(await sendTo(answer, 8_000));
 }
 
 /** Ends the connection when the first message of the handshake has come. */
@@ -58,24 +68,29 @@ describe('an answer counts by its status line and headers, whatever its body', (
     ['follows 15 KiB of headers', { raw: head(200, `x: ${'y'.repeat(15 * 1_024)}`, 'content-length: 0') }],
     ['is of HTTP/1.0', { raw: 'HTTP/1.0 200 OK\r\n\r\ntext', after: 'end' }],
   ])('that %s', async (_, answer) => {
-    expect(isResponse(await sendTo(answer, 500)).statusCode).toBe(200);
+    expect((await answerSoon(answer)).statusCode).toBe(200);
   });
 
   it('and its body is read for at most 2 s', async () => {
-    const startedAt = performance.now();
     const result = isResponse(await sendTo({ raw: `${head(204, 'x: y')}${head(200, 'content-length: 5')}` }));
     expect(result.statusCode).toBe(204);
+    const startedAt = performance.now();
     const slow = isResponse(await sendTo({ raw: `${head(500, 'content-length: 5')}ab` }));
     expect(slow).toMatchObject({ statusCode: 500, excerpt: 'ab' });
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
-    expect(slow.durationMs).toBeLessThan(1_000);
+    // Without its own limit, the body would be read until the deadline, for 10 s. The attempt lasts until the headers.
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(slow.durationMs).toBeLessThan(1_900);
   });
 
   it('and its body is not read past the deadline', async () => {
-    const startedAt = performance.now();
-    const result = isResponse(await sendTo({ raw: `${head(200, 'content-length: 5')}ab` }, 300));
-    expect(result.statusCode).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    const overtimeMs = await lowest(700, async (nth) => {
+      const timeoutMs = 300 * 2 ** (nth - 1);
+      const startedAt = performance.now();
+      const result = await sendTo({ raw: `${head(200, 'content-length: 5')}ab` }, timeoutMs);
+      return result.kind === 'response' ? performance.now() - startedAt - timeoutMs : Number.POSITIVE_INFINITY;
+    });
+    // It would be read for 2 s.
+    expect(overtimeMs).toBeLessThan(700);
   });
 
   it.each([200, 204, 299, 302, 304, 404, 410, 429, 500, 599, 999])('%d', async (status) => {
@@ -139,10 +154,17 @@ describe('no answer before the deadline is a timeout', () => {
     ['100 for ever', informationalStorm(100, 5)],
     ['102 and silence', { raw: head(102) }],
   ])('%s', async (_, answer) => {
-    const startedAt = performance.now();
-    const result = isFailure(await sendTo(answer, 400));
-    expect(result).toMatchObject({ code: 'timeout', message: 'The receiver did not answer within 400 ms.' });
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    const overtimeMs = await lowest(1_000, async (nth) => {
+      const timeoutMs = 400 * nth ** 2;
+      const startedAt = performance.now();
+      const result = isFailure(await sendTo(answer, timeoutMs));
+      expect(result.code).toBe('timeout');
+      // A machine that is too busy for a handshake in this time gets more.
+      if (result.timings.tls_ms === null) return Number.POSITIVE_INFINITY;
+      expect(result.message).toBe(`The receiver did not answer within ${timeoutMs} ms.`);
+      return performance.now() - startedAt - timeoutMs;
+    });
+    expect(overtimeMs).toBeLessThan(1_000);
   });
 });
 

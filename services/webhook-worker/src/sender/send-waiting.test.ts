@@ -52,7 +52,7 @@ it('an attempt that has waited for a connect permit still has its whole deadline
   for (const { durationMs, dnsMs, grantedAt, endedAt, timerAt } of attempts) {
     expect(durationMs).toBeGreaterThan(timeoutMs - 10);
     expect(durationMs).toBeLessThan(dnsMs + endedAt - grantedAt + 10);
-    expect(Math.abs(endedAt - timerAt)).toBeLessThan(1_000);
+    expect(endedAt - timerAt).toBeLessThan(2_500);
   }
   expect(Math.max(...attempts.map(({ grantedAt }) => grantedAt - startedAt))).toBeGreaterThan(1_000);
 });
@@ -77,13 +77,13 @@ it('an attempt that may not start any more when its permit would be granted does
 
 it('the wait for a connect permit never ends in a timeout, however short the deadline is', async () => {
   const receiver = await fixture.receiver();
-  const sender = fixture.sender({ timeoutMs: 1_000 });
+  const sender = fixture.sender({ timeoutMs: 2_000 });
   const startedAt = performance.now();
   const sent = Array.from({ length: 200 }, () =>
     sender.send({ ...requestTo(receiver.url('/')), lowPriority: true }, always),
   );
   for (const result of await Promise.all(sent)) expect(isResponse(result).statusCode).toBe(200);
-  expect(performance.now() - startedAt).toBeGreaterThan(2_000);
+  expect(performance.now() - startedAt).toBeGreaterThan(2_500);
 });
 
 it('a name is looked up before a permit is asked for, and the look-up counts', async () => {

@@ -38,7 +38,8 @@ export function isScimTarget({ path, refusal }: RequestTarget): boolean {
   return /^\/scim\/v2(?:[/\\#%]|$)/.test(visible);
 }
 
-function isAtOrBelow(path: string, base: string): boolean {
+/** Whether a path is this one, or below it. */
+export function isAtOrBelow(path: string, base: string): boolean {
   return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === slash);
 }
 

@@ -66,7 +66,7 @@ function problemAnswer(response: Response, found: Problem): Answer {
   context.errorCode = found.problem;
   const { status } = errorCatalogue[found.problem];
   const headers = problemHeaders(found);
-  return isScimTarget(context.target)
+  return isScimTarget(context.judgedTarget ?? context.target)
     ? jsonAnswer(status, scimProblemBody(found), headers, 'application/scim+json')
     : jsonAnswer(status, problemBody(found, context.requestId), headers);
 }

@@ -19,6 +19,12 @@ export function existing<Access>(operation: Operation<Access>): Existing<Access>
   return problem('method_not_allowed', { headers: { Allow: operation.allow } });
 }
 
+/** The scope that an operation needs. A path or method that is not there needs none. */
+export function scopeOf<Access>(operation: Operation<Access>): RequiredScope | null {
+  if (operation.kind === 'route') return operation.route.scope;
+  return operation.kind === 'area' ? operation.scope : null;
+}
+
 export interface RouteTable<Access> {
   readonly routes: readonly Route<Access>[];
   /**

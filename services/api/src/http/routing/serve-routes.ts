@@ -21,7 +21,7 @@ export type Guard<Access> = (
 ) => Promise<Access | Problem> | Access | Problem;
 
 /** Passes requests on to the services that own areas. */
-interface Forwarder<Access> {
+export interface AreaForwarder<Access> {
   /** The areas that have an upstream. */
   readonly areas: ReadonlySet<Area>;
   /** Answers a request that every check up to 405 has passed. */
@@ -32,7 +32,7 @@ export interface ServeOptions<Access> {
   table: RouteTable<Access>;
   guard: Guard<Access>;
   /** Without it, no area has an upstream. */
-  forwarder?: Forwarder<Access>;
+  forwarder?: AreaForwarder<Access>;
   body: BodyLimits;
   /** The caller's name in the audit log. */
   actorOf: (access: Access) => string;

@@ -19,6 +19,8 @@ export interface RequestContext {
   readonly startedAtMs: number;
   /** Path and query. */
   readonly target: RequestTarget;
+  /** The target of the request that an ingress asks about. Errors have the shape that they have there. */
+  judgedTarget?: RequestTarget;
   /** Headers that every answer to this request has, whatever the answer is. */
   readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
@@ -29,6 +31,12 @@ export interface RequestContext {
   isRefused?: boolean;
   organizationId?: Uuid;
   keyId?: Uuid;
+  /** Bytes of the request's body that were read, and of the answer's body that were written. */
+  bytesIn: number;
+  bytesOut: number;
+  /** Of a request that was forwarded: the status of the upstream's answer, and how long its head took. */
+  upstreamStatus?: number;
+  upstreamMs?: number;
   clientAddress?: string;
   errorCode?: string;
   /** Public ids of the events that the request emitted. */
@@ -54,6 +62,8 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
       target: readTarget(request.originalUrl),
       headers: { ...onEveryAnswer, 'X-Request-Id': requestId, ...(isStopping() && { Connection: 'close' }) },
       route: 'none',
+      bytesIn: 0,
+      bytesOut: 0,
     };
     response.locals.requestContext = context;
     response.once('close', () => {

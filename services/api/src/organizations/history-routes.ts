@@ -1,0 +1,53 @@
+import {
+  deliverySchema,
+  listDeliveriesQuerySchema,
+  listSchema,
+  listWebhooksQuerySchema,
+  webhookSchema,
+} from '@enterprise-api/shared/contracts';
+import type { InternalAccess } from '../auth/internal-guard.ts';
+import { isProblem } from '../core/problem.ts';
+import type { DeliveryService } from '../deliveries/service.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
+import type { WebhookService } from '../webhooks/service.ts';
+import type { OrganizationService } from './service.ts';
+
+export interface HistoryRouteOptions {
+  organizations: Pick<OrganizationService, 'get'>;
+  webhooks: Pick<WebhookService, 'list'>;
+  deliveries: Pick<DeliveryService, 'list'>;
+}
+
+/** What internal callers may read of an organization: its webhooks and deliveries, as the organization itself sees them. */
+export function historyRoutes({ organizations, webhooks, deliveries }: HistoryRouteOptions): Route<InternalAccess>[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/organizations/{id}/webhooks',
+      summary: "List an organization's webhooks",
+      scope: null,
+      ids: { id: 'org' },
+      query: listWebhooksQuerySchema,
+      status: 200,
+      response: listSchema(webhookSchema),
+      handle: async ({ ids, query }) => {
+        const organization = await organizations.get(ids.id);
+        return isProblem(organization) ? organization : webhooks.list(ids.id, query);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/organizations/{id}/deliveries',
+      summary: "List an organization's deliveries",
+      scope: null,
+      ids: { id: 'org' },
+      query: listDeliveriesQuerySchema,
+      status: 200,
+      response: listSchema(deliverySchema),
+      handle: async ({ ids, query }) => {
+        const organization = await organizations.get(ids.id);
+        return isProblem(organization) ? organization : deliveries.list(ids.id, query);
+      },
+    }),
+  ];
+}
