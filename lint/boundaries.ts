@@ -92,6 +92,7 @@ const boundaries: Boundary[] = [
       'packages/shared/src/{ledger,events}/**',
       '**/*queries.ts',
       'services/webhook-worker/src/leases/{lease,lease-loader}.ts',
+      'services/webhook-worker/src/outcomes/outcome-batcher.ts',
       'services/api/src/pagination/sql-paging.ts',
       'services/api/src/deliveries/effective-status.ts',
       ...tools,

@@ -1,4 +1,4 @@
-import { createBatchedProducer, createNotifier, type NotifierOptions } from '@enterprise-api/shared/events';
+import { createBatchedProducer } from '@enterprise-api/shared/events';
 import {
   type Change,
   connectionSettings,
@@ -11,7 +11,12 @@ import {
   keepMeasuring,
 } from '@enterprise-api/shared/ledger';
 import { runPreflightChecks } from '@enterprise-api/shared/preflight';
-import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
+import {
+  createJobProducer,
+  createNotifier,
+  type NotifierOptions,
+  selectQueueBackend,
+} from '@enterprise-api/shared/queue';
 import {
   type Clock,
   type Closers,

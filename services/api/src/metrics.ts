@@ -1,5 +1,5 @@
 import type { Area } from '@enterprise-api/shared/contracts';
-import type { NotificationOutcome, WrittenEvent } from '@enterprise-api/shared/events';
+import type { WrittenEvent } from '@enterprise-api/shared/events';
 import {
   clockOffsetGauge,
   type Database,
@@ -7,6 +7,7 @@ import {
   ledgerFigures,
   ledgerGauges,
 } from '@enterprise-api/shared/ledger';
+import type { NotificationOutcome } from '@enterprise-api/shared/queue';
 import {
   Counter,
   createMetrics,

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { InternalSecrets } from '../../auth/internal-secrets.ts';
+import type { InternalSecrets } from '../../auth/internal-guard.ts';
 import type { Authorize } from '../../authorize/authorize.ts';
 import { isProblem } from '../../core/problem.ts';
 import { isAtOrBelow } from '../parsing/request-target.ts';

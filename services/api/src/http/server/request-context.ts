@@ -51,7 +51,15 @@ export interface RequestContextOptions {
   onFinished: (context: RequestContext, request: FinishedRequest) => void;
 }
 
-/** The first middleware: gives every request its id and its context, and reports it when it is over. */
+/** An HTTP/1.1 request without `Host` (RFC 9112, section 3.2). */
+export class MissingHostError extends Error {
+  override readonly name = 'MissingHostError';
+}
+
+/**
+ * The first middleware: gives every request its id and its context, and reports it when it is over. Refuses requests that
+ * lack `Host`, once they have both.
+ */
 export function attachRequestContext({ clock, isStopping, onFinished }: RequestContextOptions): RequestHandler {
   const onEveryAnswer = securityHeaders();
   return (request, response, next) => {
@@ -70,13 +78,19 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
       const { method, originalUrl: target } = request;
       onFinished(context, { method, target, status: response.statusCode, aborted: !response.writableFinished });
     });
-    next();
+    const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
+    next(isHostMissing ? new MissingHostError() : undefined);
   };
 }
 
 /** The context that the first middleware attached to this answer. */
 export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
+}
+
+/** Answers depend on the key: no cache may store them. */
+export function forbidStorage(response: Response): void {
+  requestContextOf(response).headers['Cache-Control'] = 'no-store';
 }
 
 /** The caller's own id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
