@@ -1,14 +1,13 @@
 import type { Logger, Registry } from '@enterprise-api/shared/runtime';
 import express, { type Express, type RequestHandler } from 'express';
-import type { InternalAccess } from './auth/internal-guard.ts';
-import type { InternalSecrets } from './auth/internal-secrets.ts';
+import type { InternalAccess, InternalSecrets } from './auth/internal-guard.ts';
 import type { Principal } from './auth/judge.ts';
 import type { Authorize } from './authorize/authorize.ts';
 import { invalid } from './core/problem.ts';
 import { isApiPath } from './http/parsing/request-target.ts';
 import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
-import { authorizeRoute } from './http/server/authorize-route.ts';
+import { authorizePath, authorizeRoute } from './http/server/authorize-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
 import { attachRequestContext, type RequestContextOptions, requestContextOf } from './http/server/request-context.ts';
@@ -39,7 +38,8 @@ export function createInternalApp(
 ): Express {
   const app = bareApp(options);
   app.get('/metrics', metricsRoute(options.registry));
-  app.use(authorizeRoute(options.authorize, options.secrets));
+  // Envoy appends the path of the request that it asks about.
+  app.use(authorizePath, authorizeRoute(options.authorize, options.secrets));
   app.use('/internal', forbidStorage, serveRoutes(options.api));
   return closed(app, options.log);
 }

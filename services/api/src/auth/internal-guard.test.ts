@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { isProblem } from '../core/problem.ts';
-import { createInternalGuard } from './internal-guard.ts';
-import { createInternalSecrets } from './internal-secrets.ts';
+import { createInternalGuard, createInternalSecrets } from './internal-guard.ts';
 
 const short = 's'.repeat(32);
 const long = `${short}-and-more`;
