@@ -1,8 +1,11 @@
 import type { ApiPlan } from '@enterprise-api/shared/contracts';
 import {
+  byteSizeSchema,
+  certificateFileSchema,
   commaList,
   commonSecrets,
   commonSettings,
+  durationSchema,
   type Environment,
   integerSchema,
   type LogLevel,
@@ -12,6 +15,8 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { addressRangesSetting, type KeyRing, keyRingSetting } from '@enterprise-api/shared/security';
 import { z } from 'zod';
+import type { ForwardingLimits } from './forwarding/forwarder.ts';
+import { type Upstreams, upstreamsSetting } from './forwarding/upstreams.ts';
 
 export interface ApiConfig {
   databaseUrl: string;
@@ -28,6 +33,11 @@ export interface ApiConfig {
   rateLimits: Readonly<Record<ApiPlan, number>>;
   /** Failed authentications per minute and address. */
   authFailuresPerMinute: number;
+  /** The internal services that own areas. */
+  upstreams: Upstreams;
+  forwardingLimits: ForwardingLimits;
+  /** Certificate authorities of upstreams beside the usual ones, PEM. */
+  upstreamCa: string | undefined;
   allowedPrivateCidrs: string[];
   /** Sign identity tokens; undefined when there are none to be. */
   identitySigningKeys: KeyRing | undefined;
@@ -72,6 +82,10 @@ const rateLimitsSchema = z.string().transform((text, context) => {
   return limits;
 });
 
+/** Node.js takes a longer time-out for none at all. */
+const maxWaitMs = 2 ** 31 - 1;
+const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'must be more than 0, and at most 24 days');
+
 const settings = {
   ...commonSettings,
   SECRETS_ENCRYPTION_KEYS: keyRingSetting,
@@ -84,6 +98,12 @@ const settings = {
   API_TRUSTED_PROXIES: addressRangesSetting.default([]),
   API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
   API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
+  API_UPSTREAMS: upstreamsSetting.prefault(''),
+  API_UPSTREAM_TIMEOUT: waitSchema.prefault('60s'),
+  API_UPSTREAM_IDLE_TIMEOUT: waitSchema.prefault('60s'),
+  API_UPSTREAM_CONCURRENCY: integerSchema(1, 1_000_000).prefault('100'),
+  API_UPSTREAM_MAX_BODY: byteSizeSchema.prefault('4MiB'),
+  API_UPSTREAM_CA_FILE: certificateFileSchema.optional(),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   IDENTITY_SIGNING_KEYS: keyRingSetting.optional(),
 };
@@ -128,6 +148,14 @@ function toConfig(values: Settings): ApiConfig {
     trustedProxies: values.API_TRUSTED_PROXIES,
     rateLimits: values.API_RATE_LIMITS,
     authFailuresPerMinute: values.API_AUTH_FAILURES,
+    upstreams: values.API_UPSTREAMS,
+    forwardingLimits: {
+      timeoutMs: values.API_UPSTREAM_TIMEOUT,
+      idleTimeoutMs: values.API_UPSTREAM_IDLE_TIMEOUT,
+      concurrency: values.API_UPSTREAM_CONCURRENCY,
+      maxBodyBytes: values.API_UPSTREAM_MAX_BODY,
+    },
+    upstreamCa: values.API_UPSTREAM_CA_FILE,
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,

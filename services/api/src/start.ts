@@ -22,9 +22,18 @@ import type { RateLimiter } from './auth/rate-limit.ts';
 import { createRecentSuccesses } from './auth/recent-successes.ts';
 import { createAuthorize } from './authorize/authorize.ts';
 import type { ApiConfig } from './config.ts';
-import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
+import {
+  type Foundation,
+  openChangeFeed,
+  openDatabase,
+  openEventProducer,
+  openForwarder,
+  openRateLimiter,
+} from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
+import type { Forwarder } from './forwarding/forwarder.ts';
+import { createAreaForwarder } from './http/routing/forward-area.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
 import { withAreas } from './http/routing/with-areas.ts';
 import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
@@ -100,12 +109,18 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
 
   const door = buildDoor(parts);
   const internalApp = buildInternalApp(parts, door, openEventProducer(foundation, opened, metrics.eventsNotified));
-  const publicApp = buildPublicApp(parts, door);
+  const forwarder = openForwarder(foundation, parts);
+  const publicApp = buildPublicApp(parts, door, forwarder);
   const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
   const internal = await listen(internalApp, internalPlace);
   closers.add('internal listener', internal.close);
-  const open = await listen(publicApp, { ...config.public, ...place, setting: 'API_HOST and API_PORT' });
+  const open = await listen(publicApp, {
+    ...config.public,
+    ...place,
+    setting: 'API_HOST and API_PORT',
+    onCut: forwarder.cutAll,
+  });
   closers.add('public listener', open.close);
   log.info({ public_url: open.url, internal_url: internal.url }, 'listening');
   return {
@@ -134,13 +149,13 @@ function buildDoor(parts: Parts) {
   });
   return {
     judge,
-    table: withAreas(createRouteTable(publicRoutes(parts)), new Set()),
+    table: withAreas(createRouteTable(publicRoutes(parts)), new Set(config.upstreams.keys())),
     addressOf: createClientAddressOf(config.trustedProxies, createForwardedForWarning(log)),
   };
 }
 type Door = ReturnType<typeof buildDoor>;
 
-function buildPublicApp(parts: Parts, { judge, table, addressOf }: Door) {
+function buildPublicApp(parts: Parts, { judge, table, addressOf }: Door, forwarder: Forwarder) {
   const { config, log, databaseHealth, life } = parts;
   const { withDatabaseCheck } = databaseHealth;
   return createPublicApp({
@@ -149,6 +164,7 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Door) {
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     api: {
       table,
+      forwarder: createAreaForwarder(forwarder),
       guard: createPublicGuard(judge, addressOf),
       body: publicBody,
       actorOf: ({ key }) => toPublicId('key', key.id),

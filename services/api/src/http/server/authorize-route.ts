@@ -3,7 +3,7 @@ import type { InternalSecrets } from '../../auth/internal-guard.ts';
 import type { Authorize } from '../../authorize/authorize.ts';
 import { isProblem } from '../../core/problem.ts';
 import { sendAnswer, sendProblem } from '../routing/respond.ts';
-import { requestContextOf } from './request-context.ts';
+import { forbidStorage, requestContextOf } from './request-context.ts';
 
 export const authorizePath = '/internal/v1/authorize';
 
@@ -15,7 +15,7 @@ export function authorizeRoute(authorize: Authorize, { holderOf }: InternalSecre
   return async (request, response) => {
     const context = requestContextOf(response);
     context.route = authorizePath;
-    context.headers['Cache-Control'] = 'no-store';
+    forbidStorage(response);
     const holder = holderOf(request.headers['x-internal-authorization'] as string | undefined);
     const answer = isProblem(holder) ? holder : await authorize(request, context);
     if (isProblem(answer)) sendProblem(response, answer);
