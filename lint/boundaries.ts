@@ -21,6 +21,7 @@ const pureFiles = [
   'services/webhook-worker/src/attempt/{attempt,classify,retry-policy,retry-after}.ts',
   'services/webhook-worker/src/scheduler/{endpoint-queue,load}.ts',
   'services/api/src/auth/{key-format,authorize}.ts',
+  'services/api/src/forwarding/{request-headers,answer-headers}.ts',
   'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',
   'packages/shared/src/contracts/**',
 ];
@@ -66,8 +67,13 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['undici', 'undici/*'],
-    message: 'Deliveries are sent by sender/ alone: any other client would skip the address checks.',
-    allowedIn: ['services/webhook-worker/src/sender/connection.ts', ...tests],
+    message:
+      'Deliveries are sent by sender/ alone: any other client would skip the address checks. The API sends requests to upstreams only, in forwarding/.',
+    allowedIn: [
+      'services/webhook-worker/src/sender/connection.ts',
+      'services/api/src/forwarding/{connection,exchange}.ts',
+      ...tests,
+    ],
   },
   {
     imports: ['got'],
@@ -86,6 +92,7 @@ const boundaries: Boundary[] = [
       'packages/shared/src/{ledger,events}/**',
       '**/*queries.ts',
       'services/webhook-worker/src/leases/{lease,lease-loader}.ts',
+      'services/webhook-worker/src/outcomes/outcome-batcher.ts',
       'services/api/src/pagination/sql-paging.ts',
       'services/api/src/deliveries/effective-status.ts',
       ...tools,

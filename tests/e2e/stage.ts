@@ -1,6 +1,6 @@
-import { type BatchedProducer, createBatchedProducer, createNotifier } from '@enterprise-api/shared/events';
+import { type BatchedProducer, createBatchedProducer } from '@enterprise-api/shared/events';
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
-import { createJobProducer, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { createJobProducer, createNotifier, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { fromPublicId, systemClock } from '@enterprise-api/shared/runtime';
 import {
   openStage,

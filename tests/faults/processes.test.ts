@@ -4,7 +4,7 @@ import { campaigns } from './catalogue.ts';
 
 /** Processes that are killed, suspended or replaced: the short form of each run, on both backends. */
 describe.each(queueBackends())('queued on $name', (backend) => {
-  it.each([campaigns.R15, campaigns.R1, campaigns.R2, campaigns.R6, campaigns.R7, campaigns.R13])(
+  it.each([campaigns.R15, campaigns.R1, campaigns.R2, campaigns.R6, campaigns.R7, campaigns.R13, campaigns.R18])(
     '$promise: $what',
     async ({ short }) => {
       await using resources = new AsyncDisposableStack();

@@ -28,9 +28,9 @@ export function redisUse(source: string): RedisUse {
   return /\bqueueBackends\(/.test(source) ? 'also' : 'none';
 }
 
-/** A suite that needs nginx and Caddy calls `startIngress`, or `openIngressStage`, which does. */
+/** A suite that needs nginx and Caddy calls `startIngress`, or a helper like `openIngressStage`, which does. */
 export function usesIngress(source: string): boolean {
-  return /\b(startIngress|openIngressStage)\(/.test(source);
+  return /\b(start|open)Ingress\w*\(/.test(source);
 }
 
 /** Whether any of these files needs PostgreSQL. Unit tests need nothing but Node. */

@@ -30,6 +30,7 @@ export * from './receiver/answers.ts';
 export * from './receiver/certificates.ts';
 export * from './receiver/receiver.ts';
 export * from './receiver/receiver-process.ts';
+export type { ReadRequest } from './receiver/request-reader.ts';
 export * from './stage/receiver-trust.ts';
 export * from './stage/stage.ts';
 export * from './stores/queue-backends.ts';

@@ -1,14 +1,20 @@
 import type { Logger, Registry } from '@enterprise-api/shared/runtime';
 import express, { type Express, type RequestHandler } from 'express';
-import type { InternalAccess } from './auth/internal-guard.ts';
+import type { InternalAccess, InternalSecrets } from './auth/internal-guard.ts';
 import type { Principal } from './auth/judge.ts';
-import { invalid } from './core/problem.ts';
+import type { Authorize } from './authorize/authorize.ts';
 import { isApiPath } from './http/parsing/request-target.ts';
 import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
+import { authorizePath, authorizeRoute } from './http/server/authorize-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
-import { attachRequestContext, type RequestContextOptions, requestContextOf } from './http/server/request-context.ts';
+import {
+  attachRequestContext,
+  forbidStorage,
+  type RequestContextOptions,
+  requestContextOf,
+} from './http/server/request-context.ts';
 
 interface CommonOptions {
   log: Logger;
@@ -27,11 +33,18 @@ export function createPublicApp(
 
 /** The internal listener: `/internal/v1`, and the metrics. */
 export function createInternalApp(
-  options: CommonOptions & { registry: Registry; api: ServeOptions<InternalAccess> },
+  options: CommonOptions & {
+    registry: Registry;
+    authorize: Authorize;
+    secrets: InternalSecrets;
+    api: ServeOptions<InternalAccess>;
+  },
 ): Express {
   const app = bareApp(options);
   app.get('/metrics', metricsRoute(options.registry));
-  app.use('/internal', forbidStorage, serveRoutes(options.api));
+  // Envoy appends the path of the request that it asks about.
+  app.use(authorizePath, authorizeRoute(options.authorize, options.secrets));
+  app.use('/internal', serveRoutes(options.api));
   return closed(app, options.log);
 }
 
@@ -43,7 +56,6 @@ function bareApp({ requestContext }: CommonOptions): Express {
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.use(attachRequestContext(requestContext));
-  app.use(requireHost);
   return app;
 }
 
@@ -61,22 +73,8 @@ function judgedByDecodedPath(serve: RequestHandler): RequestHandler {
   return (request, response, next) => {
     const { target } = requestContextOf(response);
     if (target.refusal === null && !isApiPath(target.path)) return next();
-    forbidStorage(request, response, () => undefined);
-    return target.refusal === null ? serve(request, response, next) : sendProblem(response, target.refusal);
+    if (target.refusal === null) return serve(request, response, next);
+    forbidStorage(response);
+    return sendProblem(response, target.refusal);
   };
 }
-
-/** Answers depend on the key: no cache may store them. */
-const forbidStorage: RequestHandler = (_request, response, next) => {
-  requestContextOf(response).headers['Cache-Control'] = 'no-store';
-  next();
-};
-
-/** Refuses HTTP/1.1 requests without `Host` (RFC 9112, section 3.2). */
-const requireHost: RequestHandler = (request, response, next) => {
-  if (request.headers.host === undefined && request.httpVersion === '1.1') {
-    sendProblem(response, invalid([{ location: 'header', path: 'Host', code: 'required', message: 'is required' }]));
-  } else {
-    next();
-  }
-};

@@ -65,6 +65,8 @@ describe('the settings', () => {
     ['API_RATE_LIMITS', 'constructor=5'],
     ['API_AUTH_FAILURES', '0'],
     ['INTERNAL_API_SECRET', 'short'],
+    ['INTERNAL_AUTHORIZE_SECRET', 'short'],
+    ['INTERNAL_AUTHORIZE_SECRET', `${'y'.repeat(32)},${'x'.repeat(32)}`],
     ['INTERNAL_API_SECRET', `${'x'.repeat(32)},short`],
     ['INTERNAL_API_SECRET', `no bearer token ${'x'.repeat(32)}`],
     ['SECRETS_ENCRYPTION_KEYS', 'k1:AAAA'],
@@ -88,10 +90,11 @@ describe('the settings', () => {
       ...good,
       DATABASE_URL: 'hunter2',
       INTERNAL_API_SECRET: 'hunter2',
+      INTERNAL_AUTHORIZE_SECRET: 'hunter2',
       SECRETS_ENCRYPTION_KEYS: 'k:hunter2',
       IDENTITY_SIGNING_KEYS: 'k:hunter2',
     });
-    expect(problems).toHaveLength(4);
+    expect(problems).toHaveLength(5);
     expect(problems.join()).not.toContain('hunter2');
   });
 
@@ -103,6 +106,11 @@ describe('the settings', () => {
   it('accept two internal secrets while one replaces the other', () => {
     const parsed = parseConfig({ ...good, INTERNAL_API_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}` });
     expect(parsed.ok && parsed.config.internalSecrets).toEqual(['a'.repeat(32), 'b'.repeat(32)]);
+  });
+
+  it('accept a secret for an ingress that differs from the one that opens everything', () => {
+    const parsed = parseConfig({ ...good, INTERNAL_AUTHORIZE_SECRET: 'a'.repeat(32) });
+    expect(parsed.ok && parsed.config.authorizeSecrets).toEqual(['a'.repeat(32)]);
   });
 
   it('accept signing keys from a file, the first of which signs', () => {

@@ -1,8 +1,11 @@
 import type { ApiPlan } from '@enterprise-api/shared/contracts';
 import {
+  byteSizeSchema,
+  certificateFileSchema,
   commaList,
   commonSecrets,
   commonSettings,
+  durationSchema,
   type Environment,
   integerSchema,
   type LogLevel,
@@ -12,6 +15,8 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { addressRangesSetting, type KeyRing, keyRingSetting } from '@enterprise-api/shared/security';
 import { z } from 'zod';
+import type { ForwardingLimits } from './forwarding/forwarder.ts';
+import { type Upstreams, upstreamsSetting } from './forwarding/upstreams.ts';
 
 export interface ApiConfig {
   databaseUrl: string;
@@ -21,11 +26,18 @@ export interface ApiConfig {
   internal: { host: string; port: number };
   /** Each is accepted on the internal listener; there are several during a rotation. */
   internalSecrets: string[];
+  /** Each is accepted for forward authentication, and for nothing else. */
+  authorizeSecrets: string[];
   trustedProxies: string[];
   /** Requests per minute and organization. */
   rateLimits: Readonly<Record<ApiPlan, number>>;
   /** Failed authentications per minute and address. */
   authFailuresPerMinute: number;
+  /** The internal services that own areas. */
+  upstreams: Upstreams;
+  forwardingLimits: ForwardingLimits;
+  /** Certificate authorities of upstreams beside the usual ones, PEM. */
+  upstreamCa: string | undefined;
   allowedPrivateCidrs: string[];
   /** Sign identity tokens; undefined when there are none to be. */
   identitySigningKeys: KeyRing | undefined;
@@ -70,6 +82,10 @@ const rateLimitsSchema = z.string().transform((text, context) => {
   return limits;
 });
 
+/** Node.js takes a longer time-out for none at all. */
+const maxWaitMs = 2 ** 31 - 1;
+const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'must be more than 0, and at most 24 days');
+
 const settings = {
   ...commonSettings,
   SECRETS_ENCRYPTION_KEYS: keyRingSetting,
@@ -78,9 +94,16 @@ const settings = {
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: portSchema.default(3001),
   INTERNAL_API_SECRET: internalSecretsSchema,
+  INTERNAL_AUTHORIZE_SECRET: internalSecretsSchema.default([]),
   API_TRUSTED_PROXIES: addressRangesSetting.default([]),
   API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
   API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
+  API_UPSTREAMS: upstreamsSetting.prefault(''),
+  API_UPSTREAM_TIMEOUT: waitSchema.prefault('60s'),
+  API_UPSTREAM_IDLE_TIMEOUT: waitSchema.prefault('60s'),
+  API_UPSTREAM_CONCURRENCY: integerSchema(1, 1_000_000).prefault('100'),
+  API_UPSTREAM_MAX_BODY: byteSizeSchema.prefault('4MiB'),
+  API_UPSTREAM_CA_FILE: certificateFileSchema.optional(),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   IDENTITY_SIGNING_KEYS: keyRingSetting.optional(),
 };
@@ -88,8 +111,14 @@ type Settings = z.output<z.ZodObject<typeof settings>>;
 
 /** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
-  const rules = { secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'IDENTITY_SIGNING_KEYS'], known: settingNames };
-  const parsed = parseEnvironment(settings, environment, rules, samePortProblems);
+  const rules = {
+    secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'INTERNAL_AUTHORIZE_SECRET', 'IDENTITY_SIGNING_KEYS'],
+    known: settingNames,
+  };
+  const parsed = parseEnvironment(settings, environment, rules, (values) => [
+    ...samePortProblems(values),
+    ...sameSecretProblems(values),
+  ]);
   if (!parsed.ok) return parsed;
   return { ok: true, config: toConfig(parsed.settings), warnings: parsed.warnings };
 }
@@ -101,6 +130,12 @@ function samePortProblems(values: Settings): string[] {
   return samePort && overlap ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not public'] : [];
 }
 
+/** A secret that is both would open more to an ingress than it is meant to. */
+function sameSecretProblems(values: Settings): string[] {
+  const isShared = values.INTERNAL_AUTHORIZE_SECRET.some((secret) => values.INTERNAL_API_SECRET.includes(secret));
+  return isShared ? ['INTERNAL_AUTHORIZE_SECRET: must differ from INTERNAL_API_SECRET, which may do everything'] : [];
+}
+
 function toConfig(values: Settings): ApiConfig {
   return {
     databaseUrl: values.DATABASE_URL,
@@ -109,9 +144,18 @@ function toConfig(values: Settings): ApiConfig {
     public: { host: values.API_HOST, port: values.API_PORT },
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
     internalSecrets: values.INTERNAL_API_SECRET,
+    authorizeSecrets: values.INTERNAL_AUTHORIZE_SECRET,
     trustedProxies: values.API_TRUSTED_PROXIES,
     rateLimits: values.API_RATE_LIMITS,
     authFailuresPerMinute: values.API_AUTH_FAILURES,
+    upstreams: values.API_UPSTREAMS,
+    forwardingLimits: {
+      timeoutMs: values.API_UPSTREAM_TIMEOUT,
+      idleTimeoutMs: values.API_UPSTREAM_IDLE_TIMEOUT,
+      concurrency: values.API_UPSTREAM_CONCURRENCY,
+      maxBodyBytes: values.API_UPSTREAM_MAX_BODY,
+    },
+    upstreamCa: values.API_UPSTREAM_CA_FILE,
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,

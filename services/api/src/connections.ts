@@ -1,4 +1,4 @@
-import { createBatchedProducer, createNotifier, type NotifierOptions } from '@enterprise-api/shared/events';
+import { createBatchedProducer } from '@enterprise-api/shared/events';
 import {
   type Change,
   connectionSettings,
@@ -11,7 +11,12 @@ import {
   keepMeasuring,
 } from '@enterprise-api/shared/ledger';
 import { runPreflightChecks } from '@enterprise-api/shared/preflight';
-import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
+import {
+  createJobProducer,
+  createNotifier,
+  type NotifierOptions,
+  selectQueueBackend,
+} from '@enterprise-api/shared/queue';
 import {
   type Clock,
   type Closers,
@@ -25,6 +30,9 @@ import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
 import { createDatabaseHealth } from './core/database-health.ts';
 import { createDatabasePing } from './core/database-ping.ts';
+import { createForwarder } from './forwarding/forwarder.ts';
+import type { IdentityTokens } from './identity/identity-tokens.ts';
+import type { ApiMetrics } from './metrics.ts';
 
 /** What every part is built with at start. */
 export interface Foundation {
@@ -103,4 +111,22 @@ export function openEventProducer(
   const producer = createJobProducer(selectQueueBackend(config), 'fanOut', onError);
   closers.add('event queue', () => producer.close());
   return createBatchedProducer({ db, notifier: createNotifier({ producer, clock, onOutcome }), clock: databaseClock });
+}
+
+export function openForwarder(
+  { config, clock, closers }: Foundation,
+  { identityTokens, metrics }: { identityTokens: IdentityTokens; metrics: ApiMetrics },
+) {
+  const forwarder = createForwarder({
+    upstreams: config.upstreams,
+    limits: config.forwardingLimits,
+    ca: config.upstreamCa,
+    trustedProxies: config.trustedProxies,
+    clock,
+    identityToken: identityTokens.tokenFor,
+    onStart: metrics.forwardingStarted,
+    onEnd: metrics.forwardingEnded,
+  });
+  closers.add('forwarder', async () => forwarder.close());
+  return forwarder;
 }

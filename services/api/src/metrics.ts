@@ -1,4 +1,5 @@
-import type { NotificationOutcome, WrittenEvent } from '@enterprise-api/shared/events';
+import type { Area } from '@enterprise-api/shared/contracts';
+import type { WrittenEvent } from '@enterprise-api/shared/events';
 import {
   clockOffsetGauge,
   type Database,
@@ -6,6 +7,7 @@ import {
   ledgerFigures,
   ledgerGauges,
 } from '@enterprise-api/shared/ledger';
+import type { NotificationOutcome } from '@enterprise-api/shared/queue';
 import {
   Counter,
   createMetrics,
@@ -15,6 +17,7 @@ import {
   registerFigures,
 } from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
+import type { ForwardOutcome } from './forwarding/forwarder.ts';
 import type { FinishedRequest } from './http/server/access-log.ts';
 import type { RequestContext } from './http/server/request-context.ts';
 
@@ -48,6 +51,12 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
     },
     rateDecision: (decision: RateDecision) =>
       counters.rateDecisions.inc({ outcome: decision.allowed ? 'allowed' : 'limited', source: decision.source }),
+    forwardingStarted: (area: Area) => counters.forwarding.inc({ area }),
+    forwardingEnded: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => {
+      counters.forwarded.inc({ area, outcome });
+      if (outcome !== 'rate_limited') counters.forwarding.dec({ area });
+      if (upstreamMs !== undefined) counters.upstreamDurations.observe({ area }, upstreamMs / 1_000);
+    },
     keyLookup: () => counters.keyLookups.inc(),
     event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
     eventsNotified: (outcome: NotificationOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
@@ -81,6 +90,25 @@ function createCounters(registry: Registry) {
       name: 'api_rate_limit_decisions_total',
       help: 'Decisions of the rate limiter. Local ones count the requests of this process alone, while Redis is unavailable.',
       labelNames: ['outcome', 'source'],
+      registers,
+    }),
+    forwarding: new Gauge({
+      name: 'api_forwarded_requests_under_way',
+      help: 'Requests that were passed on to an upstream and have not ended.',
+      labelNames: ['area'],
+      registers,
+    }),
+    forwarded: new Counter({
+      name: 'api_forwarded_requests_total',
+      help: 'Requests to areas with an upstream, by how they ended.',
+      labelNames: ['area', 'outcome'],
+      registers,
+    }),
+    upstreamDurations: new Histogram({
+      name: 'api_upstream_duration_seconds',
+      help: "Time until the head of an upstream's answer had come, or until it was clear that none would.",
+      labelNames: ['area'],
+      buckets: [0.0025, 0.01, 0.05, 0.25, 1, 5, 30, 120],
       registers,
     }),
     keyLookups: new Counter({

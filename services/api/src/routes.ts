@@ -15,11 +15,14 @@ import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { historyRoutes } from './organizations/history-routes.ts';
+import { findExistingOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
-import { createOrganizationDirectory, createOrganizationService } from './organizations/service.ts';
+import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
+import { usageRoutes } from './usage/routes.ts';
+import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
@@ -40,6 +43,7 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
     ...eventTypeRoutes({ cursors }),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
+    ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
 
@@ -57,14 +61,17 @@ export function internalRoutes(
   const cursors = createCursors(config.keyRing);
   const organizations = createOrganizationService({ db, cursors });
   const deliveries = createDeliveryService({ db, cursors });
-  const findMissingOrganizations = createOrganizationDirectory(db);
   return [
     ...organizationRoutes(organizations),
     ...historyRoutes({ organizations, webhooks: webhookService({ config, db }), deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
-    ...eventRoutes({ emit, findMissingOrganizations, onEmitted: metrics.event }),
+    ...eventRoutes({
+      emit,
+      findExistingOrganizations: (ids) => findExistingOrganizations(db, ids),
+      onEmitted: metrics.event,
+    }),
   ];
 }
 

@@ -13,17 +13,27 @@ import { createAuthenticator } from './auth/authenticate.ts';
 import { createFailureLimit } from './auth/failure-limit.ts';
 import { createForwardedForWarning } from './auth/forwarded-for-warning.ts';
 import { createPublicGuard } from './auth/guard.ts';
-import { createInternalGuard } from './auth/internal-guard.ts';
+import { createInternalGuard, createInternalSecrets } from './auth/internal-guard.ts';
 import { createJudge } from './auth/judge.ts';
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { createLastUsed, type LastUsed } from './auth/last-used.ts';
 import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import { createRecentSuccesses } from './auth/recent-successes.ts';
+import { createAuthorize } from './authorize/authorize.ts';
 import type { ApiConfig } from './config.ts';
-import { type Foundation, openChangeFeed, openDatabase, openEventProducer, openRateLimiter } from './connections.ts';
+import {
+  type Foundation,
+  openChangeFeed,
+  openDatabase,
+  openEventProducer,
+  openForwarder,
+  openRateLimiter,
+} from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
+import type { Forwarder } from './forwarding/forwarder.ts';
+import { createAreaForwarder } from './http/routing/forward-area.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
 import { withAreas } from './http/routing/with-areas.ts';
 import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
@@ -35,6 +45,8 @@ import { createRunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
+import type { UsageCounters } from './usage/counters.ts';
+import { openUsage } from './usage/open-usage.ts';
 
 export interface StartOptions {
   log: Logger;
@@ -74,6 +86,7 @@ interface Parts extends Foundation {
   rateLimiter: RateLimiter;
   databaseHealth: DatabaseHealth;
   identityTokens: IdentityTokens;
+  usage: Pick<UsageCounters, 'count'>;
   life: { stopping: boolean };
   checkResponses: boolean;
 }
@@ -93,17 +106,25 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const transactAs = createTransact({ db, log, notify });
   const rateLimiter = await openRateLimiter(foundation);
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
-  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, life, checkResponses };
+  const usage = openUsage(foundation, opened);
+  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, usage, life, checkResponses };
   const parts = { ...foundation, ...opened, ...built };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
-  const internalApp = buildInternalApp(parts, openEventProducer(foundation, opened, metrics.eventsNotified));
-  const publicApp = buildPublicApp(parts);
+  const door = buildDoor(parts);
+  const internalApp = buildInternalApp(parts, door, openEventProducer(foundation, opened, metrics.eventsNotified));
+  const forwarder = openForwarder(foundation, parts);
+  const publicApp = buildPublicApp(parts, door, forwarder);
   const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
   const internal = await listen(internalApp, internalPlace);
   closers.add('internal listener', internal.close);
-  const open = await listen(publicApp, { ...config.public, ...place, setting: 'API_HOST and API_PORT' });
+  const open = await listen(publicApp, {
+    ...config.public,
+    ...place,
+    setting: 'API_HOST and API_PORT',
+    onCut: forwarder.cutAll,
+  });
   closers.add('public listener', open.close);
   log.info({ public_url: open.url, internal_url: internal.url }, 'listening');
   return {
@@ -117,26 +138,38 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   };
 }
 
-function buildPublicApp(parts: Parts) {
-  const { config, db, log, clock, metrics, databaseHealth, life } = parts;
-  const { withDatabaseCheck } = databaseHealth;
+/** What every request with an API key passes, on the public listener and by forward authentication. */
+function buildDoor(parts: Parts) {
+  const { config, db, log, clock, keyCache } = parts;
   const failures = createFailureLimit(config.authFailuresPerMinute, clock);
   const successes = createRecentSuccesses(clock);
   const judge = createJudge({
-    authenticator: createAuthenticator({ cache: parts.keyCache, failures, successes, clock }),
+    authenticator: createAuthenticator({ cache: keyCache, failures, successes, clock }),
     rateLimiter: parts.rateLimiter,
     clock,
     onKeyUsed: openLastUsed(parts, db).note,
-    onRateDecision: metrics.rateDecision,
-    withDatabaseCheck,
+    onRateDecision: parts.metrics.rateDecision,
+    withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
   });
+  return {
+    judge,
+    table: withAreas(createRouteTable(publicRoutes(parts)), new Set(config.upstreams.keys())),
+    addressOf: createClientAddressOf(config.trustedProxies, createForwardedForWarning(log)),
+  };
+}
+type Door = ReturnType<typeof buildDoor>;
+
+function buildPublicApp(parts: Parts, { judge, table, addressOf }: Door, forwarder: Forwarder) {
+  const { config, log, databaseHealth, life } = parts;
+  const { withDatabaseCheck } = databaseHealth;
   return createPublicApp({
     log,
     requestContext: requestContextOptions('public', parts),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     api: {
-      table: withAreas(createRouteTable(publicRoutes(parts)), new Set()),
-      guard: createPublicGuard(judge, createClientAddressOf(config.trustedProxies, createForwardedForWarning(log))),
+      table,
+      forwarder: createAreaForwarder(forwarder),
+      guard: createPublicGuard(judge, addressOf),
       body: publicBody,
       actorOf: ({ key }) => toPublicId('key', key.id),
       transactAs: parts.transactAs,
@@ -150,14 +183,18 @@ function buildPublicApp(parts: Parts) {
   });
 }
 
-function buildInternalApp(parts: Parts, producer: BatchedProducer) {
+function buildInternalApp(parts: Parts, door: Door, producer: BatchedProducer) {
+  const { internalSecrets: service, authorizeSecrets: ingress } = parts.config;
+  const secrets = createInternalSecrets({ service, ingress });
   return createInternalApp({
     log: parts.log,
+    secrets,
+    authorize: createAuthorize({ ...door, tokenFor: parts.identityTokens.tokenFor }),
     requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
     api: {
       table: createRouteTable(internalRoutes(parts, producer)),
-      guard: createInternalGuard(parts.config.internalSecrets),
+      guard: createInternalGuard(secrets),
       body: internalBody,
       actorOf: () => 'internal',
       readsActor: true,
@@ -177,7 +214,7 @@ function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUs
 
 function requestContextOptions(
   listener: 'public' | 'internal',
-  { log, clock, metrics, life }: Parts,
+  { log, clock, metrics, usage, life }: Parts,
 ): RequestContextOptions {
   const logRequest = createAccessLog(log);
   return {
@@ -185,6 +222,7 @@ function requestContextOptions(
     isStopping: () => life.stopping,
     onFinished: (context, request) => {
       const durationMs = clock.monotonic() - context.startedAtMs;
+      usage.count(context);
       metrics.request(listener, context, request, durationMs);
       logRequest(context, request, durationMs);
     },

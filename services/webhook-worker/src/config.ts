@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import {
+  certificateFileSchema,
   commaList,
   commonSecrets,
   commonSettings,
@@ -24,17 +24,6 @@ const schedule = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const certificateFile = z.string().transform((path, context) => {
-  try {
-    const pem = readFileSync(path, 'utf8');
-    if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-    context.addIssue({ code: 'custom', message: 'is not a PEM file with certificates' });
-  } catch {
-    context.addIssue({ code: 'custom', message: 'cannot be read' });
-  }
-  return z.NEVER;
-});
-
 const jitter = z
   .string()
   .regex(/^\d{1,3}(\.\d{1,6})?$/, 'must be a number from 0 to 10')
@@ -54,7 +43,7 @@ const settings = {
   WEBHOOK_RETRY_JITTER: jitter.prefault('0.2'),
   WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
-  WEBHOOK_CA_FILE: certificateFile.optional(),
+  WEBHOOK_CA_FILE: certificateFileSchema.optional(),
 };
 
 /** Parses the worker's settings; see the table in the README. */

@@ -7,7 +7,7 @@ import { leaseDueDeliveries } from './dispatch/queries.ts';
 import { fanOutEvents, fanOutOverdueEvents } from './fan-out/queries.ts';
 import type { LeaseRow } from './leases/lease.ts';
 import { findEvents, releaseLeases } from './leases/lease-loader.ts';
-import { recordOutcomes } from './outcomes/queries.ts';
+import { recordOutcomes } from './outcomes/outcome-batcher.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,9 @@
 import { killApis } from '../api-killed.ts';
+import { replaceApisBehindIngress } from '../behind-ingress.ts';
 import { poison } from '../poison.ts';
 import { restartInTurn } from '../rolling-restart.ts';
 import { emitTheSame } from '../same-event.ts';
+import { killService } from '../service-killed.ts';
 import { quickLeases } from '../stage.ts';
 import { killWorkers } from '../worker-killed.ts';
 import { suspendWorker } from '../worker-suspended.ts';
@@ -73,11 +75,25 @@ export const processes = {
     full: (stores) =>
       restartInTurn(stores, { rounds: 20, eventsPerSecond: 100, webhooks: 3, settleWithinMs: minutes(2) }),
   },
+  'R7-ingress': {
+    promise: 'R7',
+    what: 'both processes of the API asked to end (SIGTERM), one after the other, behind nginx that asks them',
+    backends: 'postgres',
+    // The short form is tests/ingress/replacement.test.ts.
+    full: () => replaceApisBehindIngress('nginx', 10_000),
+  },
   R13: {
     promise: 'R13',
     what: 'malformed jobs; a delivery that kills its process',
     backends: 'both',
     short: (stores) => poison(stores, { badJobs: 5, others: 60, deaths: 3, sendsMeanwhile: false }),
     full: (stores) => poison(stores, { badJobs: 1_000, others: 2_000, deaths: 10, sendsMeanwhile: true }),
+  },
+  R18: {
+    promise: 'R18',
+    what: 'an internal service killed with -9 while its work ends',
+    backends: 'both',
+    short: (stores) => killService(stores, { kills: 3, consultations: 75, clients: 8, settleWithinMs: minutes(1) }),
+    full: (stores) => killService(stores, { kills: 20, consultations: 500, clients: 8, settleWithinMs: minutes(2) }),
   },
 } as const satisfies Record<string, Campaign>;

@@ -1,9 +1,9 @@
 import type { EmitEvent } from '../contracts/index.ts';
 import type { Database } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
+import type { Notifier } from '../queue/enqueue.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createMicroBatcher } from '../runtime/micro-batcher.ts';
-import type { Notifier } from './notifier.ts';
 import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
 
 /** The API request that emits events. */

@@ -1,5 +1,4 @@
 export * from './batched-producer.ts';
-export * from './notifier.ts';
 export * from './producer.ts';
 export * from './queue-producer.ts';
 export * from './write-events.ts';

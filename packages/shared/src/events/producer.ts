@@ -2,10 +2,9 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { type EmitEventInput, type EmittedEvent, emitEventSchema } from '../contracts/index.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import { plainArray } from '../ledger/plain-array.ts';
-import { createJobProducer, selectQueueBackend } from '../queue/index.ts';
+import { createJobProducer, createNotifier, type NotifierOptions, selectQueueBackend } from '../queue/index.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { toPublicId, type Uuid } from '../runtime/index.ts';
-import { createNotifier, type NotifierOptions } from './notifier.ts';
 import { type EmitOptions, openQueueOnlyProducer, type QueueOnlyProducer, safeRequestId } from './queue-producer.ts';
 import { newEvent, toEmittedEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 

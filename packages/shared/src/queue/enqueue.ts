@@ -1,8 +1,8 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import type { z } from 'zod';
-import { settledWithin } from '../runtime/timeout.ts';
+import { type Clock, createMicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
 import { producerBinding, type QueueBackend } from './backend.ts';
-import { type JobInput, type JobName, jobs } from './jobs.ts';
+import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
 
 /** One queue as its producers see it. */
 export interface JobProducer<Name extends JobName> {
@@ -64,5 +64,110 @@ export function createJobProducer<Name extends JobName>(
       await settledWithin(closing, closeWithinMs);
       if (!isClosed && backend.kind === 'redis') void queue.disconnect().catch(() => undefined);
     },
+  };
+}
+
+/** Wakes workers for committed events. It may leave events out: the relay finds every event that waits in the outbox. */
+export interface Notifier {
+  /** Resolves when the wake-up jobs are added, refused or too slow; never rejects. */
+  notify(events: readonly CommittedEvent[]): Promise<void>;
+}
+
+export interface CommittedEvent {
+  id: Uuid;
+  organizationId: Uuid;
+}
+
+/** What became of the wake-ups of some events, for a metric. */
+export type NotificationOutcome = 'added' | 'failed' | 'timeout' | 'queue_full' | 'left_to_relay';
+
+export interface NotifierOptions {
+  producer: Pick<JobProducer<'fanOut'>, 'add' | 'waitingCount'>;
+  clock: Clock;
+  onOutcome: (outcome: NotificationOutcome, events: number) => void;
+}
+
+/** How long a caller waits for the queue; its event is committed already. */
+const addWithinMs = 200;
+/** With this many jobs waiting, another one wakes no worker sooner. The outbox holds the backlog, and Redis stays small. */
+const fullAtJobs = 5_000;
+const countEveryMs = 1_000;
+/**
+ * With this many jobs waiting, events wait for each other. Each organization then gets this many wake-ups a second; the
+ * relay, which serves organizations in turn, finds the rest.
+ */
+const busyAtJobs = 20;
+const perOrganizationWhenBusy = 100;
+/** With this many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
+const maxUnanswered = 200;
+
+/** Events of one turn of the event loop share a job. */
+export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
+  const countWaitingJobs = createJobCounter(producer, clock);
+  const isWithinShare = createLimitPerSecond(perOrganizationWhenBusy, clock);
+  let unanswered = 0;
+
+  const addJob = async (eventIds: Uuid[]): Promise<NotificationOutcome> => {
+    if (countWaitingJobs() >= fullAtJobs) return 'queue_full';
+    if (unanswered >= maxUnanswered) return 'timeout';
+    unanswered += 1;
+    const adding = producer
+      .add({ version: 1, event_ids: eventIds })
+      .then(
+        () => 'added' as const,
+        () => 'failed' as const,
+      )
+      .finally(() => {
+        unanswered -= 1;
+      });
+    return (await settledWithin(adding, addWithinMs)) ? adding : 'timeout';
+  };
+  const batcher = createMicroBatcher({
+    maxSize: maxEventsPerJob,
+    run: async (eventIds: Uuid[]) => onOutcome(await addJob(eventIds), eventIds.length),
+  });
+  return {
+    notify: async (events) => {
+      const isBusy = countWaitingJobs() >= busyAtJobs;
+      const admitted = isBusy ? events.filter(({ organizationId }) => isWithinShare(organizationId)) : events;
+      if (admitted.length < events.length) onOutcome('left_to_relay', events.length - admitted.length);
+      await Promise.all(new Set(admitted.map(({ id }) => batcher.add(id))));
+    },
+  };
+}
+
+/** Counts waiting jobs at most once a second, in the background, and answers with the latest count. */
+function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): () => number {
+  let latest = 0;
+  let countedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (clock.monotonic() - countedAt >= countEveryMs) {
+      countedAt = clock.monotonic();
+      producer.waitingCount().then(
+        (count) => {
+          latest = count;
+        },
+        () => {
+          // An unknown count is not a full queue: if the queue is away, adding fails by itself.
+          latest = 0;
+        },
+      );
+    }
+    return latest;
+  };
+}
+
+/** Whether one more of this name is within `limit` per second. */
+function createLimitPerSecond(limit: number, clock: Clock): (name: string) => boolean {
+  let counts = new Map<string, number>();
+  let since = Number.NEGATIVE_INFINITY;
+  return (name) => {
+    if (clock.monotonic() - since >= 1_000) {
+      since = clock.monotonic();
+      counts = new Map();
+    }
+    const count = counts.get(name) ?? 0;
+    counts.set(name, count + 1);
+    return count < limit;
   };
 }

@@ -3,6 +3,7 @@ export * from './bounded-map.ts';
 export * from './clock.ts';
 export * from './env.ts';
 export * from './ids.ts';
+export * from './informational-filter.ts';
 export * from './lifecycle.ts';
 export * from './limited-warning.ts';
 export * from './logger.ts';

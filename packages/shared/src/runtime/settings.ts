@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
@@ -22,6 +23,26 @@ export function integerSchema(min: number, max: number) {
 
 /** A TCP port; 0 lets the system choose one (tests do). */
 export const portSchema = integerSchema(0, 65_535);
+
+const unitBytes = { KiB: 1_024, MiB: 1_024 ** 2, GiB: 1_024 ** 3 } as const;
+
+/** `64KiB`, `4MiB`, `1GiB` → bytes. */
+export const byteSizeSchema = z
+  .string()
+  .regex(/^\d{1,9}(KiB|MiB|GiB)$/, 'must be a size such as 64KiB, 4MiB or 1GiB')
+  .transform((text) => Number.parseInt(text, 10) * unitBytes[text.slice(-3) as keyof typeof unitBytes]);
+
+/** The path of a file with certificates → its content, PEM. */
+export const certificateFileSchema = z.string().transform((path, context) => {
+  try {
+    const pem = readFileSync(path, 'utf8');
+    if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+    context.addIssue({ code: 'custom', message: 'is not a PEM file with certificates' });
+  } catch {
+    context.addIssue({ code: 'custom', message: 'cannot be read' });
+  }
+  return z.NEVER;
+});
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -60,9 +81,16 @@ export const settingNames = [
   'INTERNAL_HOST',
   'INTERNAL_PORT',
   'INTERNAL_API_SECRET',
+  'INTERNAL_AUTHORIZE_SECRET',
   'API_TRUSTED_PROXIES',
   'API_RATE_LIMITS',
   'API_AUTH_FAILURES',
+  'API_UPSTREAMS',
+  'API_UPSTREAM_TIMEOUT',
+  'API_UPSTREAM_IDLE_TIMEOUT',
+  'API_UPSTREAM_CONCURRENCY',
+  'API_UPSTREAM_MAX_BODY',
+  'API_UPSTREAM_CA_FILE',
   'IDENTITY_SIGNING_KEYS',
   'WORKER_HOST',
   'WORKER_PORT',

@@ -14,15 +14,19 @@ export interface Authenticator {
    * answer, 401. An address with too many of those gets 429 before any look-up, except for keys that were good from it
    * within the last hour.
    *
-   * @param bucket what failures are counted under
-   * @param readOnly whether a copy of the key will do while the database is away
    * @throws the database's error when the database is needed and does not answer
    */
-  authenticate(
-    authorization: Authorization,
-    bucket: string,
-    readOnly: boolean,
-  ): Promise<StoredKey | Problem> | StoredKey | Problem;
+  authenticate(presented: PresentedKey): Promise<StoredKey | Problem> | StoredKey | Problem;
+}
+
+interface PresentedKey {
+  readonly authorization: Authorization;
+  /** What failures are counted under. */
+  readonly bucket: string;
+  /** Whether a copy of the key will do while the database is away. */
+  readonly readOnly: boolean;
+  /** Whether this failure, if it is one, was counted a moment ago. */
+  readonly isRepeat: boolean;
 }
 
 export interface AuthenticatorOptions {
@@ -33,30 +37,31 @@ export interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ cache, failures, successes, clock }: AuthenticatorOptions): Authenticator {
-  const refuse = (bucket: string, headers: Record<string, string>): Problem => {
-    const waitSeconds = failures.count(bucket);
+  const refuse = ({ bucket, isRepeat }: PresentedKey, headers: Record<string, string>): Problem => {
+    const waitSeconds = isRepeat ? failures.exceeded(bucket) : failures.count(bucket);
     return waitSeconds === null ? problem('unauthorized', { headers }) : tooManyFailures(waitSeconds);
   };
-  const acceptOrRefuse = (key: StoredKey | null, digest: string, bucket: string): StoredKey | Problem => {
+  const acceptOrRefuse = (key: StoredKey | null, digest: string, presented: PresentedKey): StoredKey | Problem => {
     if (key !== null && isInForce(key, digest, clock.now())) {
-      successes.note(bucket, digest);
+      successes.note(presented.bucket, digest);
       return key;
     }
-    successes.forget(bucket, digest);
-    return refuse(bucket, challenges.invalid);
+    successes.forget(presented.bucket, digest);
+    return refuse(presented, challenges.invalid);
   };
   return {
-    authenticate: (authorization, bucket, readOnly) => {
+    authenticate: (presented) => {
+      const { authorization, bucket, readOnly } = presented;
       const token = bearerToken(authorization);
       if (token === null || !isWellFormedKey(token)) {
-        return refuse(bucket, authorization === undefined ? challenges.missing : challenges.invalid);
+        return refuse(presented, authorization === undefined ? challenges.missing : challenges.invalid);
       }
       const digest = hash('sha256', token, 'hex');
       const known = cache.peek(digest);
-      if (known !== undefined) return acceptOrRefuse(known, digest, bucket);
+      if (known !== undefined) return acceptOrRefuse(known, digest, presented);
       const waitSeconds = failures.blocked(bucket);
       if (waitSeconds !== null && !successes.has(bucket, digest)) return tooManyFailures(waitSeconds);
-      return cache.load(digest, readOnly).then((key) => acceptOrRefuse(key, digest, bucket));
+      return cache.load(digest, readOnly).then((key) => acceptOrRefuse(key, digest, presented));
     },
   };
 }

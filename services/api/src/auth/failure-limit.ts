@@ -4,6 +4,8 @@ import { BoundedMap, type Clock } from '@enterprise-api/shared/runtime';
 export interface FailureLimit {
   /** Seconds to wait when this address has used up its failures, else null. */
   blocked(bucket: string): number | null;
+  /** Seconds to wait when there was one failure too many, else null: what the last `count` returned. */
+  exceeded(bucket: string): number | null;
   /** Counts one failure. @returns seconds to wait when it is one too many, else null */
   count(bucket: string): number | null;
 }
@@ -29,6 +31,10 @@ export function createFailureLimit(failuresPerMinute: number, clock: Pick<Clock,
   };
   const secondsLeft = (window: Window) => Math.max(1, Math.ceil((window.endsAtMs - clock.monotonic()) / 1_000));
   return {
+    exceeded: (bucket) => {
+      const window = current(bucket);
+      return window !== undefined && window.failures > failuresPerMinute ? secondsLeft(window) : null;
+    },
     blocked: (bucket) => {
       const window = current(bucket);
       return window !== undefined && window.failures >= failuresPerMinute ? secondsLeft(window) : null;

@@ -1,5 +1,5 @@
-import { type RequiredScope, usageAreaOf } from '@enterprise-api/shared/contracts';
-import type { Operation } from '../http/routing/route-table.ts';
+import { usageAreaOf } from '@enterprise-api/shared/contracts';
+import { scopeOf } from '../http/routing/route-table.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
 import type { ClientAddressOf } from '../http/server/client-address.ts';
 import { requestContextOf } from '../http/server/request-context.ts';
@@ -20,10 +20,4 @@ export function createPublicGuard(judge: Judge, addressOf: ClientAddressOf): Gua
       context,
     });
   };
-}
-
-/** The scope that an operation needs. A path or method that is not there needs none. */
-function scopeOf<Access>(operation: Operation<Access>): RequiredScope | null {
-  if (operation.kind === 'route') return operation.route.scope;
-  return operation.kind === 'area' ? operation.scope : null;
 }

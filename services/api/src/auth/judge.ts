@@ -25,6 +25,8 @@ interface JudgedRequest {
   readonly address: string;
   /** The scope that the key needs; null where none is needed, because nothing is there to be used. */
   readonly scope: RequiredScope | null;
+  /** Whether it was judged before, a moment ago: then it counts for nothing. */
+  readonly isRepeat?: boolean;
   /** Gets the headers of the answer, and what the log and the usage need to know. */
   readonly context: Pick<RequestContext, 'headers' | 'clientAddress' | 'organizationId' | 'keyId' | 'isRefused'>;
 }
@@ -50,10 +52,10 @@ export interface JudgeOptions {
 /** The one implementation of the checks: for the API's own routes, for areas, and for forward authentication. */
 export function createJudge(options: JudgeOptions): Judge {
   const { authenticator, rateLimiter, clock } = options;
-  return async ({ method, authorization, address, scope, context }) => {
+  return async ({ method, authorization, address, scope, context, isRepeat = false }) => {
     context.clientAddress = address;
     const readOnly = method === 'GET' || method === 'HEAD';
-    const found = authenticator.authenticate(authorization, addressBucket(address), readOnly);
+    const found = authenticator.authenticate({ authorization, bucket: addressBucket(address), readOnly, isRepeat });
     const key = found instanceof Promise ? await options.withDatabaseCheck(() => found) : found;
     if (isProblem(key)) return key;
     context.organizationId = key.organization.id;
@@ -62,9 +64,11 @@ export function createJudge(options: JudgeOptions): Judge {
     if (!allowsAddress(key, address)) return problem('ip_not_allowed');
     const { id, plan } = key.organization;
     if (!hasApiAccess(plan)) return problem('plan_no_api_access');
-    options.onKeyUsed(key.id);
-    const decision = await rateLimiter.consume(id, plan);
-    options.onRateDecision(decision);
+    const decision = await (isRepeat ? rateLimiter.peek(id, plan) : rateLimiter.consume(id, plan));
+    if (!isRepeat) {
+      options.onKeyUsed(key.id);
+      options.onRateDecision(decision);
+    }
     for (const [name, value] of rateLimitHeaders(decision, clock.now())) context.headers[name] = value;
     if (!decision.allowed) return problem('rate_limited', { retryAfterSeconds: secondsUntilReset(decision) });
     if (scope !== null && !hasScope(key.scopes, scope)) return problem('forbidden_scope', { requiredScope: scope });

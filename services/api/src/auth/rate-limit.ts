@@ -1,4 +1,4 @@
-import { type ApiPlan, planNames } from '@enterprise-api/shared/contracts';
+import { type ApiPlan, type Plan, planNames } from '@enterprise-api/shared/contracts';
 import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitStore } from './rate-limit-store.ts';
@@ -17,9 +17,16 @@ export interface RateDecision {
 export interface RateLimiter {
   /** Counts one request of an organization. Never throws and never waits long: a broken limiter must not stop the API. */
   consume(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
+  /** What was decided about the organization's latest request, without counting one. Never throws either. */
+  peek(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
 }
 
 export const rateWindowSeconds = 60;
+
+/** The rate limit of an organization as answers show it. Its plan has API access, or its key would have been refused. */
+export function describeRateLimit(limits: Readonly<Record<ApiPlan, number>>, plan: Plan) {
+  return { limit: limits[plan as ApiPlan], window_seconds: rateWindowSeconds };
+}
 
 /** After a failure, Redis is not asked for this long: while it hangs, only one request per second waits for the timeout. */
 const pauseAfterFailureMs = 1_000;
@@ -41,19 +48,21 @@ export function createRateLimiter({ limits, redis, clock, onError }: RateLimiter
   const limiterPairs = plans.map((plan) => [plan, createPair(limits[plan], redis)] as const);
   const limiters = new Map<ApiPlan, LimiterPair>(limiterPairs);
   let pausedUntilMs = 0;
-  return {
-    consume: async (organizationId, plan) => {
-      const { shared, local } = limiters.get(plan) as LimiterPair;
-      if (shared !== undefined && clock.monotonic() >= pausedUntilMs) {
-        try {
-          return await decide(shared, organizationId, 'shared');
-        } catch (error) {
-          pausedUntilMs = clock.monotonic() + pauseAfterFailureMs;
-          onError(error);
-        }
+  const ask = async (decide: Decide, organizationId: Uuid, plan: ApiPlan) => {
+    const { shared, local } = limiters.get(plan) as LimiterPair;
+    if (shared !== undefined && clock.monotonic() >= pausedUntilMs) {
+      try {
+        return await decide(shared, organizationId, 'shared');
+      } catch (error) {
+        pausedUntilMs = clock.monotonic() + pauseAfterFailureMs;
+        onError(error);
       }
-      return decide(local, organizationId, 'local');
-    },
+    }
+    return decide(local, organizationId, 'local');
+  };
+  return {
+    consume: (organizationId, plan) => ask(countOne, organizationId, plan),
+    peek: (organizationId, plan) => ask(look, organizationId, plan),
   };
 }
 
@@ -77,7 +86,9 @@ function createPair(limit: number, redis: RateLimitStore | undefined): LimiterPa
   return { shared, local: new RateLimiterMemory({ ...window, points: Math.max(1, Math.floor(limit / 2)) }) };
 }
 
-async function decide(limiter: Limiter, organizationId: Uuid, source: RateDecision['source']): Promise<RateDecision> {
+type Decide = (limiter: Limiter, organizationId: Uuid, source: RateDecision['source']) => Promise<RateDecision>;
+
+const countOne: Decide = async (limiter, organizationId, source) => {
   const limit = limiter.points;
   try {
     const state = await limiter.consume(organizationId);
@@ -87,4 +98,12 @@ async function decide(limiter: Limiter, organizationId: Uuid, source: RateDecisi
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
     return { allowed: false, limit, remaining: 0, resetMs: refusal.msBeforeNext, source };
   }
-}
+};
+
+const look: Decide = async (limiter, organizationId, source) => {
+  const limit = limiter.points;
+  const state = await limiter.get(organizationId);
+  if (state === null) return { allowed: true, limit, remaining: limit, resetMs: rateWindowSeconds * 1_000, source };
+  const { consumedPoints, remainingPoints, msBeforeNext } = state;
+  return { allowed: consumedPoints <= limit, limit, remaining: remainingPoints, resetMs: msBeforeNext, source };
+};

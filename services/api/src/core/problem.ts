@@ -41,6 +41,7 @@ const realm = 'Bearer realm="enterprise-api"';
 export const challenges = {
   missing: { 'WWW-Authenticate': realm },
   invalid: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
+  insufficientScope: { 'WWW-Authenticate': `${realm}, error="insufficient_scope"` },
 } as const;
 
 /** The headers that belong to an error. */

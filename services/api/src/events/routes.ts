@@ -15,11 +15,15 @@ import { defineRoute, type Route } from '../http/routing/define-route.ts';
 export interface EventRouteOptions {
   /** Emits all of the events or none. */
   emit: (events: readonly EmitEvent[], request: EmittingRequest) => Promise<WrittenEvent[]>;
-  findMissingOrganizations: (ids: Iterable<Uuid>) => Promise<Set<Uuid>>;
+  /** Which of these organizations exist. */
+  findExistingOrganizations: (ids: readonly Uuid[]) => Promise<Uuid[]>;
   onEmitted: (event: WrittenEvent) => void;
 }
 
 export function eventRoutes(options: EventRouteOptions): Route<InternalAccess>[] {
+  const { emit, onEmitted } = options;
+  const findMissing = createOrganizationDirectory(options.findExistingOrganizations);
+  const ports = { emit, findMissing, onEmitted };
   return [
     defineRoute({
       method: 'POST',
@@ -33,21 +37,27 @@ export function eventRoutes(options: EventRouteOptions): Route<InternalAccess>[]
       eventIds: ({ data }) => data.map(({ id }) => id),
       handle: ({ body, requestId, isWanted }) =>
         'events' in body
-          ? emitEvents(body.events, (index) => `events[${index}].`, { requestId, isWanted }, options)
-          : emitEvents([body], () => '', { requestId, isWanted }, options),
+          ? emitEvents(body.events, (index) => `events[${index}].`, { requestId, isWanted }, ports)
+          : emitEvents([body], () => '', { requestId, isWanted }, ports),
     }),
   ];
 }
+
+type OrganizationDirectory = (ids: Iterable<Uuid>) => Promise<Set<Uuid>>;
 
 /** @param placeOf where an event stands in the body, as the beginning of a field's path */
 async function emitEvents(
   events: readonly EmitEvent[],
   placeOf: (index: number) => string,
   request: EmittingRequest,
-  { emit, findMissingOrganizations, onEmitted }: EventRouteOptions,
+  {
+    emit,
+    findMissing,
+    onEmitted,
+  }: Pick<EventRouteOptions, 'emit' | 'onEmitted'> & { findMissing: OrganizationDirectory },
 ): Promise<{ data: EmittedEvent[] } | Problem> {
   const organizations = events.map((event) => fromPublicId('org', event.organization_id) ?? '');
-  const missing = await findMissingOrganizations(new Set(organizations));
+  const missing = await findMissing(new Set(organizations));
   if (missing.size > 0) {
     const unknown = organizations.flatMap((id, index) => (missing.has(id) ? [index] : []));
     return invalid(unknown.slice(0, 50).map((index) => unknownOrganization(placeOf(index))));
@@ -60,4 +70,25 @@ async function emitEvents(
 function unknownOrganization(place: string): ErrorDetail {
   const path = `${place}organization_id`;
   return { location: 'body', path, code: 'not_found', message: 'is not a known organization' };
+}
+
+/** How many organizations are remembered at most. Each further one costs a query per request. */
+const maxKnown = 100_000;
+
+/**
+ * Tells which organizations do not exist. Existing ones are remembered without a time limit, because organizations are
+ * never deleted.
+ */
+function createOrganizationDirectory(find: EventRouteOptions['findExistingOrganizations']): OrganizationDirectory {
+  const known = new Set<Uuid>();
+  return async (ids) => {
+    const missing = new Set<Uuid>();
+    for (const id of ids) if (!known.has(id)) missing.add(id);
+    if (missing.size === 0) return missing;
+    for (const id of await find([...missing])) {
+      missing.delete(id);
+      if (known.size < maxKnown) known.add(id);
+    }
+    return missing;
+  };
 }

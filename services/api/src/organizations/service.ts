@@ -13,7 +13,6 @@ import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   findByExternalId,
-  findExistingOrganizations,
   findOrganization,
   insertOrganization,
   listOrganizations,
@@ -80,27 +79,6 @@ async function isTaken(
   await lockExternalId(trx, externalId);
   const owner = await findByExternalId(trx, externalId);
   return owner !== undefined && owner !== organizationId;
-}
-
-/** How many organizations are remembered at most. Each further one costs a query per request. */
-const maxKnown = 100_000;
-
-/**
- * Tells which organizations do not exist. Existing ones are remembered without a time limit, because organizations are
- * never deleted.
- */
-export function createOrganizationDirectory(db: Database): (ids: Iterable<Uuid>) => Promise<Set<Uuid>> {
-  const known = new Set<Uuid>();
-  return async (ids) => {
-    const missing = new Set<Uuid>();
-    for (const id of ids) if (!known.has(id)) missing.add(id);
-    if (missing.size === 0) return missing;
-    for (const id of await findExistingOrganizations(db, [...missing])) {
-      missing.delete(id);
-      if (known.size < maxKnown) known.add(id);
-    }
-    return missing;
-  };
 }
 
 function present(row: OrganizationRow): Organization {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { type HttpAnswer, sendRequest } from '@enterprise-api/testkit';
+import { type HttpAnswer, type HttpRequest, sendRequest } from '@enterprise-api/testkit';
 import { generateKey } from '../auth/key-format.ts';
 import { insertDelivery } from './rows.ts';
 import { sampleOf } from './samples.ts';
@@ -22,8 +22,14 @@ const home = '203.0.113.7';
 const elsewhere = '198.51.100.1';
 const requestId = 'test.request-1';
 
-/** @param api trusts the proxy 127.0.0.1, and allows one request a minute on the plan `pro` */
-export function createRouteCases(api: TestApi): RouteCases {
+/**
+ * @param api trusts the proxy 127.0.0.1, and allows one request a minute on the plan `pro`
+ * @param send another way to have the request answered; sends it by default
+ */
+export function createRouteCases(
+  api: TestApi,
+  send: (request: HttpRequest) => Promise<HttpAnswer> = sendRequest,
+): RouteCases {
   const keyOf = createKeys(api);
   const idOf = createObjects(api, keyOf);
   const deliver = async (route: AnyRoute, draft: Draft, body: string | Buffer | undefined, fresh = false) => {
@@ -33,7 +39,7 @@ export function createRouteCases(api: TestApi): RouteCases {
     for (const [name, kind] of Object.entries(route.ids))
       path = path.replace(`{${name}}`, await idOf(kind, draft, fresh));
     const target = path + (draft.query === '' ? '' : `?${draft.query}`);
-    return sendRequest({
+    return send({
       method: draft.method,
       url: (isInternal ? api.internalUrl : api.publicUrl) + target,
       headers: {

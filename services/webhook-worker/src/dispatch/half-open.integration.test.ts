@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import { releaseLeases } from '../leases/lease-loader.ts';
-import { recordOutcomes } from '../outcomes/queries.ts';
+import { recordOutcomes } from '../outcomes/outcome-batcher.ts';
 import {
   circuitOpenForMs,
   emitEvents,

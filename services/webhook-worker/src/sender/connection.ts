@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { InformationalFilter } from '@enterprise-api/shared/runtime';
 import { Client } from 'undici';
 import {
   connectFailure,
@@ -9,6 +10,7 @@ import {
   FailureError,
   isWithoutRoute,
   tlsFailure,
+  tooManyInformational,
 } from './failures.ts';
 import type { OutageRecord } from './outage-record.ts';
 
@@ -139,7 +141,7 @@ export class Connection {
         this.stage = 'open';
         this.tlsMs = monotonic() - connectedAt;
         this.peer = socket.remoteAddress ?? null;
-        this.#filter = new InformationalFilter(socket);
+        this.#filter = new InformationalFilter(socket, () => new FailureError(tooManyInformational));
         socket.off('error', fail).off('close', failLost);
         callback(null, socket);
       })
@@ -167,92 +169,4 @@ function familyOf(address: string | undefined): 4 | 6 {
 /** Whether the receiver's certificate has come. */
 function hasCertificate(socket: TLSSocket | null): boolean {
   return Object.keys(socket?.getPeerCertificate() ?? {}).length > 0;
-}
-
-const headEnd = Buffer.from('\r\n\r\n');
-const firstDigit = 'HTTP/1.1 '.length;
-const one = '1'.charCodeAt(0);
-/** This many bytes of a status line tell an informational response from a final one. */
-const tellingBytes = 'HTTP/1.1 100 '.length;
-const maxHeadBytes = 16_384;
-/** A receiver may send informational responses until the deadline; this bounds what they cost. */
-const maxInformationalBytes = 1_048_576;
-
-const tooMany: Failure = {
-  code: 'response_invalid',
-  message: 'The receiver sends informational responses without end.',
-};
-
-/** The bytes of an answer on their way to the parser. */
-type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): unknown };
-
-/**
- * Removes informational responses (100 Continue, 103 Early Hints, …) from the stream before the final one. HTTP requires
- * a client to accept them unasked; undici ends the connection at a 100, so a receiver whose server sends one would never
- * get a delivery accepted. A 101 stays: it changes the protocol.
- */
-export class InformationalFilter {
-  readonly #source: ByteSource;
-  #armed = false;
-  #held: Buffer | null = null;
-  #removedBytes = 0;
-  #sawBytes = false;
-
-  /** Replaces the `read` of the source by its own. */
-  constructor(source: ByteSource) {
-    const read = source.read.bind(source);
-    this.#source = source;
-    source.read = (size) => (this.#armed && size === undefined ? this.#read(read) : read(size));
-  }
-
-  /** An answer comes next. Bytes that come while no answer is due are left to the parser, which refuses them. */
-  arm(): void {
-    this.#armed = true;
-    this.#removedBytes = 0;
-    this.#sawBytes = false;
-  }
-
-  /** Whether any byte came since `arm`, be it of an informational response. */
-  get sawBytes(): boolean {
-    return this.#sawBytes;
-  }
-
-  #read(read: ByteSource['read']): Buffer | null {
-    for (let chunk = read(); chunk !== null; chunk = read()) {
-      this.#sawBytes = true;
-      const rest = this.#strip(this.#held === null ? chunk : Buffer.concat([this.#held, chunk]));
-      if (rest !== null) return rest;
-    }
-    return null;
-  }
-
-  /** What remains for the parser; null when all bytes belong, or may yet belong, to informational responses. */
-  #strip(bytes: Buffer): Buffer | null {
-    this.#held = null;
-    let rest = bytes;
-    while (rest.length > 0) {
-      const end = mayBeInformational(rest) ? rest.indexOf(headEnd) : 0;
-      if (end === 0 || (end === -1 && rest.length > maxHeadBytes)) {
-        this.#armed = false;
-        return rest;
-      }
-      if (end === -1) {
-        this.#held = rest;
-        return null;
-      }
-      this.#removedBytes += end + headEnd.length;
-      rest = rest.subarray(end + headEnd.length);
-    }
-    if (this.#removedBytes > maxInformationalBytes) this.#source.destroy(new FailureError(tooMany));
-    return null;
-  }
-}
-
-function mayBeInformational(bytes: Buffer): boolean {
-  // The usual case, and the cheap one.
-  if (bytes.length >= tellingBytes && bytes[firstDigit] !== one) return false;
-  const start = bytes.toString('latin1', 0, tellingBytes);
-  return start.length < tellingBytes
-    ? 'HTTP/1.1 1'.startsWith(start.slice(0, 10))
-    : /^HTTP\/1\.1 1(?!01)\d\d[ \r]/.test(start);
 }

@@ -28,6 +28,11 @@ export const connectionLost: Failure = {
   message: 'The connection to the receiver was lost.',
 };
 
+export const tooManyInformational: Failure = {
+  code: 'response_invalid',
+  message: 'The receiver sends informational responses without end.',
+};
+
 /** Says nothing about the receiver: no request reached it. */
 const localFailures: Record<string, Failure> = {
   EMFILE: ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side. Nothing was sent.'),

@@ -1,17 +1,22 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { ErrorDetail, IdPrefix } from '@enterprise-api/shared/contracts';
-import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { type ErrorDetail, parseExactJson } from '@enterprise-api/shared/contracts';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { invalid, isProblem, type Problem } from '../../core/problem.ts';
 import { parseIdempotencyKey } from '../../idempotency/idempotency-key.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type IfMatch, parseIfMatch } from '../routing/etag.ts';
-import { announcesBody, awaitsContinue, declaredLength } from '../server/request-context.ts';
-import { type JsonLimits, parseJson } from './parse-json.ts';
-import { type Parsed, parseWith } from './zod-issues.ts';
+import { announcesBody, awaitsContinue, declaredLength, requestContextOf } from '../server/request-context.ts';
+import { parseQuery } from './request-target.ts';
+import { formatPath, type Parsed, parseWith } from './zod-issues.ts';
 
-export type BodyLimits = JsonLimits & { maxBytes: number };
+export interface BodyLimits {
+  maxBytes: number;
+  /** Objects and arrays inside each other; the outermost counts as 1. */
+  maxDepth: number;
+  maxKeys: number;
+}
 
 /** The parts of a request that its answer depends on, parsed. */
 export interface Input {
@@ -63,12 +68,8 @@ async function readJson(request: Request, limits: BodyLimits): Promise<{ value: 
   const bytes = await readBody(request, limits.maxBytes);
   if (isProblem(bytes)) return bytes;
   if (bytes.length === 0) return { value: undefined };
-  const parsed = parseJson(bytes, limits);
-  if (parsed.ok) return { value: parsed.value };
-  return parsed.code === 'invalid_json' ? invalid([notJson], 'invalid_json') : invalid([parsed.detail]);
+  return parseJson(bytes, limits);
 }
-
-const notJson: ErrorDetail = { location: 'body', path: '', code: 'invalid_json', message: 'is not valid JSON' };
 
 /**
  * Reads the body of a request. An empty body is no body, chunked or not, whatever its `Content-Type`.
@@ -84,7 +85,11 @@ async function readBody(request: Request, limitBytes: number): Promise<Buffer | 
   if (wrongType !== null && length > 0) return wrongType;
   if (length > limitBytes) return tooLarge(limitBytes);
   if (awaitsContinue(request)) request.res?.writeContinue();
-  return collect(request, (size) => (size > 0 ? wrongType : null) ?? (size > limitBytes ? tooLarge(limitBytes) : null));
+  const context = request.res && requestContextOf(request.res);
+  return collect(request, (size) => {
+    if (context !== undefined) context.bytesIn = size;
+    return (size > 0 ? wrongType : null) ?? (size > limitBytes ? tooLarge(limitBytes) : null);
+  });
 }
 
 /** The client hung up in the middle of its request: no answer can reach it. */
@@ -138,56 +143,139 @@ function tooLarge(limitBytes: number): Problem {
 }
 
 /**
- * Parses a query string into names and values: a string, or an array for a repeated name. The object has no prototype, so
- * that a parameter such as `constructor` is as unknown as any other.
+ * Parses JSON more strictly than `JSON.parse`: valid UTF-8 without a byte order mark, no name twice in an object (two
+ * parsers would see two documents), bounded depth and number of names, no NUL and no lone surrogate, which PostgreSQL
+ * would refuse. Long numbers stay as they were written. `__proto__` is a name like any other: `JSON.parse` makes it a
+ * field of the object, and nothing behind it copies fields by assignment.
  */
-function parseQuery(query: string): Record<string, string | string[]> {
-  const values: Record<string, string | string[]> = Object.create(null);
-  if (query === '') return values;
-  for (const [name, value] of new URLSearchParams(query)) {
-    const before = values[name];
-    if (before === undefined) values[name] = value;
-    else if (typeof before === 'string') values[name] = [before, value];
-    else before.push(value);
+export function parseJson(bytes: Buffer, limits: JsonLimits): { value: unknown } | Problem {
+  if (!isUtf8(bytes)) return invalid([notJson], 'invalid_json');
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = parseExactJson(text);
+  } catch {
+    return invalid([notJson], 'invalid_json');
   }
-  return values;
+  const flaw = findFlaw(text, limits);
+  return flaw === null ? { value } : invalid([{ location: 'body', ...flaw, path: formatPath(flaw.path) }]);
 }
 
-function readIfMatch(request: Request): Parsed<IfMatch | null> {
-  const header = request.headers['if-match'];
+const notJson: ErrorDetail = { location: 'body', path: '', code: 'invalid_json', message: 'is not valid JSON' };
+
+type JsonLimits = Pick<BodyLimits, 'maxDepth' | 'maxKeys'>;
+type Flaw = { path: (string | number)[]; code: string; message: string };
+
+interface Container {
+  /** Names seen so far; null in an array. */
+  readonly keys: Set<string> | null;
+  place: string | number;
+}
+
+const quote = 0x22;
+
+/** Scans once over text that is known to be valid JSON. */
+function findFlaw(text: string, limits: JsonLimits): Flaw | null {
+  const stack: Container[] = [];
+  let keyCount = 0;
+  let awaitsKey = false;
+  // Without an escape, valid UTF-8 holds neither NUL nor surrogates inside a JSON string.
+  const mayBeUnstorable = text.includes('\\u');
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const top = stack.at(-1);
+    if (code === quote) {
+      const end = endOfString(text, at);
+      const token = text.slice(at, end + 1);
+      const isKey = awaitsKey && top?.keys != null;
+      const flaw = stringFlaw(token, isKey ? top : undefined, mayBeUnstorable);
+      if (flaw !== null) return { path: pathOf(stack, isKey ? 1 : 0, flaw.at), ...flaw.flaw };
+      if (isKey && ++keyCount > limits.maxKeys) return { path: [], ...tooMany(limits) };
+      if (isKey) awaitsKey = false;
+      at = end;
+    } else if (code === 0x7b || code === 0x5b) {
+      if (stack.length >= limits.maxDepth) return { path: pathOf(stack, 0, null), ...tooDeep(limits) };
+      awaitsKey = code === 0x7b;
+      stack.push(awaitsKey ? { keys: new Set(), place: '' } : { keys: null, place: 0 });
+    } else if (code === 0x7d || code === 0x5d) {
+      stack.pop();
+    } else if (code === 0x2c && top !== undefined) {
+      if (top.keys === null) top.place = Number(top.place) + 1;
+      else awaitsKey = true;
+    }
+  }
+  return null;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++;
+  return backslashes % 2 === 1;
+}
+
+/** Checks a string token. If it is a name, adds it to the names of its object. */
+function stringFlaw(
+  token: string,
+  object: Container | undefined,
+  mayBeUnstorable: boolean,
+): { at: string | null; flaw: Omit<Flaw, 'path'> } | null {
+  const plain = !token.includes('\\');
+  if (object === undefined && (plain || !mayBeUnstorable)) return null;
+  const text: string = plain ? token.slice(1, -1) : JSON.parse(token);
+  if (!plain && (text.includes('\0') || !text.isWellFormed())) {
+    const flaw = { code: 'invalid_text', message: 'must not contain NUL or lone surrogates' };
+    return { at: object === undefined ? null : text, flaw };
+  }
+  if (object?.keys == null) return null;
+  if (object.keys.has(text)) return { at: text, flaw: { code: 'duplicate_field', message: 'appears more than once' } };
+  object.keys.add(text);
+  object.place = text;
+  return null;
+}
+
+function pathOf(stack: readonly Container[], dropped: number, last: string | null): (string | number)[] {
+  const path = stack.slice(0, stack.length - dropped).map((container) => container.place);
+  return last === null ? path : [...path, last.toWellFormed()];
+}
+
+const tooDeep = ({ maxDepth }: JsonLimits) => ({
+  code: 'too_deep',
+  message: `must not be nested deeper than ${maxDepth}`,
+});
+const tooMany = ({ maxKeys }: JsonLimits) => ({
+  code: 'too_many_fields',
+  message: `must not have more than ${maxKeys} fields in all`,
+});
+
+function readIfMatch({ headers }: Request): Parsed<IfMatch | null> {
+  const header = headers['if-match'];
   const value = header === undefined ? null : parseIfMatch(header);
-  if (value !== undefined) return { ok: true, value };
-  return { ok: false, details: [wrongHeader('If-Match', 'must be * or a list of entity tags in quotes')] };
+  return readHeader('If-Match', value, 'must be * or a list of entity tags in quotes');
 }
 
-function readIdempotencyKey(request: Request): Parsed<string | null> {
-  const value = parseIdempotencyKey(request.headersDistinct['idempotency-key']);
-  if (value !== undefined) return { ok: true, value };
-  const message = 'must be given once, with 1 to 255 visible ASCII characters';
-  return { ok: false, details: [wrongHeader('Idempotency-Key', message)] };
+function readIdempotencyKey({ headersDistinct }: Request): Parsed<string | null> {
+  const key = parseIdempotencyKey(headersDistinct['idempotency-key']);
+  return readHeader('Idempotency-Key', key, 'must be given once, with 1 to 255 visible ASCII characters');
 }
 
-function readActor(request: Request): Parsed<string | null> {
-  const [actor = null, ...more] = request.headersDistinct['x-actor'] ?? [];
+function readActor({ headersDistinct }: Request): Parsed<string | null> {
+  const [actor = null, ...more] = headersDistinct['x-actor'] ?? [];
   const isValid = more.length === 0 && (actor === null || /^[\x21-\x7e]{1,128}$/.test(actor));
-  if (isValid) return { ok: true, value: actor };
-  return { ok: false, details: [wrongHeader('X-Actor', 'must be given once, with 1 to 128 visible ASCII characters')] };
+  return readHeader(
+    'X-Actor',
+    isValid ? actor : undefined,
+    'must be given once, with 1 to 128 visible ASCII characters',
+  );
 }
 
-function wrongHeader(path: string, message: string): ErrorDetail {
-  return { location: 'header', path, code: 'invalid_format', message };
-}
-
-/** The internal ids behind the ids of the path, or null when one of them is malformed. */
-export function resolveIds(
-  kinds: Readonly<Record<string, IdPrefix>>,
-  raw: Readonly<Record<string, string>>,
-): Record<string, string> | null {
-  const ids: Record<string, string> = {};
-  for (const [name, prefix] of Object.entries(kinds)) {
-    const uuid = fromPublicId(prefix, raw[name] ?? '');
-    if (uuid === null) return null;
-    ids[name] = uuid;
-  }
-  return ids;
+/** @param value undefined for a header that is malformed */
+function readHeader<Value>(path: string, value: Value | undefined, message: string): Parsed<Value> {
+  if (value !== undefined) return { ok: true, value };
+  return { ok: false, details: [{ location: 'header', path, code: 'invalid_format', message }] };
 }

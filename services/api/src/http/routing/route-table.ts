@@ -1,4 +1,5 @@
-import type { Area, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { Area, IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../../core/problem.ts';
 import type { Method, Route } from './define-route.ts';
 
@@ -17,6 +18,12 @@ export function existing<Access>(operation: Operation<Access>): Existing<Access>
   if (operation.kind === 'unknown') return problem('not_found');
   if (operation.kind !== 'other_method') return operation;
   return problem('method_not_allowed', { headers: { Allow: operation.allow } });
+}
+
+/** The scope that an operation needs. A path or method that is not there needs none. */
+export function scopeOf<Access>(operation: Operation<Access>): RequiredScope | null {
+  if (operation.kind === 'route') return operation.route.scope;
+  return operation.kind === 'area' ? operation.scope : null;
 }
 
 export interface RouteTable<Access> {
@@ -101,4 +108,18 @@ function walk<Access>(root: Node<Access>, path: string, rawIds: Record<string, s
 
 function emptyNode<Access>(): Node<Access> {
   return { literals: new Map(), parameter: undefined, methods: new Map() };
+}
+
+/** The internal ids behind the ids of the path, or null when one of them is malformed. */
+export function resolveIds(
+  kinds: Readonly<Record<string, IdPrefix>>,
+  raw: Readonly<Record<string, string>>,
+): Record<string, string> | null {
+  const ids: Record<string, string> = {};
+  for (const [name, prefix] of Object.entries(kinds)) {
+    const uuid = fromPublicId(prefix, raw[name] ?? '');
+    if (uuid === null) return null;
+    ids[name] = uuid;
+  }
+  return ids;
 }

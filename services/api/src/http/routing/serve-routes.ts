@@ -6,12 +6,12 @@ import { isProblem, type Problem, problem } from '../../core/problem.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
 import { fingerprint } from '../../idempotency/idempotency-key.ts';
 import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
-import { type BodyLimits, type Input, readInput, resolveIds } from '../parsing/read-input.ts';
+import { type BodyLimits, type Input, readInput } from '../parsing/read-input.ts';
 import type { RequestTarget } from '../parsing/request-target.ts';
-import { requestContextOf } from '../server/request-context.ts';
+import { forbidStorage, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
 import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
-import { existing, type Operation, type RouteTable } from './route-table.ts';
+import { existing, type Operation, type RouteTable, resolveIds } from './route-table.ts';
 
 /** Authenticates and authorizes by the head of the request alone, before its body is read. */
 export type Guard<Access> = (
@@ -21,7 +21,7 @@ export type Guard<Access> = (
 ) => Promise<Access | Problem> | Access | Problem;
 
 /** Passes requests on to the services that own areas. */
-interface Forwarder<Access> {
+export interface AreaForwarder<Access> {
   /** The areas that have an upstream. */
   readonly areas: ReadonlySet<Area>;
   /** Answers a request that every check up to 405 has passed. */
@@ -32,7 +32,7 @@ export interface ServeOptions<Access> {
   table: RouteTable<Access>;
   guard: Guard<Access>;
   /** Without it, no area has an upstream. */
-  forwarder?: Forwarder<Access>;
+  forwarder?: AreaForwarder<Access>;
   body: BodyLimits;
   /** The caller's name in the audit log. */
   actorOf: (access: Access) => string;
@@ -60,6 +60,7 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
   const runExclusive = createKeyedMutex();
   return async (request, response) => {
     const context = requestContextOf(response);
+    forbidStorage(response);
     const operation = table.find(request.method, context.target.path);
     if (operation.kind !== 'unknown')
       context.route = operation.kind === 'route' ? operation.route.path : operation.path;
@@ -148,7 +149,8 @@ async function runAlways<Access>(
 ): Promise<Answer> {
   let stillWanted: IsWanted = () => true;
   const isWanted: IsWanted = (forMs) => stillWanted(forMs);
-  const outcome = run(transactAs(isWanted), isWanted);
+  const transact: Transact = (work) => transactAs(isWanted)(work);
+  const outcome = run(transact, isWanted);
   // A handler that answers at once needs no database, and no check of it.
   if (!(outcome instanceof Promise)) return call.render(outcome);
   const checked = await withDatabaseCheck((asked) => {

@@ -43,8 +43,8 @@ export function createClientAddressOf(
   };
 }
 
-/** Whether `X-Forwarded-For` is believed when this peer sends it. */
-function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
+/** Whether `X-Forwarded-For` and its like are believed when this peer sends them. */
+export function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
   const address = withoutZone(peer ?? '');
   return trustedProxies.some((cidr) => cidrContains(cidr, address));
 }

@@ -2,10 +2,10 @@ import { StatementTooLateError } from '@enterprise-api/shared/events';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { DatabaseUnavailableError } from '../../core/database-health.ts';
-import { problem } from '../../core/problem.ts';
+import { invalid, problem } from '../../core/problem.ts';
 import { ClientGoneError } from '../parsing/read-input.ts';
 import { sendProblem } from '../routing/respond.ts';
-import { requestContextOf } from './request-context.ts';
+import { MissingHostError, requestContextOf } from './request-context.ts';
 
 export const answerNotFound: RequestHandler = (_request, response) => sendProblem(response, problem('not_found'));
 
@@ -15,6 +15,8 @@ export function createErrorHandler(log: Logger): ErrorRequestHandler {
     const request_id = requestContextOf(response).requestId;
     if (error instanceof ClientGoneError) {
       response.destroy();
+    } else if (error instanceof MissingHostError) {
+      sendProblem(response, invalid([{ location: 'header', path: 'Host', code: 'required', message: 'is required' }]));
     } else if (response.headersSent) {
       log.error({ err: error, request_id }, 'failed after the answer had begun');
       response.destroy();

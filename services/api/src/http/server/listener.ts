@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { limitConnections } from './connection-limit.ts';
 import { answerMalformedRequest, type MalformedRequest } from './malformed-request.ts';
+import { hasOwnTimeLimits } from './own-time-limits.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:3000` */
@@ -14,7 +15,7 @@ export interface Listener {
 export interface ListenerLimits {
   /** Time for the head of a request, from its first byte. */
   headersMs: number;
-  /** Time for the whole request. */
+  /** Time for the whole request, unless it has time limits of its own. */
   requestMs: number;
   keepAliveMs: number;
   /** How long nothing may go through a connection that has a request: its client does not read the answer. */
@@ -50,6 +51,8 @@ export interface ListenPlace {
   setting: string;
   trustedProxies: readonly string[];
   onMalformedRequest?: (request: MalformedRequest) => void;
+  /** Called when a stop has taken too long, before the connections that are still open are cut. */
+  onCut?: () => void;
 }
 
 /** @throws an error that names the settings, when the address cannot be used */
@@ -70,7 +73,7 @@ export async function listen(
   const host = family === 'IPv6' ? `[${address}]` : address;
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= closeGently(server);
+    closing ??= closeGently(server, place.onCut);
     return closing;
   };
   return { url: `http://${host}:${port}`, close };
@@ -95,6 +98,8 @@ function createHttpServer(
   );
   server.setTimeout(limits.silentMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Node.js reports a slow request once. Its parser goes on, as if nothing had happened, unless the socket is closed.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasOwnTimeLimits(socket)) return;
     const refused = answerMalformedRequest(error, socket);
     if (refused !== null) onMalformedRequest?.(refused);
   });
@@ -110,12 +115,15 @@ function createHttpServer(
  * the port is closed first, requests that still arrive are answered with `Connection: close`, and connections that stay
  * idle are closed 400 ms later.
  */
-async function closeGently(server: Server): Promise<void> {
+async function closeGently(server: Server, onCut: ListenPlace['onCut']): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     TcpServer.prototype.close.call(server, () => resolve());
   });
   const closeIdle = setTimeout(() => server.close(), lastRequestWithinMs);
-  const cutAll = setTimeout(() => server.closeAllConnections(), closeWithinMs);
+  const cutAll = setTimeout(() => {
+    onCut?.();
+    server.closeAllConnections();
+  }, closeWithinMs);
   await closed;
   clearTimeout(closeIdle);
   clearTimeout(cutAll);

@@ -19,6 +19,8 @@ export interface RequestContext {
   readonly startedAtMs: number;
   /** Path and query. */
   readonly target: RequestTarget;
+  /** The target of the request that an ingress asks about. Errors have the shape that they have there. */
+  judgedTarget?: RequestTarget;
   /** Headers that every answer to this request has, whatever the answer is. */
   readonly headers: Record<string, string>;
   /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
@@ -29,6 +31,12 @@ export interface RequestContext {
   isRefused?: boolean;
   organizationId?: Uuid;
   keyId?: Uuid;
+  /** Bytes of the request's body that were read, and of the answer's body that were written. */
+  bytesIn: number;
+  bytesOut: number;
+  /** Of a request that was forwarded: the status of the upstream's answer, and how long its head took. */
+  upstreamStatus?: number;
+  upstreamMs?: number;
   clientAddress?: string;
   errorCode?: string;
   /** Public ids of the events that the request emitted. */
@@ -43,7 +51,15 @@ export interface RequestContextOptions {
   onFinished: (context: RequestContext, request: FinishedRequest) => void;
 }
 
-/** The first middleware: gives every request its id and its context, and reports it when it is over. */
+/** An HTTP/1.1 request without `Host` (RFC 9112, section 3.2). */
+export class MissingHostError extends Error {
+  override readonly name = 'MissingHostError';
+}
+
+/**
+ * The first middleware: gives every request its id and its context, and reports it when it is over. Refuses requests that
+ * lack `Host`, once they have both.
+ */
 export function attachRequestContext({ clock, isStopping, onFinished }: RequestContextOptions): RequestHandler {
   const onEveryAnswer = securityHeaders();
   return (request, response, next) => {
@@ -54,19 +70,27 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
       target: readTarget(request.originalUrl),
       headers: { ...onEveryAnswer, 'X-Request-Id': requestId, ...(isStopping() && { Connection: 'close' }) },
       route: 'none',
+      bytesIn: 0,
+      bytesOut: 0,
     };
     response.locals.requestContext = context;
     response.once('close', () => {
       const { method, originalUrl: target } = request;
       onFinished(context, { method, target, status: response.statusCode, aborted: !response.writableFinished });
     });
-    next();
+    const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
+    next(isHostMissing ? new MissingHostError() : undefined);
   };
 }
 
 /** The context that the first middleware attached to this answer. */
 export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
+}
+
+/** Answers depend on the key: no cache may store them. */
+export function forbidStorage(response: Response): void {
+  requestContextOf(response).headers['Cache-Control'] = 'no-store';
 }
 
 /** The caller's own id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */

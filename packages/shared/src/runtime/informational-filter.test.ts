@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InformationalFilter } from './connection.ts';
+import { InformationalFilter } from './informational-filter.ts';
 
 const informational = 'HTTP/1.1 100 Continue\r\nx: y\r\n\r\n';
 const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n';
@@ -14,7 +14,7 @@ function read(chunks: string[], armed = true): string {
       throw error;
     },
   };
-  const filter = new InformationalFilter(source);
+  const filter = new InformationalFilter(source, () => new Error('informational responses without end'));
   if (armed) filter.arm();
   let text = '';
   while (waiting.length > 0) text += source.read()?.toString() ?? '';

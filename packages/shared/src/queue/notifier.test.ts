@@ -1,6 +1,6 @@
 import { elapsedMs, lowest } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
-import { createNotifier, type NotificationOutcome } from './notifier.ts';
+import { createNotifier, type NotificationOutcome } from './enqueue.ts';
 
 function bench(queue: { add?: () => Promise<void>; waiting?: () => Promise<number> } = {}) {
   const jobs: string[][] = [];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseJson } from './parse-json.ts';
+import { isProblem } from '../../core/problem.ts';
+import { parseJson } from './read-input.ts';
 
 const limits = { maxDepth: 20, maxKeys: 1_000 };
 
@@ -10,7 +11,8 @@ function parse(text: string | Buffer) {
 
 function flawOf(text: string): unknown {
   const parsed = parse(text);
-  return !parsed.ok && parsed.code === 'validation_failed' ? [parsed.detail.path, parsed.detail.code] : parsed;
+  const [flaw] = isProblem(parsed) ? (parsed.details ?? []) : [];
+  return flaw === undefined ? parsed : [flaw.path, flaw.code];
 }
 
 describe('strict JSON', () => {
@@ -19,7 +21,7 @@ describe('strict JSON', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
         fc.pre(!text.includes('\\u0000'));
-        expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) });
+        expect(parse(text)).toEqual({ value: JSON.parse(text) });
       }),
     );
   });
@@ -27,12 +29,12 @@ describe('strict JSON', () => {
   it.each(['', '{', '{"a":1,}', "{'a':1}", 'NaN', '\ufeff{}', '{} x', '[1 2]'])(
     'refuses what is no JSON: %j',
     (text) => {
-      expect(parse(text)).toEqual({ ok: false, code: 'invalid_json' });
+      expect(parse(text)).toMatchObject({ problem: 'invalid_json' });
     },
   );
 
   it('refuses bytes that are not UTF-8', () => {
-    expect(parse(Buffer.from([0x22, 0xff, 0x22]))).toEqual({ ok: false, code: 'invalid_json' });
+    expect(parse(Buffer.from([0x22, 0xff, 0x22]))).toMatchObject({ problem: 'invalid_json' });
   });
 
   it.each([
@@ -53,21 +55,21 @@ describe('strict JSON', () => {
     ['{"a":"\\ud83d\\ude00","toString":1,"constructor":2}'],
     ['{"":1,"a":""}'],
     ['{"__proto__":{"a":1},"a":{"__proto__":null},"constructor":{"prototype":{"x":1}}}'],
-  ])('accepts %s', (text) => expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) }));
+  ])('accepts %s', (text) => expect(parse(text)).toEqual({ value: JSON.parse(text) }));
 
   it('refuses documents that are nested too deeply', () => {
     const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-    expect(parse(nested(20)).ok).toBe(true);
+    expect(isProblem(parse(nested(20)))).toBe(false);
     expect(flawOf(nested(21))).toEqual(['[0]'.repeat(20), 'too_deep']);
-    expect(parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`).ok).toBe(true);
-    expect(parse(`${'{"a":'.repeat(21)}1${'}'.repeat(21)}`).ok).toBe(false);
-    expect(parse(nested(30_000)).ok).toBe(false);
+    expect(isProblem(parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`))).toBe(false);
+    expect(isProblem(parse(`${'{"a":'.repeat(21)}1${'}'.repeat(21)}`))).toBe(true);
+    expect(isProblem(parse(nested(30_000)))).toBe(true);
   });
 
   it('refuses documents with too many keys, at any depth', () => {
     const withKeys = (count: number) =>
       JSON.stringify([Object.fromEntries(Array.from({ length: count }, (_, n) => [n, n]))]);
-    expect(parse(withKeys(1_000)).ok).toBe(true);
+    expect(isProblem(parse(withKeys(1_000)))).toBe(false);
     expect(flawOf(withKeys(1_001))).toEqual(['', 'too_many_fields']);
   });
 });

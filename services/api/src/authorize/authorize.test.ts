@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { defineRoute } from '../http/routing/define-route.ts';
+import { createRouteTable } from '../http/routing/route-table.ts';
+import type { RequestContext } from '../http/server/request-context.ts';
+import { createAuthorize } from './authorize.ts';
+
+const notAsked = () => {
+  throw new Error('not to be called');
+};
+
+describe('a request for a route that needs no key', () => {
+  const open = { path: '/v1/open', summary: '', scope: null, access: 'anyone', status: 204 } as const;
+  const table = createRouteTable([defineRoute({ ...open, method: 'GET', handle: () => undefined })]);
+  const authorize = createAuthorize({ judge: notAsked, table, addressOf: notAsked, tokenFor: notAsked });
+  const ask = (headersDistinct: Record<string, string[]>) =>
+    authorize({ headersDistinct } as never, {} as RequestContext);
+  const question = { 'x-forwarded-method': ['GET'], 'x-forwarded-uri': ['/v1/open'] };
+
+  it('is granted without a look at its key, and says nothing of one', async () => {
+    expect(await ask(question)).toEqual({});
+  });
+
+  it('would be granted again: its repeat is 503', async () => {
+    expect(await ask({ ...question, 'x-authorize-repeat': ['1'] })).toEqual({ problem: 'service_unavailable' });
+  });
+});

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { areaOperation, type RequiredScope, usageAreaOf, usageAreaOfScope } from '@enterprise-api/shared/contracts';
+import { authorizationOf } from '../auth/bearer.ts';
+import type { Judge } from '../auth/judge.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import { existing, type Operation, type RouteTable, scopeOf } from '../http/routing/route-table.ts';
+import type { ClientAddressOf } from '../http/server/client-address.ts';
+import type { RequestContext } from '../http/server/request-context.ts';
+import { identityHeaders } from '../identity/identity-headers.ts';
+import type { IdentityTokens } from '../identity/identity-tokens.ts';
+import { type ForwardedRequest, readForwardedRequest } from './forwarded-request.ts';
+
+/**
+ * Forward authentication: judges a request that an ingress will pass on itself, as the API would judge it.
+ *
+ * @returns the headers of the 200, which say whose request it is; or the problem that the API would have answered with
+ * @throws DatabaseUnavailableError when the key must be looked up and the database does not answer
+ */
+export type Authorize = (
+  request: IncomingMessage,
+  context: RequestContext,
+) => Promise<Record<string, string> | Problem>;
+
+export interface AuthorizeOptions<Access> {
+  judge: Judge;
+  /** The routes and areas of the public listener. */
+  table: Pick<RouteTable<Access>, 'find'>;
+  addressOf: ClientAddressOf;
+  tokenFor: IdentityTokens['tokenFor'];
+}
+
+export function createAuthorize<Access>(options: AuthorizeOptions<Access>): Authorize {
+  const judgeForwarded = async (request: IncomingMessage, context: RequestContext, forwarded: ForwardedRequest) => {
+    const { method, target, requiredScope, isRepeat } = forwarded;
+    const operation = requiredScope === null ? options.table.find(method, target.path) : null;
+    if (operation !== null && needsNoKey(operation)) return {};
+    const scope = operation === null ? requiredScope : scopeOf(operation);
+    // A repeat stays without an area, so that it is not counted.
+    if (!isRepeat) context.area = areaOf(target.path, requiredScope);
+    const authorization = authorizationOf(request);
+    const address = options.addressOf(request);
+    const principal = await options.judge({ method, authorization, address, scope, context, isRepeat });
+    if (isProblem(principal)) return principal;
+    const found = operation === null ? null : existing(operation);
+    if (isProblem(found)) return found;
+    const token = await options.tokenFor(principal.key, audienceOf(method, target.path, requiredScope));
+    return { ...identityHeaders(principal.key), ...(token !== undefined && { 'X-Identity-Token': token }) };
+  };
+  return async (request, context) => {
+    const forwarded = readForwardedRequest(request.headersDistinct);
+    if (isProblem(forwarded)) return forwarded;
+    context.judgedTarget = forwarded.target;
+    if (forwarded.target.refusal !== null) return forwarded.target.refusal;
+    const answer = await judgeForwarded(request, context, forwarded);
+    return forwarded.isRepeat && !isProblem(answer) ? problem('service_unavailable') : answer;
+  };
+}
+
+function needsNoKey<Access>(operation: Operation<Access>): boolean {
+  return operation.kind === 'route' && operation.route.caller === 'anyone';
+}
+
+/** What the request is counted under. A path that is not the API's counts for the area of its scope. */
+function areaOf(path: string, requiredScope: RequiredScope | null) {
+  return requiredScope === null ? usageAreaOf(path) : usageAreaOfScope(requiredScope);
+}
+
+function audienceOf(method: string, path: string, requiredScope: RequiredScope | null) {
+  return requiredScope === null ? (areaOperation(method, path)?.area ?? 'api') : 'ingress';
+}

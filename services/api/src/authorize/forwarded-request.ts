@@ -1,0 +1,56 @@
+import { type IncomingMessage, METHODS } from 'node:http';
+import { type RequiredScope, scopeNames } from '@enterprise-api/shared/contracts';
+import { invalid, isProblem, type Problem, problem } from '../core/problem.ts';
+import { isApiPath, type RequestTarget, readTarget } from '../http/parsing/request-target.ts';
+
+/** The request that an ingress asks about. */
+export interface ForwardedRequest {
+  readonly method: string;
+  readonly target: RequestTarget;
+  /** The scope that the ingress requires, for a path that is not the API's; null for one that is. */
+  readonly requiredScope: RequiredScope | null;
+  /** Whether the ingress asks again about a request that was just judged. */
+  readonly isRepeat: boolean;
+}
+
+type Headers = Pick<IncomingMessage, 'headersDistinct'>['headersDistinct'];
+
+/**
+ * Reads what the ingress says of a request. Each of its headers may come once: a second one is the client's, and nobody
+ * can tell which.
+ */
+export function readForwardedRequest(headers: Headers): ForwardedRequest | Problem {
+  const method = oneOf(headers, 'X-Forwarded-Method', 'X-Original-Method');
+  if (isProblem(method)) return method;
+  // What the parser of the public listener answers.
+  if (!methods.has(method)) return problem('malformed_request');
+  const uri = oneOf(headers, 'X-Forwarded-Uri', 'X-Original-URI');
+  if (isProblem(uri)) return uri;
+  const repeats = headers['x-authorize-repeat'] ?? [];
+  if (repeats.length > 1) return wrongHeader('X-Authorize-Repeat', 'must be given once');
+  const target = readTarget(uri);
+  const isOthers = target.refusal === null && !isApiPath(target.path);
+  const requiredScope = isOthers ? readScope(headers['x-required-scope']) : null;
+  if (isProblem(requiredScope)) return requiredScope;
+  return { method, target, requiredScope, isRepeat: repeats[0] === '1' };
+}
+
+/** @param fallback counts where the first is missing */
+function oneOf(headers: Headers, name: string, fallback: string): string | Problem {
+  const values = headers[name.toLowerCase()] ?? headers[fallback.toLowerCase()] ?? [];
+  const [value = ''] = values;
+  if (value === '') return wrongHeader(name, 'is required');
+  return values.length === 1 ? value : wrongHeader(name, 'must be given once');
+}
+
+const methods: ReadonlySet<string> = new Set(METHODS);
+const scopes: ReadonlySet<string> = new Set(scopeNames.filter((scope) => scope !== '*'));
+
+function readScope([scope = '', ...more]: readonly string[] = []): RequiredScope | Problem {
+  if (scopes.has(scope) && more.length === 0) return scope as RequiredScope;
+  return wrongHeader('X-Required-Scope', 'must name one scope, because the path is not one of the API');
+}
+
+function wrongHeader(path: string, message: string): Problem {
+  return invalid([{ location: 'header', path, code: 'invalid_value', message }]);
+}

@@ -1,0 +1,105 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContext } from 'node:tls';
+import { InformationalFilter } from '@enterprise-api/shared/runtime';
+import { Client } from 'undici';
+
+/** Where connections lead, and what they share. */
+export interface Destination {
+  /** Without a path. */
+  readonly origin: string;
+  readonly secureContext: SecureContext | undefined;
+}
+
+/** Announced heads are bounded, as those of our own clients are. */
+const maxHeaderSize = 32 * 1024;
+/** How long an idle connection is kept when the upstream announces nothing: shorter than the usual servers keep theirs. */
+const keepAliveMs = 4_000;
+const keepAliveMaxMs = 60_000;
+/** An idle connection is closed this long before the upstream announced to: no request meets its closing. */
+const keepAliveMarginMs = 1_000;
+
+/** One connection to an upstream, with at most one request at a time. */
+export class UpstreamConnection {
+  readonly client: Client;
+  #socket: Socket | undefined;
+  #filter: InformationalFilter | undefined;
+  /** Requests that were written to the current socket. */
+  #requests = 0;
+  #hasFailed = false;
+
+  /** @param onEnd told when a connection that was open has ended */
+  constructor(destination: Destination, onEnd: (connection: UpstreamConnection) => void) {
+    this.client = new Client(destination.origin, {
+      connect: (_options, callback) => this.#connect(destination, callback),
+      pipelining: 1,
+      allowH2: false,
+      maxHeaderSize,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMaxMs,
+      keepAliveTimeoutThreshold: keepAliveMarginMs,
+      // The exchange has time limits of its own, which the library's do not fit.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.client.on('disconnect', () => onEnd(this));
+  }
+
+  /** A request is about to be written. */
+  begin(): void {
+    this.#requests += 1;
+    this.#filter?.arm();
+  }
+
+  isOpen(): boolean {
+    return this.#socket?.destroyed === false && !this.client.destroyed;
+  }
+
+  /** Whether the request under way came over a connection that had served another, and ended without any answer. */
+  get diedUnanswered(): boolean {
+    return this.#requests > 1 && this.#filter?.sawBytes === false;
+  }
+
+  /** Whether the socket has reported an error. A body that ends with the connection is whole only without one. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  destroy(): void {
+    this.#socket?.destroy();
+    if (!this.client.destroyed) void this.client.destroy();
+  }
+
+  /** The library connects again by itself for a request that it has not written when the connection ends. */
+  #connect({ origin, secureContext }: Destination, callback: ConnectCallback): void {
+    const { hostname, port, protocol } = new URL(origin);
+    const isSecure = protocol === 'https:';
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const place = { host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true, keepAlive: true };
+    const servername = isIP(host) === 0 ? host : '';
+    const socket = isSecure
+      ? connectTls({ ...place, secureContext, servername, ALPNProtocols: ['http/1.1'] })
+      : connectPlain(place);
+    this.#socket = socket;
+    this.#requests = 0;
+    this.#hasFailed = false;
+    const fail = (error: Error) => {
+      socket.off('close', failLost);
+      callback(error, null);
+    };
+    const failLost = () => fail(new Error('The connection was lost.'));
+    socket
+      .once('error', fail)
+      .once('close', failLost)
+      // Listens for good: an error without a listener would end the process.
+      .on('error', () => {
+        this.#hasFailed = true;
+      })
+      .once(isSecure ? 'secureConnect' : 'connect', () => {
+        socket.off('error', fail).off('close', failLost);
+        this.#filter = new InformationalFilter(socket, () => new Error('Informational responses without end.'));
+        callback(null, socket);
+      });
+  }
+}
+
+type ConnectCallback = (...result: [null, Socket] | [Error, null]) => void;

@@ -1,0 +1,204 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Area } from '@enterprise-api/shared/contracts';
+import type { Clock } from '@enterprise-api/shared/runtime';
+import { invalid, type Problem, problem } from '../core/problem.ts';
+import { isTrustedProxy } from '../http/server/client-address.ts';
+import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';
+import { identityHeaders } from '../identity/identity-headers.ts';
+import type { TokenSubject } from '../identity/identity-tokens.ts';
+import { createConcurrencyLimit } from './concurrency.ts';
+import { type ConnectionPool, createConnectionPool, createUpstreamTrust } from './connection-pool.ts';
+import { Exchange, type Outcome, type TimeLimits } from './exchange.ts';
+import { headersToPass } from './request-headers.ts';
+import type { Upstreams } from './upstreams.ts';
+
+export interface ForwardingLimits extends TimeLimits {
+  /** Requests under way per organization and area. */
+  concurrency: number;
+  maxBodyBytes: number;
+}
+
+/** How a request ended that came to an area with an upstream. */
+export type ForwardOutcome = Outcome | 'rate_limited';
+
+export interface ForwarderOptions {
+  upstreams: Upstreams;
+  limits: ForwardingLimits;
+  /** Certificate authorities of https upstreams beside the usual ones, PEM. */
+  ca?: string | undefined;
+  trustedProxies: readonly string[];
+  clock: Pick<Clock, 'monotonic'>;
+  /** The token that proves to the upstream that a request comes from us; undefined where no keys are set. */
+  identityToken: (key: TokenSubject, audience: Area) => Promise<string | undefined> | string | undefined;
+  /** Told when a request goes to an upstream, and how it ended. One that was `rate_limited` never started. */
+  onStart?: (area: Area) => void;
+  onEnd?: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => void;
+}
+
+/** A request that the guard has granted. */
+interface ForwardedCall {
+  area: Area;
+  key: TokenSubject;
+  /** As received: what was matched is what the upstream gets. */
+  target: string;
+  context: RequestContext;
+}
+
+export interface Forwarder {
+  /** Those that have an upstream. */
+  readonly areas: ReadonlySet<Area>;
+  /**
+   * Passes a request on to the upstream of its area, and the answer to the client.
+   *
+   * @returns what to answer when nothing was passed on; null once the answer has been passed on, or was cut
+   */
+  forward(request: IncomingMessage, response: ServerResponse, call: ForwardedCall): Promise<Problem | null>;
+  /** Cuts the requests that are still under way: their clients can tell that the answer is not whole. */
+  cutAll(): void;
+  /** Closes idle connections to upstreams. */
+  close(): void;
+}
+
+/** What belongs to an upstream that several areas may share. */
+interface Target {
+  pool: ConnectionPool;
+  /** Put before the path of each request. */
+  basePath: string;
+}
+
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  const targets = createTargets(options);
+  const { enter, leave } = createConcurrencyLimit(options.limits.concurrency);
+  const underWay = new Set<Exchange>();
+  return {
+    areas: new Set(targets.keys()),
+    forward: async (request, response, call) => {
+      const target = targets.get(call.area);
+      if (target === undefined) return problem('not_found');
+      const refused = refuseHead(request, options.limits.maxBodyBytes);
+      if (refused !== null) return refused;
+      const permit = `${call.area} ${call.key.organization.id}`;
+      if (!enter(permit)) {
+        options.onEnd?.(call.area, 'rate_limited');
+        call.context.isRefused = true;
+        const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
+        return problem('rate_limited', { message, retryAfterSeconds: 1 });
+      }
+      try {
+        if (response.socket === null && !(await becomesCurrent(request, response))) return null;
+        const headers = await headersTo(request, call, options);
+        if (awaitsContinue(request) && !request.complete) response.writeContinue();
+        const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
+        underWay.add(exchange);
+        response.once('close', () => underWay.delete(exchange));
+        return await run(exchange, call, options);
+      } finally {
+        leave(permit);
+      }
+    },
+    cutAll: () => {
+      for (const exchange of underWay) exchange.cut();
+    },
+    close: () => {
+      for (const { pool } of targets.values()) pool.close();
+    },
+  };
+}
+
+function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, Target> {
+  const isSecure = [...upstreams.values()].some((url) => url.protocol === 'https:');
+  const secureContext = isSecure ? createUpstreamTrust(ca) : undefined;
+  const pools = new Map<string, ConnectionPool>();
+  const targets = new Map<Area, Target>();
+  for (const [area, { origin, pathname }] of upstreams) {
+    const pool = pools.get(origin) ?? createConnectionPool({ origin, secureContext });
+    pools.set(origin, pool);
+    targets.set(area, { pool, basePath: pathname.replace(/\/$/, '') });
+  }
+  return targets;
+}
+
+/**
+ * Waits until the answers to the earlier requests of a connection have been sent. A client may send requests without
+ * waiting for answers; going to upstreams side by side they could overtake each other, and share one idle time.
+ *
+ * @returns false when the connection was closed meanwhile
+ */
+function becomesCurrent(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    response.once('socket', () => resolve(true));
+    request.once('close', () => resolve(false));
+  });
+}
+
+/** What is wrong with the framing of the body, or its length, as far as the head tells. */
+function refuseHead(request: IncomingMessage, maxBodyBytes: number): Problem | null {
+  const { upgrade, 'transfer-encoding': coding } = request.headers;
+  if (upgrade !== undefined) {
+    const message = 'is not supported';
+    return invalid([{ location: 'header', path: 'Upgrade', code: 'invalid_value', message }]);
+  }
+  // Other codings, and chunks in HTTP/1.0, are read differently by different servers: where one sees the end of the
+  // body, another sees the next request.
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) {
+    const message = 'must be chunked, in HTTP/1.1';
+    return invalid([{ location: 'header', path: 'Transfer-Encoding', code: 'invalid_value', message }]);
+  }
+  return declaredLength(request) > maxBodyBytes ? problem('payload_too_large') : null;
+}
+
+async function headersTo(
+  request: IncomingMessage,
+  { area, key, context }: ForwardedCall,
+  { identityToken, trustedProxies }: ForwarderOptions,
+): Promise<string[]> {
+  const token = identityToken(key, area);
+  const signed = token instanceof Promise ? await token : token;
+  const headers = headersToPass(request.rawHeaders);
+  const added = {
+    'X-Request-Id': context.requestId,
+    ...identityHeaders(key),
+    'X-Forwarded-For': context.clientAddress ?? 'unknown',
+    'X-Forwarded-Proto': protocolOf(request, trustedProxies),
+  };
+  for (const [name, value] of Object.entries(added)) headers.push(name, value);
+  if (signed !== undefined) headers.push('X-Identity-Token', signed);
+  const length = request.headers['content-length'];
+  if (length !== undefined) headers.push('Content-Length', length);
+  return headers;
+}
+
+/** The protocol between the client and the proxy that we trust; ours when there is none, and we serve HTTP. */
+function protocolOf(request: IncomingMessage, trustedProxies: readonly string[]): string {
+  const told = request.headers['x-forwarded-proto'];
+  const isTold = told === 'https' && isTrustedProxy(request.socket.remoteAddress, trustedProxies);
+  return isTold ? 'https' : 'http';
+}
+
+function exchangeOptions(
+  request: IncomingMessage,
+  { context, target }: ForwardedCall,
+  { pool, basePath }: Target,
+  { limits, clock }: ForwarderOptions,
+) {
+  return {
+    request,
+    pool,
+    path: basePath + target,
+    hasBody: announcesBody(request),
+    maxBodyBytes: limits.maxBodyBytes,
+    timeoutMs: limits.timeoutMs,
+    idleTimeoutMs: limits.idleTimeoutMs,
+    ownHeaders: context.headers,
+    record: context,
+    monotonic: () => clock.monotonic(),
+  };
+}
+
+async function run(exchange: Exchange, { area, context }: ForwardedCall, { onStart, onEnd }: ForwarderOptions) {
+  onStart?.(area);
+  exchange.start();
+  const { outcome, problem: found } = await exchange.result;
+  onEnd?.(area, outcome, context.upstreamMs);
+  return found;
+}

@@ -1,0 +1,24 @@
+import type { RequestHandler } from 'express';
+import type { InternalSecrets } from '../../auth/internal-guard.ts';
+import type { Authorize } from '../../authorize/authorize.ts';
+import { isProblem } from '../../core/problem.ts';
+import { sendAnswer, sendProblem } from '../routing/respond.ts';
+import { forbidStorage, requestContextOf } from './request-context.ts';
+
+export const authorizePath = '/internal/v1/authorize';
+
+/**
+ * Forward authentication, with any method. The secret comes in a header of its own, because `Authorization` is the
+ * client's.
+ */
+export function authorizeRoute(authorize: Authorize, { holderOf }: InternalSecrets): RequestHandler {
+  return async (request, response) => {
+    const context = requestContextOf(response);
+    context.route = authorizePath;
+    forbidStorage(response);
+    const holder = holderOf(request.headers['x-internal-authorization'] as string | undefined);
+    const answer = isProblem(holder) ? holder : await authorize(request, context);
+    if (isProblem(answer)) sendProblem(response, answer);
+    else sendAnswer(response, { status: 200, headers: answer, body: '' });
+  };
+}

@@ -1,0 +1,90 @@
+import { toPublicId } from '@enterprise-api/shared/runtime';
+import { freePort, inParallel, sendRequest, startFleet, until } from '@enterprise-api/testkit';
+import { createTestSigningKey } from '../e2e/identity.ts';
+import { conclude, type Finding, untilSettled } from './finding.ts';
+import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
+import { auditWork, countWork, type WorkAudit } from './work-audit.ts';
+
+/** R18: an internal service is killed with -9 while its work ends. */
+export interface ServiceKills {
+  kills: number;
+  consultations: number;
+  clients: number;
+  settleWithinMs: number;
+}
+
+const startWithinMs = 60_000;
+
+export async function killService(stores: Stores, size: ServiceKills): Promise<Finding> {
+  const signing = createTestSigningKey();
+  await using stage = await openFaultStage(stores, { IDENTITY_SIGNING_KEYS: signing.setting });
+  const { organizationId } = await stage.subscribe(['/hook']);
+  const [api, worker] = await Promise.all([stage.startApi(), stage.startWorker()]);
+  const port = String(await freePort());
+  // A portion is due at the same time, so that the service is busy ending work when it is killed.
+  const settings = { API_INTERNAL_URL: api.internalUrl, PORT: port, WORK_MS: '100' };
+  await using fleet = await startFleet(1, () => stage.startConsultations(settings));
+  const token = await signing.tokenFor(toPublicId('org', organizationId), 'consultations');
+  const audits: WorkAudit[] = [];
+  const portion = Math.ceil(size.consultations / size.kills);
+  let unanswered = 0;
+  for (let kill = 0; kill < size.kills; kill++) {
+    const first = kill * portion;
+    const numbers = Array.from({ length: Math.min(portion, size.consultations - first) }, (_, index) => first + index);
+    const asking = inParallel(numbers, size.clients, async (number) => {
+      unanswered += await ask(`http://127.0.0.1:${port}`, token, number);
+    });
+    await untilEnded(stage, first + 1 + Math.floor(Math.random() * numbers.length), audits);
+    const replaced = fleet.crash(0);
+    audits.push(await auditWork(stage.db));
+    await Promise.all([replaced, asking]);
+  }
+  await untilEnded(stage, size.consultations, audits);
+  await untilSettled(stage, size.consultations, size.settleWithinMs);
+  audits.push(await auditWork(stage.db));
+  await Promise.all([fleet.stop(), worker.stop(), api.stop()]);
+  const work = await countWork(stage.db);
+  const figures = { consultations: size.consultations, kills: fleet.kills.length, 'without an answer': unanswered };
+  return await conclude(stage, size.consultations, figures, checksOf(size, audits, work));
+}
+
+/** A client that gets no answer asks again with the same Idempotency-Key. @returns how often it got none */
+async function ask(url: string, token: string, number: number): Promise<number> {
+  const headers = {
+    'x-identity-token': token,
+    'content-type': 'application/json',
+    'idempotency-key': `consultation-${number}`,
+  };
+  const body = JSON.stringify({ question: 'Is it plausible?', fail: number % 5 === 0 });
+  let tries = 0;
+  await until(
+    `the answer to consultation ${number}`,
+    () => {
+      tries += 1;
+      return sendRequest({ method: 'POST', url: `${url}/v1/consultations`, headers, body });
+    },
+    { holds: ({ status }) => status === 201, withinMs: startWithinMs },
+  );
+  return tries - 1;
+}
+
+/** Audits all the while: work and its event must never be seen apart. */
+async function untilEnded(stage: FaultStage, count: number, audits: WorkAudit[]): Promise<void> {
+  const ended = async () => {
+    audits.push(await auditWork(stage.db));
+    const { completed = 0, failed = 0 } = await countWork(stage.db);
+    return completed + failed;
+  };
+  await until(`${count} ended`, ended, { holds: (found) => found >= count, withinMs: startWithinMs, everyMs: 1 });
+}
+
+function checksOf(size: ServiceKills, audits: readonly WorkAudit[], work: Record<string, number>) {
+  const failed = Math.ceil(size.consultations / 5);
+  const expected = { completed: size.consultations - failed, failed };
+  const wrong = audits.filter((audit) => Object.values(audit).some((count) => count !== 0));
+  return {
+    [`work and events differ, first as ${JSON.stringify(wrong[0])}`]: wrong.length === 0,
+    [`${JSON.stringify(work)} instead of ${JSON.stringify(expected)}`]:
+      work.completed === expected.completed && work.failed === expected.failed && Object.keys(work).length === 2,
+  };
+}
