@@ -21,6 +21,8 @@ import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
+import { usageRoutes } from './usage/routes.ts';
+import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
@@ -41,6 +43,7 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
     ...eventTypeRoutes({ cursors }),
     ...deliveryRoutes(createDeliveryService({ db, cursors })),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
+    ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
 

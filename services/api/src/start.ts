@@ -45,6 +45,8 @@ import { createRunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
+import type { UsageCounters } from './usage/counters.ts';
+import { openUsage } from './usage/open-usage.ts';
 
 export interface StartOptions {
   log: Logger;
@@ -84,6 +86,7 @@ interface Parts extends Foundation {
   rateLimiter: RateLimiter;
   databaseHealth: DatabaseHealth;
   identityTokens: IdentityTokens;
+  usage: Pick<UsageCounters, 'count'>;
   life: { stopping: boolean };
   checkResponses: boolean;
 }
@@ -103,7 +106,8 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const transactAs = createTransact({ db, log, notify });
   const rateLimiter = await openRateLimiter(foundation);
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
-  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, life, checkResponses };
+  const usage = openUsage(foundation, opened);
+  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, usage, life, checkResponses };
   const parts = { ...foundation, ...opened, ...built };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
@@ -210,7 +214,7 @@ function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUs
 
 function requestContextOptions(
   listener: 'public' | 'internal',
-  { log, clock, metrics, life }: Parts,
+  { log, clock, metrics, usage, life }: Parts,
 ): RequestContextOptions {
   const logRequest = createAccessLog(log);
   return {
@@ -218,6 +222,7 @@ function requestContextOptions(
     isStopping: () => life.stopping,
     onFinished: (context, request) => {
       const durationMs = clock.monotonic() - context.startedAtMs;
+      usage.count(context);
       metrics.request(listener, context, request, durationMs);
       logRequest(context, request, durationMs);
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planSchema } from './plans.ts';
+import { planSchema, rateLimitSchema } from './plans.ts';
 import { instantSchema, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 import { scopeSchema } from './scopes.ts';
 
@@ -66,6 +66,6 @@ export const meSchema = z.strictObject({
   organization: z.strictObject({ id: publicIdSchema('org'), name: z.string(), plan: planSchema }),
   key: z.strictObject(keyShape),
   scopes: z.array(scopeSchema),
-  rate_limit: z.strictObject({ limit: z.number().int(), window_seconds: z.number().int() }),
+  rate_limit: rateLimitSchema,
 });
 export type Me = z.infer<typeof meSchema>;

@@ -15,4 +15,5 @@ export * from './pagination.ts';
 export * from './plans.ts';
 export * from './primitives.ts';
 export * from './scopes.ts';
+export * from './usage.ts';
 export * from './webhooks.ts';

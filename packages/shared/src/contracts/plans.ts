@@ -14,3 +14,6 @@ export const planSchema = z.enum(planNames);
 export function hasApiAccess(plan: Plan): plan is ApiPlan {
   return plan !== 'starter';
 }
+
+/** The rate limit of an organization, as its plan has it. */
+export const rateLimitSchema = z.strictObject({ limit: z.number().int(), window_seconds: z.number().int() });

@@ -148,6 +148,8 @@ export interface AttemptsTable {
   connect_ms: number | null;
   tls_ms: number | null;
   first_byte_ms: number | null;
+  /** When the row was written, or the success that moved here; null of attempts from before migration 0012. */
+  recorded_at: Generated<Date | null>;
 }
 
 /** Answers to requests with an `Idempotency-Key`, kept for as long as they are replayed. */
@@ -182,6 +184,47 @@ export interface AuditLogTable {
   created_at: CreatedAt;
 }
 
+/** Requests of a key to an area in an hour, as the API's processes have counted them. */
+export interface UsageRequestsTable {
+  organization_id: Uuid;
+  /** When the hour begins, UTC. */
+  hour: Date;
+  key_id: Uuid;
+  area: string;
+  requests: number;
+  refused: number;
+  bytes_in: number;
+  bytes_out: number;
+}
+
+/** The last batch of counts that each process has written, so that none is added twice. */
+export interface UsageWritersTable {
+  id: Uuid;
+  sequence: number;
+  written_at: Generated<Date>;
+}
+
+/** Events, deliveries and attempts of an organization in an hour, counted from the other tables. */
+export interface UsageLedgerTable {
+  organization_id: Uuid;
+  hour: Date;
+  events: number;
+  deliveries: number;
+  attempts: number;
+}
+
+/** How far {@link UsageLedgerTable} has come: one row. */
+export interface UsageProgressTable {
+  only_row: Generated<boolean>;
+  /** Everything recorded before this time is counted. */
+  counted_until: Date | null;
+  /** Every transaction that recorded something before this time has ended: it can be counted. */
+  complete_until: Date | null;
+  /** When a transaction that counted began, and its id. */
+  mark_at: Date | null;
+  mark_xid: number | null;
+}
+
 /** Every table of the ledger. docs/architecture.md says which service writes which. */
 export interface Schema {
   organizations: OrganizationsTable;
@@ -198,6 +241,10 @@ export interface Schema {
   all_attempts: AttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
+  usage_requests: UsageRequestsTable;
+  usage_writers: UsageWritersTable;
+  usage_ledger: UsageLedgerTable;
+  usage_progress: UsageProgressTable;
 }
 
 /** A row of a table as queries read it. Services derive the types of their rows from it. */

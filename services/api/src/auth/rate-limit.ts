@@ -1,4 +1,4 @@
-import { type ApiPlan, planNames } from '@enterprise-api/shared/contracts';
+import { type ApiPlan, type Plan, planNames } from '@enterprise-api/shared/contracts';
 import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitStore } from './rate-limit-store.ts';
@@ -22,6 +22,11 @@ export interface RateLimiter {
 }
 
 export const rateWindowSeconds = 60;
+
+/** The rate limit of an organization as answers show it. Its plan has API access, or its key would have been refused. */
+export function describeRateLimit(limits: Readonly<Record<ApiPlan, number>>, plan: Plan) {
+  return { limit: limits[plan as ApiPlan], window_seconds: rateWindowSeconds };
+}
 
 /** After a failure, Redis is not asked for this long: while it hangs, only one request per second waits for the timeout. */
 const pauseAfterFailureMs = 1_000;

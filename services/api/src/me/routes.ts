@@ -2,7 +2,7 @@ import { type ApiPlan, meSchema } from '@enterprise-api/shared/contracts';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { Principal } from '../auth/judge.ts';
 import { keyPrefix } from '../auth/key-format.ts';
-import { rateWindowSeconds } from '../auth/rate-limit.ts';
+import { describeRateLimit } from '../auth/rate-limit.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 
 /** The caller's own identity, answered from what authentication has read, without another query. */
@@ -29,7 +29,7 @@ export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, 
           last_used_at: key.lastUsedAt?.toISOString() ?? null,
         },
         scopes: key.scopes,
-        rate_limit: { limit: rateLimits[key.organization.plan as ApiPlan], window_seconds: rateWindowSeconds },
+        rate_limit: describeRateLimit(rateLimits, key.organization.plan),
       }),
     }),
   ];

@@ -153,15 +153,15 @@ function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuild
 function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   return sql`
     with chosen as materialized (
-      select d.id, d.attempt_count, d.round, d.manual, d.last_status_code, d.last_duration_ms, d.delivered_by,
+      select d.id, d.attempt_count, d.round, d.manual, d.completed_at, d.last_status_code, d.last_duration_ms, d.delivered_by,
         d.delivered_version, d.excerpt, d.dns_ms, d.connect_ms, d.tls_ms, d.first_byte_ms
       ${restartable(organizationId, which)}
       order by d.id limit ${limit} for update of d
     ), moved as (
       insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code,
-        webhook_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms)
+        webhook_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms, recorded_at)
       select id, delivered_by, attempt_count, round, false, manual, attempt_start(delivered_by), last_duration_ms,
-        last_status_code, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms
+        last_status_code, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms, completed_at
       from chosen where delivered_by is not null
     ), restarted as (
       update deliveries d set status = 'pending', round = d.round + 1, next_attempt_at = now(), lease_count = 0, manual = true,

@@ -10,6 +10,7 @@ import * as narrowHistoryIndexes from './0008-narrow-history-indexes.ts';
 import * as leaseCount from './0009-lease-count.ts';
 import * as erasedSecrets from './0010-erased-secrets.ts';
 import * as halfOpenProbes from './0011-half-open-probes.ts';
+import * as usage from './0012-usage.ts';
 import * as externalIds from './0013-external-ids.ts';
 import * as auditValues from './0014-audit-values.ts';
 
@@ -26,6 +27,7 @@ export const migrations: Record<string, Migration> = {
   '0009-lease-count': leaseCount,
   '0010-erased-secrets': erasedSecrets,
   '0011-half-open-probes': halfOpenProbes,
+  '0012-usage': usage,
   '0013-external-ids': externalIds,
   '0014-audit-values': auditValues,
 };

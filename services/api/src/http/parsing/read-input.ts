@@ -7,7 +7,7 @@ import { invalid, isProblem, type Problem } from '../../core/problem.ts';
 import { parseIdempotencyKey } from '../../idempotency/idempotency-key.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type IfMatch, parseIfMatch } from '../routing/etag.ts';
-import { announcesBody, awaitsContinue, declaredLength } from '../server/request-context.ts';
+import { announcesBody, awaitsContinue, declaredLength, requestContextOf } from '../server/request-context.ts';
 import { parseQuery } from './request-target.ts';
 import { formatPath, type Parsed, parseWith } from './zod-issues.ts';
 
@@ -85,7 +85,11 @@ async function readBody(request: Request, limitBytes: number): Promise<Buffer | 
   if (wrongType !== null && length > 0) return wrongType;
   if (length > limitBytes) return tooLarge(limitBytes);
   if (awaitsContinue(request)) request.res?.writeContinue();
-  return collect(request, (size) => (size > 0 ? wrongType : null) ?? (size > limitBytes ? tooLarge(limitBytes) : null));
+  const context = request.res && requestContextOf(request.res);
+  return collect(request, (size) => {
+    if (context !== undefined) context.bytesIn = size;
+    return (size > 0 ? wrongType : null) ?? (size > limitBytes ? tooLarge(limitBytes) : null);
+  });
 }
 
 /** The client hung up in the middle of its request: no answer can reach it. */

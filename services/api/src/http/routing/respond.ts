@@ -96,7 +96,9 @@ function write(response: Response, { status, headers, body }: Answer): void {
     response.writeHead(status, all).end();
     return;
   }
-  all['Content-Length'] = Buffer.byteLength(body);
+  const length = Buffer.byteLength(body);
+  all['Content-Length'] = length;
+  if (response.req.method !== 'HEAD') requestContextOf(response).bytesOut = length;
   // As a string, it leaves in one write with the head.
   response.writeHead(status, all).end(body);
 }

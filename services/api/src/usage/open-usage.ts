@@ -1,0 +1,45 @@
+import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
+import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
+import type { Foundation } from '../connections.ts';
+import { addRequestCounts } from './counter-queries.ts';
+import { createUsageCounters, type UsageCounters } from './counters.ts';
+import { createUsageRollup } from './rollup.ts';
+
+/** A killed process loses what it has counted since: with the loop's spread and the writing, less than 5 s. */
+const flushEveryMs = 4_500;
+/** A database that is away must not delay the stop for longer. */
+const flushWithinMs = 1_000;
+/** A statement that is under way ends by itself, and its transaction counts nothing. */
+const closeWithinMs = 500;
+
+/** Starts what counts usage: requests here, and events, deliveries and attempts from the ledger. */
+export function openUsage(
+  { log, closers }: Pick<Foundation, 'log' | 'closers'>,
+  { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
+): Pick<UsageCounters, 'count'> {
+  const rollup = createUsageRollup({ db, onError: createLimitedWarning(log, 'usage not counted from the ledger') });
+  closers.add('usage rollup', rollup.stop, closeWithinMs);
+  rollup.start();
+
+  const onDropped = createLimitedWarning(log, 'requests not counted: too many counts wait for the database');
+  const counters = createUsageCounters({
+    write: (batch) => addRequestCounts(db, batch),
+    clock: databaseClock,
+    onDropped: (requests) => onDropped(undefined, { requests }),
+  });
+  const flushing = createLoop({
+    run: async () => {
+      await counters.flush();
+      return flushEveryMs;
+    },
+    onError: createLimitedWarning(log, 'usage not written yet'),
+    delayAfterErrorMs: flushEveryMs,
+  });
+  const flushLast = async () => {
+    await flushing.stop();
+    await counters.flush();
+  };
+  closers.add('usage counters', flushLast, flushWithinMs);
+  flushing.start();
+  return counters;
+}

@@ -1,0 +1,145 @@
+import { deliveryStatuses } from '@enterprise-api/shared/contracts';
+import {
+  type Database,
+  type DatabaseTransaction,
+  plainArray,
+  type Row,
+  uuidAtTime,
+} from '@enterprise-api/shared/ledger';
+import { uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { sql } from 'kysely';
+
+/** A span of time, from its start on and before its end. */
+export interface Span {
+  from: Date;
+  until: Date;
+}
+
+/** The row that says how far the counting has come; undefined while another process counts. */
+export async function lockProgress(trx: DatabaseTransaction): Promise<Row<'usage_progress'> | undefined> {
+  const { rows } = await sql<Row<'usage_progress'>>`
+    select * from usage_progress for update skip locked`.execute(trx);
+  return rows[0];
+}
+
+/**
+ * How long before its first write a transaction may have taken the time that it stores: as long as a statement runs,
+ * twice over.
+ */
+const marginSeconds = 60;
+
+/**
+ * Learns until when everything recorded has been committed, however long some transactions take. A mark is when a
+ * transaction of ours began, with its id: ids are given in order, so whoever writes first after that time has a greater
+ * one. Once every transaction with a smaller id has ended, what was recorded before that time is visible, and the next mark
+ * is set. A mark with an id of another server (after a restore) is replaced.
+ *
+ * @param trx has its id already, for it has locked the progress
+ * @returns null until the first mark is passed
+ */
+export async function advanceMark(trx: DatabaseTransaction): Promise<Date | null> {
+  const { rows } = await sql<{ complete_until: Date | null }>`
+    with s as materialized (
+      select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, pg_current_xact_id()::text::bigint as own
+    )
+    update usage_progress p set
+      complete_until = case when p.mark_xid <= s.oldest
+        then greatest(p.complete_until, p.mark_at - make_interval(secs => ${marginSeconds})) else p.complete_until end,
+      mark_at = case when p.mark_xid > s.oldest and p.mark_xid <= s.own then p.mark_at else now() end,
+      mark_xid = case when p.mark_xid > s.oldest and p.mark_xid <= s.own then p.mark_xid else s.own end
+    from s returning p.complete_until`.execute(trx);
+  return rows[0]?.complete_until ?? null;
+}
+
+/** The time of the oldest event, where the counting begins; null while there is none. */
+export async function firstEventTime(trx: DatabaseTransaction): Promise<Date | null> {
+  const { rows } = await sql<{ id: string }>`select id from events order by id limit 1`.execute(trx);
+  return rows[0] === undefined ? null : new Date(uuidTimeMs(rows[0].id));
+}
+
+/**
+ * Settings for the rest of the transaction: its statements must find rows by index, whatever the statistics say, and end
+ * in time to be tried again with a shorter span.
+ */
+export async function limitStatement(trx: DatabaseTransaction, withinMs: number): Promise<void> {
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+    set_config('statement_timeout', ${String(withinMs)}, true)`.execute(trx);
+}
+
+/**
+ * How far an event's id and its row may lie apart: clocks are corrected beyond 5 minutes, and a statement may wait for
+ * locks.
+ */
+const idMarginMs = 10 * 60_000;
+
+/** As the predicate of the index `deliveries_completed_late` has it. */
+const lateAfter = sql`interval '10 minutes'`;
+
+/**
+ * Adds what was recorded within a span to the hours, in one statement, so that all parts see the same rows. Each row counts
+ * in the hour of its own time, which the database gave it when it was written: events and deliveries by `created_at`,
+ * attempts by when they were recorded.
+ */
+export async function addSpan(trx: DatabaseTransaction, span: Span): Promise<void> {
+  await sql`
+    insert into usage_ledger as u (organization_id, hour, events, deliveries, attempts)
+    select organization_id, hour, sum(events)::bigint, sum(deliveries)::bigint, sum(attempts)::bigint
+    from (${eventsOf(span)} union all ${deliveriesOf(span)} union all ${promptSuccessesOf(span)}
+      union all ${lateSuccessesOf(span)} union all ${otherAttemptsOf(span)}) as counted
+    where organization_id is not null
+    group by organization_id, hour order by organization_id, hour
+    on conflict (organization_id, hour) do update set events = u.events + excluded.events,
+      deliveries = u.deliveries + excluded.deliveries, attempts = u.attempts + excluded.attempts`.execute(trx);
+}
+
+const eventsOf = ({ from, until }: Span) => sql`
+  select organization_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events, 0 as deliveries, 0 as attempts
+  from events
+  where id >= ${uuidAtTime(from.getTime() - idMarginMs)}::uuid and id < ${uuidAtTime(until.getTime() + idMarginMs)}::uuid
+    and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
+  group by 1, 2`;
+
+/** By webhook and status, which is how an index has the times: it has none on the time alone, which every delivery would pay for. */
+const deliveriesOf = ({ from, until }: Span) => sql`
+  select w.organization_id, d.hour, 0, d.deliveries, 0
+  from webhooks w cross join unnest(${plainArray(deliveryStatuses)}::text[]) as s (status)
+  cross join lateral (
+    select date_trunc('hour', created_at, 'UTC') as hour, count(*) as deliveries from deliveries
+    where webhook_id = w.id and status = s.status and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
+    group by 1) d`;
+
+/** The attempts that delivered soon: almost all. A delivery's row has the attempt that delivered it. */
+const promptSuccessesOf = ({ from, until }: Span) => sql`
+  select w.organization_id, d.hour, 0, 0, d.attempts
+  from webhooks w cross join lateral (
+    select date_trunc('hour', completed_at, 'UTC') as hour, count(*) as attempts from deliveries
+    where webhook_id = w.id and status = 'succeeded' and delivered_by is not null
+      and created_at >= ${from}::timestamptz - ${lateAfter} and created_at < ${until}::timestamptz
+      and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz
+      and completed_at - created_at <= ${lateAfter}
+    group by 1) d`;
+
+const lateSuccessesOf = ({ from, until }: Span) => sql`
+  select organization_id, date_trunc('hour', completed_at, 'UTC'), 0, 0, count(*) from deliveries
+  where completed_at - created_at > ${lateAfter} and delivered_by is not null
+    and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz
+  group by 1, 2`;
+
+/** The attempts with a row of their own. The organization is looked up per row, because the planner may join all deliveries. */
+const otherAttemptsOf = ({ from, until }: Span) => sql`
+  select (select d.organization_id from deliveries d where d.id = a.delivery_id),
+    date_trunc('hour', coalesce(a.recorded_at, a.started_at), 'UTC'), 0, 0, count(*)
+  from attempts a
+  where coalesce(a.recorded_at, a.started_at) >= ${from}::timestamptz
+    and coalesce(a.recorded_at, a.started_at) < ${until}::timestamptz
+  group by 1, 2`;
+
+/** Everything recorded before this time is counted now. */
+export async function setCountedUntil(trx: DatabaseTransaction, countedUntil: Date): Promise<void> {
+  await sql`update usage_progress set counted_until = ${countedUntil}`.execute(trx);
+}
+
+/** Forgets processes that have written nothing for a week: they are gone, and try no batch again. */
+export async function deleteOldWriters(db: Database): Promise<void> {
+  await sql`delete from usage_writers where written_at < now() - interval '7 days'`.execute(db);
+}

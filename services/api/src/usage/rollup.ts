@@ -1,0 +1,104 @@
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
+import { hourMs, startOfHour } from './hours.ts';
+import {
+  addSpan,
+  advanceMark,
+  deleteOldWriters,
+  firstEventTime,
+  limitStatement,
+  lockProgress,
+  type Span,
+  setCountedUntil,
+} from './rollup-queries.ts';
+
+export interface RollupOptions {
+  db: Database;
+  onError: (error: unknown) => void;
+}
+
+const everyMs = 30_000;
+
+/**
+ * Counts events, deliveries and attempts of closed hours from the ledger, about two minutes after each hour's end. Every
+ * API runs this, and one at a time counts; the others find the row of the progress locked.
+ */
+export function createUsageRollup({ db, onError }: RollupOptions): Loop {
+  const count = createSpanCounter(db);
+  return createLoop({
+    onError,
+    delayAfterErrorMs: everyMs,
+    run: async () => {
+      const counted = await count();
+      if (counted === 'some') await deleteOldWriters(db);
+      return counted === 'some' ? 0 : everyMs;
+    },
+  });
+}
+
+const shortestSpanMs = 60_000;
+const longestSpanMs = 24 * hourMs;
+/** A statement that takes longer is canceled; its span is tried again in halves. */
+const statementWithinMs = 10_000;
+/** Below this, the next span may be twice as long: a ledger with years of history is counted by days. */
+const quickMs = 1_000;
+
+/**
+ * Makes the function that counts the next span, in one transaction with the progress: a process that is killed leaves the
+ * span to be counted, and no span is counted twice.
+ *
+ * @returns of that function: `none` when nothing is left to count, or another process counts
+ */
+export function createSpanCounter(db: Database, firstSpanMs = hourMs): () => Promise<'some' | 'none'> {
+  let longestMs = firstSpanMs;
+  return async () => {
+    const startedAtMs = performance.now();
+    let span: Span | null = null;
+    try {
+      await db.transaction().execute(async (trx) => {
+        span = await nextSpan(trx, longestMs);
+        if (span !== null) await countSpan(trx, span);
+      });
+    } catch (error) {
+      const triedMs = lengthOf(span);
+      if (!isCanceled(error) || triedMs <= shortestSpanMs) throw error;
+      longestMs = Math.max(triedMs / 2, shortestSpanMs);
+      return 'some';
+    }
+    const isQuick = performance.now() - startedAtMs < quickMs;
+    if (isQuick && lengthOf(span) === longestMs) longestMs = Math.min(longestMs * 2, longestSpanMs);
+    return span === null ? 'none' : 'some';
+  };
+}
+
+/** What can be counted next: whole closed hours, or a part when an hour is too much for one statement. */
+async function nextSpan(trx: DatabaseTransaction, longestMs: number): Promise<Span | null> {
+  const progress = await lockProgress(trx);
+  if (progress === undefined) return null;
+  const completeUntil = await advanceMark(trx);
+  const from = progress.counted_until ?? (await beginning(trx));
+  if (completeUntil === null || from === null) return null;
+  const untilMs = Math.min(from.getTime() + longestMs, startOfHour(completeUntil.getTime()));
+  return untilMs > from.getTime() ? { from, until: new Date(untilMs) } : null;
+}
+
+/** An hour before the hour of the first event's id, whose clock may have been wrong by minutes. */
+async function beginning(trx: DatabaseTransaction): Promise<Date | null> {
+  const first = await firstEventTime(trx);
+  return first === null ? null : new Date(startOfHour(first.getTime()) - hourMs);
+}
+
+async function countSpan(trx: DatabaseTransaction, span: Span): Promise<void> {
+  await limitStatement(trx, statementWithinMs);
+  await addSpan(trx, span);
+  await setCountedUntil(trx, span.until);
+}
+
+function lengthOf(span: Span | null): number {
+  return span === null ? 0 : span.until.getTime() - span.from.getTime();
+}
+
+/** SQLSTATE 57014: the statement timeout. */
+function isCanceled(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '57014';
+}

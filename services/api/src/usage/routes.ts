@@ -1,0 +1,20 @@
+import { usageQuerySchema, usageSchema } from '@enterprise-api/shared/contracts';
+import type { Principal } from '../auth/judge.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
+import type { UsageService } from './service.ts';
+
+/** What the API itself knows of an organization's usage; for when no internal service has the area `usage`. */
+export function usageRoutes(usage: UsageService): Route<Principal>[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/usage',
+      summary: 'Read how much the organization has used, by hour, day or month',
+      scope: 'usage:read',
+      query: usageQuerySchema,
+      status: 200,
+      response: usageSchema,
+      handle: ({ access, query }) => usage.read(access, query),
+    }),
+  ];
+}

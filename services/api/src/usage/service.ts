@@ -1,0 +1,81 @@
+import {
+  type ApiPlan,
+  maxUsageBuckets,
+  maxUsageEntries,
+  type Usage,
+  type UsageGroup,
+  type UsageQuery,
+} from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
+import type { Principal } from '../auth/judge.ts';
+import { describeRateLimit } from '../auth/rate-limit.ts';
+import { invalid, type Problem } from '../core/problem.ts';
+import { countBuckets, monthOf } from './periods.ts';
+import { listUsage, type UsageRow } from './queries.ts';
+
+export type UsageService = ReturnType<typeof createUsageService>;
+
+export interface UsageServiceOptions {
+  db: Database;
+  /** Says which month it is. */
+  clock: Pick<Clock, 'now'>;
+  rateLimits: Readonly<Record<ApiPlan, number>>;
+}
+
+export function createUsageService({ db, clock, rateLimits }: UsageServiceOptions) {
+  return {
+    /** The usage of the caller's organization; 400 for a period that is empty or has too many buckets or entries. */
+    read: async ({ key: { organization } }: Principal, query: UsageQuery): Promise<Usage | Problem> => {
+      const { granularity, group_by: groupBy } = query;
+      const month = monthOf(clock.now());
+      const { since = month.since, until = month.until } = query;
+      if (since >= until) return refused('since', 'must be before until');
+      if (countBuckets(granularity, since, until) > maxUsageBuckets) {
+        return refused('granularity', `must divide the period into at most ${maxUsageBuckets} buckets`);
+      }
+      const question = { since, until, granularity, groupBy, limit: maxUsageEntries + 1 };
+      const rows = await listUsage(db, organization.id, question);
+      if (rows.length > maxUsageEntries) {
+        return refused('group_by', `must lead to at most ${maxUsageEntries} entries: ask for a shorter period`);
+      }
+      return {
+        object: 'usage',
+        organization_id: toPublicId('org', organization.id),
+        plan: organization.plan,
+        rate_limit: describeRateLimit(rateLimits, organization.plan),
+        since: since.toISOString(),
+        until: until.toISOString(),
+        granularity,
+        data: rows.map((row) => present(row, groupBy)),
+        totals: totalsOf(rows),
+      };
+    },
+  };
+}
+
+function refused(path: string, message: string): Problem {
+  return invalid([{ location: 'query', path, code: 'invalid_value', message }]);
+}
+
+function present(row: UsageRow, groupBy: UsageGroup | undefined): Usage['data'][number] {
+  return {
+    start: row.start.toISOString(),
+    ...(groupBy === 'key' && { key_id: row.key_id === null ? null : toPublicId('key', row.key_id) }),
+    ...(groupBy === 'area' && row.area !== null && { area: row.area }),
+    ...countsOf(row),
+  };
+}
+
+function totalsOf(rows: readonly UsageRow[]): Usage['totals'] {
+  const totals = { requests: 0, refused: 0, bytes_in: 0, bytes_out: 0, events: 0, deliveries: 0, attempts: 0 };
+  for (const row of rows) for (const name of countNames) totals[name] += row[name];
+  return totals;
+}
+
+const countNames = ['requests', 'refused', 'bytes_in', 'bytes_out', 'events', 'deliveries', 'attempts'] as const;
+
+function countsOf(row: UsageRow): Usage['totals'] {
+  const { requests, refused: refusals, bytes_in, bytes_out, events, deliveries, attempts } = row;
+  return { requests, refused: refusals, bytes_in, bytes_out, events, deliveries, attempts };
+}
