@@ -1,0 +1,24 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { type Profiler, Session } from 'node:inspector';
+
+/**
+ * Loaded into a service by `--import`. At each SIGUSR2 it writes the files whose functions have run since the last one, as
+ * a JSON list of paths, to `RAN_FILES`. Module bodies do not count.
+ */
+const session = new Session();
+session.connect();
+session.post('Profiler.enable');
+session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+process.on('SIGUSR2', () => session.post('Profiler.takePreciseCoverage', (_error, taken) => write(taken.result)));
+
+function write(scripts: readonly Profiler.ScriptCoverage[]): void {
+  const ran = scripts.filter(({ functions }) => functions.some(hasRun)).map(({ url }) => url);
+  const file = process.env.RAN_FILES ?? '';
+  writeFileSync(`${file}.new`, JSON.stringify(ran));
+  renameSync(`${file}.new`, file);
+}
+
+function hasRun({ functionName, ranges: [whole] }: Profiler.FunctionCoverage): boolean {
+  const isModule = functionName === '' && whole?.startOffset === 0;
+  return !isModule && whole !== undefined && whole.count > 0;
+}
