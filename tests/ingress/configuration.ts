@@ -36,8 +36,12 @@ const replacements: Record<IngressName, (places: Places) => Record<string, strin
     '/etc/nginx/tls/api.example.com.pem': certificateFile,
     '/etc/nginx/tls/api.example.com.key': keyFile,
     '/etc/nginx/enterprise-api-authorization.conf': nginxAuthorizationFile,
-    'server 127.0.0.1:3000;': api.map((process) => `server 127.0.0.1:${process.port};`).join(' '),
-    'server 127.0.0.1:3001;': api.map((process) => `server 127.0.0.1:${process.internalPort};`).join(' '),
+    'server 127.0.0.1:3000 max_fails=0;': api
+      .map((process) => `server 127.0.0.1:${process.port} max_fails=0;`)
+      .join(' '),
+    'server 127.0.0.1:3001 max_fails=0;': api
+      .map(({ internalPort }) => `server 127.0.0.1:${internalPort} max_fails=0;`)
+      .join(' '),
     'server 127.0.0.1:8080;': `server 127.0.0.1:${upstreamPort};`,
     'server 127.0.0.1:8081;': `server 127.0.0.1:${upstreamPort};`,
     'server 127.0.0.1:8082;': `server 127.0.0.1:${upstreamPort};`,

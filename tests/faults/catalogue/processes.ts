@@ -1,4 +1,5 @@
 import { killApis } from '../api-killed.ts';
+import { replaceApisBehindIngress } from '../behind-ingress.ts';
 import { poison } from '../poison.ts';
 import { restartInTurn } from '../rolling-restart.ts';
 import { emitTheSame } from '../same-event.ts';
@@ -73,6 +74,13 @@ export const processes = {
       restartInTurn(stores, { rounds: 4, eventsPerSecond: 30, webhooks: 3, settleWithinMs: minutes(1) }),
     full: (stores) =>
       restartInTurn(stores, { rounds: 20, eventsPerSecond: 100, webhooks: 3, settleWithinMs: minutes(2) }),
+  },
+  'R7-ingress': {
+    promise: 'R7',
+    what: 'both processes of the API asked to end (SIGTERM), one after the other, behind nginx that asks them',
+    backends: 'postgres',
+    // The short form is tests/ingress/replacement.test.ts.
+    full: () => replaceApisBehindIngress('nginx', 10_000),
   },
   R13: {
     promise: 'R13',
