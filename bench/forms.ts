@@ -9,6 +9,9 @@ export interface Sizes {
   hangingSeconds: number;
   latencySeconds: number;
   apiRequests: number;
+  /** W14: MiB in each direction, and server-sent-event streams at once. */
+  streamedMib: number;
+  streams: number;
   backlog: number;
   /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
@@ -28,6 +31,8 @@ export const sizesOf: Record<Form, Sizes> = {
     hangingSeconds: 1,
     latencySeconds: 1,
     apiRequests: 500,
+    streamedMib: 8,
+    streams: 20,
     backlog: 500,
     growth: [1_000],
     queued: 200,
@@ -41,6 +46,8 @@ export const sizesOf: Record<Form, Sizes> = {
     hangingSeconds: 6,
     latencySeconds: 4,
     apiRequests: 15_000,
+    streamedMib: 1_024,
+    streams: 500,
     backlog: 12_000,
     growth: [10_000, 100_000],
     queued: 6_000,
@@ -54,6 +61,8 @@ export const sizesOf: Record<Form, Sizes> = {
     hangingSeconds: 20,
     latencySeconds: 15,
     apiRequests: 60_000,
+    streamedMib: 1_024,
+    streams: 500,
     backlog: 50_000,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
     queued: 20_000,

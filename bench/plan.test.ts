@@ -20,6 +20,11 @@ describe('planOf', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
+  it('has a series that is only made by name when it is named', () => {
+    expect(planOf('short').map(nameOf)).not.toContain('W14');
+    expect(planOf('short', selection('W14')).map(nameOf)).toEqual(['W14']);
+  });
+
   it('has only the main path in the smoke form', () => {
     expect(planOf('smoke').map(nameOf)).toEqual(['W1', 'W2', 'W7b', 'W7a']);
   });

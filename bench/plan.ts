@@ -21,6 +21,8 @@ interface SeriesPlan {
   rounds: number;
   smoke?: true;
   fullOnly?: true;
+  /** Only when it is asked for by its name. */
+  byName?: true;
 }
 
 /** Series that are compared are neighbours, so that both meet the machine in the same state. */
@@ -42,6 +44,7 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'W1L', rounds: 3 },
   { id: 'B0', rounds: 1 },
   { id: 'W10', rounds: 1 },
+  { id: 'W14', rounds: 1, byName: true },
   { id: 'W1', setting: 'postgres', rounds: 1 },
   { id: 'W2', setting: 'postgres', rounds: 1, fullOnly: true },
   { id: 'W1', setting: 'one-core', rounds: 1, fullOnly: true },
@@ -50,8 +53,8 @@ const seriesPlans: SeriesPlan[] = [
 
 /** All runs of a form, in order. Each round has every series once; every second round is reversed (A B B A). */
 export function planOf(form: Form, only: readonly string[] = []): PlannedRun[] {
-  const isWanted = ({ id }: SeriesPlan) =>
-    only.length === 0 || only.includes(id) || (id === 'W2H' && only.includes('W2'));
+  const isWanted = ({ id, byName }: SeriesPlan) =>
+    (only.length === 0 && byName !== true) || only.includes(id) || (id === 'W2H' && only.includes('W2'));
   const wanted = seriesPlans.filter((plan) => isWanted(plan) && isOf(form, plan));
   const rounds = form === 'full' ? Math.max(0, ...wanted.map((plan) => plan.rounds)) : 1;
   return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) => {
@@ -80,6 +83,6 @@ export function nameOf({ id, setting }: Series): string {
   return setting === 'redis' ? id : `${id} ${setting}`;
 }
 
-function isOf(form: Form, { smoke, fullOnly }: SeriesPlan): boolean {
-  return form === 'full' || (form === 'short' ? fullOnly !== true : smoke === true);
+function isOf(form: Form, { smoke, fullOnly, byName }: SeriesPlan): boolean {
+  return form === 'full' || byName === true || (form === 'short' ? fullOnly !== true : smoke === true);
 }

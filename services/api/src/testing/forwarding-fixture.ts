@@ -10,6 +10,7 @@ import {
   type ForwarderOptions,
   type ForwardingLimits,
 } from '../forwarding/forwarder.ts';
+import { readTarget } from '../http/parsing/request-target.ts';
 import { sendProblem } from '../http/routing/respond.ts';
 import { type Listener, listen } from '../http/server/listener.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
@@ -122,15 +123,16 @@ function listenerLimits(requestMs = 30_000) {
 
 function serve(forwarder: Forwarder, contexts: RequestContext[]): RequestListener {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const context = {
+    const context: RequestContext = {
       requestId: 'req_of_test',
+      target: readTarget(request.url ?? ''),
       startedAtMs: systemClock.monotonic(),
       headers: { 'X-Request-Id': 'req_of_test', 'X-RateLimit-Limit': '300' },
       route: '/v1/consultations',
       clientAddress: '203.0.113.7',
       bytesIn: 0,
       bytesOut: 0,
-    } as unknown as RequestContext;
+    };
     contexts.push(context);
     const ours = Object.assign(response, { locals: { requestContext: context } }) as unknown as Response;
     Object.assign(request, { originalUrl: request.url });

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createApiClient, quantile, type ServiceProcess, steadily, until } from '@enterprise-api/testkit';
+import type { Finding } from './finding.ts';
+import { openFaultStage, type Stores } from './stage.ts';
+import { type Conduct, type Exchanged, exchange, type FaultyUpstream, startFaultyUpstream } from './upstreams.ts';
+
+/** R17: an internal service that is away, hangs or resets must not slow down other areas, nor the API's own routes. */
+export interface BrokenUpstream {
+  /** Of each kind of request. */
+  perSecond: number;
+  /** With each conduct of the service. */
+  measuredMs: number;
+  upstreamTimeout: string;
+  /** The promise is 2. A short run on a busy machine has more noise, and is allowed more. */
+  allowedRatio: number;
+  /** A p99 up to this is no delay by the broken service. */
+  negligibleMs: number;
+}
+
+const conducts: readonly Conduct[] = ['is away', 'hangs', 'resets'];
+const maxGrowthMb = 64;
+
+export async function breakUpstream(stores: Stores, size: BrokenUpstream): Promise<Finding> {
+  await using faulty = await startFaultyUpstream((request, response) => request.resume().pipe(response));
+  await using healthy = await startFaultyUpstream((request, response) => request.resume().pipe(response));
+  await using stage = await openFaultStage(stores, {
+    API_UPSTREAMS: `consultations=${faulty.url},batches=${healthy.url}`,
+    API_UPSTREAM_TIMEOUT: size.upstreamTimeout,
+    API_RATE_LIMITS: 'enterprise=100000000',
+  });
+  const api = await stage.startApi();
+  const client = createApiClient(api);
+  const { id } = await client.createOrganization();
+  const { secret: key } = await client.createKey(id);
+  const phase = (conduct: Conduct) => measure({ api, key, faulty }, size, conduct);
+  await phase('answers');
+  const before = await phase('answers');
+  const memoryBefore = residentMb(api);
+  const phases = [];
+  for (const conduct of conducts) phases.push(await phase(conduct));
+  const growthMb = residentMb(api) - memoryBefore;
+  await faulty.conduct('answers');
+  const again = () => exchange('GET', `${api.url}/v1/consultations/c1`, key);
+  await until('the area is served again', again, { holds: ({ status }) => status === 200 });
+  return judge(size, before, phases, Math.round(growthMb));
+}
+
+interface Phase {
+  conduct: Conduct;
+  p99: Record<'/v1/batches' | '/v1/webhooks', number>;
+  /** Of requests that the broken service has nothing to do with. */
+  failed: number;
+  /** Answers to requests of the broken area. */
+  statuses: ReadonlySet<number>;
+}
+
+async function measure(
+  { api, key, faulty }: { api: ServiceProcess; key: string; faulty: FaultyUpstream },
+  { perSecond, measuredMs }: BrokenUpstream,
+  conduct: Conduct,
+): Promise<Phase> {
+  await faulty.conduct(conduct);
+  const answers = new Map<string, Exchanged[]>();
+  const send = (path: string) => async () => {
+    const answer = await exchange('GET', api.url + path, key);
+    answers.set(path, [...(answers.get(path) ?? []), answer]);
+  };
+  const paths = ['/v1/consultations', '/v1/batches', '/v1/webhooks'];
+  const loads = paths.map((path) => steadily(perSecond, send(path)));
+  await pause(measuredMs);
+  await Promise.all(loads.map((load) => load.stop()));
+  const of = (path: string) => answers.get(path) ?? [];
+  const p99 = (path: string) =>
+    Math.round(
+      quantile(
+        of(path).map(({ ms }) => ms),
+        0.99,
+      ),
+    );
+  return {
+    conduct,
+    p99: { '/v1/batches': p99('/v1/batches'), '/v1/webhooks': p99('/v1/webhooks') },
+    failed: [...of('/v1/batches'), ...of('/v1/webhooks')].filter(({ status }) => status !== 200).length,
+    statuses: new Set(of('/v1/consultations').map(({ status }) => status)),
+  };
+}
+
+/** What a client of the broken area is told; 429 once too many of its requests hang. */
+const told: Record<Conduct, readonly number[]> = {
+  answers: [200],
+  'is away': [502],
+  hangs: [504, 429],
+  resets: [502],
+};
+
+function judge(size: BrokenUpstream, before: Phase, phases: readonly Phase[], growthMb: number): Finding {
+  const broken = phases.flatMap(({ conduct, p99, failed, statuses }) => {
+    const slower = (['/v1/batches', '/v1/webhooks'] as const).filter(
+      (path) => p99[path] > size.negligibleMs && p99[path] > before.p99[path] * size.allowedRatio,
+    );
+    const wrong = [...statuses].filter((status) => !told[conduct].includes(status));
+    return [
+      ...slower.map(
+        (path) => `p99 of ${path} is ${p99[path]} ms, not ${before.p99[path]}, while the service ${conduct}`,
+      ),
+      ...(failed > 0 ? [`${failed} other requests failed while the service ${conduct}`] : []),
+      ...wrong.map((status) => `an answer ${status} while the service ${conduct}`),
+    ];
+  });
+  const shown = [before, ...phases].map(
+    ({ conduct, p99 }) => `${conduct} ${p99['/v1/batches']}, ${p99['/v1/webhooks']}`,
+  );
+  return {
+    lost: phases.reduce((sum, { failed }) => sum + failed, 0),
+    duplicates: 0,
+    figures: { 'p99 of another area, of /v1/webhooks (ms)': shown.join('; '), 'memory growth (MB)': growthMb },
+    broken: growthMb <= maxGrowthMb ? broken : [...broken, `the API has grown by ${growthMb} MB`],
+  };
+}
+
+/** Resident memory of a process; 0 where the system does not show it. */
+function residentMb({ pid }: ServiceProcess): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1_024;
+  } catch {
+    return 0;
+  }
+}
