@@ -1,4 +1,5 @@
-# Every image of the product: `docker build --target api .`, `--target webhook-worker`, `--target demo-receiver`.
+# Every image of the product: `docker build --target api .`, `--target webhook-worker`; for the demo also
+# `--target consultations`, `--target demo-receiver`.
 # Node runs the TypeScript sources as they are: there is nothing to build, only packages to install.
 
 ARG NODE_VERSION=24.21.0
@@ -55,6 +56,14 @@ EXPOSE 8443
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD NODE_EXTRA_CA_CERTS=/var/lib/demo-ca/ca.pem node -e "fetch('https://localhost:8443/').then(() => process.exit(0), () => process.exit(1))"
 CMD ["node", "tools/compose/demo-receiver.ts"]
+
+# For `make up` only: the example of an internal service, on the packages of the product.
+FROM runtime AS consultations
+COPY examples/consultations examples/consultations
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
+  CMD node -e "fetch('http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
+CMD ["node", "examples/consultations/main.ts"]
 
 FROM runtime AS webhook-worker
 EXPOSE 3002

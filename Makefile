@@ -10,7 +10,7 @@ READY := node_modules/.install-complete
 help: ## prints this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-start: $(READY) ## starts the product on this machine, delivers one event of each type, shows the history; keeps serving
+start: $(READY) ## starts the product on this machine, has work done that ends in each type of event, delivers them; keeps serving
 	@exec $(NODE) tools/dev/main.ts
 
 demo: $(READY) ## the same, but exits after the history: 0 if the receiver verified every delivery
@@ -36,7 +36,8 @@ migrate: $(READY) ## applies the migrations to DATABASE_URL
 
 # The range of the network that deliveries may reach in the demo; choose another one if it is in use on this machine.
 DEMO_SUBNET ?= 172.31.251.0/24
-DEMO_SETTINGS := DEMO_SUBNET=$(DEMO_SUBNET) WEBHOOK_ALLOWED_PRIVATE_CIDRS=$(DEMO_SUBNET) WEBHOOK_CA_FILE=/var/lib/demo-ca/ca.pem
+DEMO_SETTINGS := DEMO_SUBNET=$(DEMO_SUBNET) WEBHOOK_ALLOWED_PRIVATE_CIDRS=$(DEMO_SUBNET) WEBHOOK_CA_FILE=/var/lib/demo-ca/ca.pem \
+	API_UPSTREAMS=consultations=http://consultations:8080,batches=http://consultations:8080
 
 up: $(READY) ## the production shape with a demo receiver, by docker compose; ARGS="--scale webhook-worker=3" for more workers
 	@$(NODE) tools/compose/main.ts

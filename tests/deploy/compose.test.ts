@@ -18,8 +18,8 @@ const secrets = {
   INTERNAL_API_SECRET: 'a-secret-of-at-least-thirty-two-characters',
   SECRETS_ENCRYPTION_KEYS: `compose:${Buffer.alloc(32, 1).toString('base64')}`,
 };
-const ours = ['api', 'demo-receiver', 'migrate', 'webhook-worker'];
-const lasting = ['api', 'demo-receiver', 'postgres', 'redis', 'webhook-worker'];
+const ours = ['api', 'consultations', 'demo-receiver', 'migrate', 'webhook-worker'];
+const lasting = ['api', 'consultations', 'demo-receiver', 'postgres', 'redis', 'webhook-worker'];
 const up = makeUp();
 
 /** Both ways to start: `docker compose up`, with .env alone, and `make up`. */
@@ -59,7 +59,7 @@ function isWatched({ healthcheck, build }: ComposeService): boolean {
 }
 
 describe('docker compose up', () => {
-  it('starts the production shape: no demo receiver', () => {
+  it('starts the production shape: no demo receiver and no example service', () => {
     expect(Object.keys(production.running).sort()).toEqual(['api', 'migrate', 'postgres', 'redis', 'webhook-worker']);
   });
 
@@ -90,7 +90,7 @@ describe('docker compose up', () => {
 });
 
 describe('make up', () => {
-  it('starts the production shape and a demo receiver', () => {
+  it('starts the production shape, an internal service and a demo receiver', () => {
     expect(up.command).toMatch(/^--profile demo up --build/);
     expect(Object.keys(demo.running).sort()).toEqual([...ours, 'postgres', 'redis'].sort());
   });
@@ -101,6 +101,18 @@ describe('make up', () => {
       expect(settingsOf(name, demo).WEBHOOK_ALLOWED_PRIVATE_CIDRS).toBe(range);
     const there = Object.keys(demo.running).filter((name) => service(name).networks.includes('receivers'));
     expect(there.sort()).toEqual(['demo-receiver', 'webhook-worker']);
+  });
+
+  it('forwards areas to the internal service, which shares a network with the API and has no published port', () => {
+    const parsed = parseApiConfig(settingsOf('api', demo));
+    if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+    const upstreams = Object.fromEntries([...parsed.config.upstreams].map(([area, url]) => [area, url.href]));
+    const itsUrl = 'http://consultations:8080/';
+    expect(upstreams).toEqual({ consultations: itsUrl, batches: itsUrl });
+    const { HOST, PORT, API_INTERNAL_URL } = environmentOf(service('consultations'), demo.variables);
+    expect({ HOST, PORT, API_INTERNAL_URL }).toEqual({ HOST: '0.0.0.0', API_INTERNAL_URL: 'http://api:3001' });
+    expect(service('api').networks).toEqual(expect.arrayContaining(service('consultations').networks));
+    expect(service('consultations').ports).toEqual([]);
   });
 
   it("gives the workers the demo receiver's certificate authority, and no right to change it", () => {

@@ -13,6 +13,7 @@ const manifest = (folder: string) => JSON.parse(readFileSync(join(project, folde
 const images = [
   { target: 'api', command: nodeArguments('api'), health: '/healthz' },
   { target: 'webhook-worker', command: nodeArguments('worker'), health: '/healthz' },
+  { target: 'consultations', command: ['examples/consultations/main.ts'], health: '8080/healthz' },
   { target: 'demo-receiver', command: ['tools/compose/demo-receiver.ts'], health: 'https://localhost:8443/' },
 ];
 const production = [
@@ -97,6 +98,16 @@ describe('what production runs', () => {
     ];
     const copied = copies(history(stages, 'dependencies')).flatMap(({ sources }) => sources);
     expect(copied.sort()).toEqual(manifests.sort());
+  });
+});
+
+describe('what the example service runs', () => {
+  it('is installed with the packages of production', () => {
+    const { packages } = importsOf(project, 'examples/consultations/main.ts');
+    const installed = ['packages/shared', 'services/api'].flatMap((folder) =>
+      Object.keys(manifest(folder).dependencies),
+    );
+    expect([...packages.keys()].filter((name) => !installed.includes(name))).toEqual([]);
   });
 });
 

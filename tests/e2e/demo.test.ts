@@ -33,12 +33,13 @@ describe('the tour', () => {
   const facts = () => JSON.parse(readFileSync(join(dataFolder, 'demo.json'), 'utf8')) as Record<string, string>;
   const count = (tour: GuardedProcess, words: string) => tour.lines.filter((line) => line.includes(words)).length;
 
-  it('demo: delivers one event of each type, verifies it, lists it, and exits 0', async () => {
+  it('demo: asks for work that ends in each type of event, verifies its delivery, lists it, and exits 0', async () => {
     const tour = await run(['--demo']);
     const exit = await tour.exited;
     expect({ ...exit, lines: tour.lines }).toMatchObject({ code: 0 });
     for (const type of eventTypes)
       expect(tour.lines).toContainEqual(expect.stringMatching(`✓ ${type} +signature verified`));
+    expect(tour.lines).toContainEqual(expect.stringMatching(/GET \/v1\/batches\/bat_\w+ {2}partial_failure$/));
     for (const type of eventTypes)
       expect(tour.lines).toContainEqual(expect.stringMatching(`${type} +succeeded +1 +204`));
     expect(Object.keys(facts()).sort()).toEqual([

@@ -6,13 +6,13 @@ import { z } from 'zod';
 import { onInterruption } from '../dev/interruption.ts';
 import { startDemoReceiver } from '../dev/receiver.ts';
 import { loadReceiverCertificate } from '../dev/tour/certificate.ts';
-import { emitOneOfEach } from '../dev/tour/deliveries.ts';
 import { type DemoData, ensureDemoData } from '../dev/tour/demo-data.ts';
 import { openDemoState } from '../dev/tour/demo-state.ts';
 import { arrivalLine } from '../dev/tour/words.ts';
+import { askForWork } from '../dev/tour/work.ts';
 
 // The service `demo-receiver` of docker-compose.yml: a customer's endpoint. It registers its webhook through the API,
-// emits one event of each type, and prints for each delivery whether its signature was verified.
+// asks for work that ends in each type of event, and prints for each delivery whether its signature was verified.
 const host = 'demo-receiver';
 const port = 8443;
 const url = `https://${host}:${port}/webhooks`;
@@ -43,8 +43,8 @@ async function run(env: Environment, signal: AbortSignal): Promise<void> {
   const options = { connect, receiver, receiverUrl: url, state, database: name, encryptionKeys: [name] };
   const data = await ensureDemoData(options);
   writeFacts(data);
-  for await (const event of emitOneOfEach(connect().internal, data.organizationId)) {
-    say(`${event.type.padEnd(22)} emitted`);
+  for await (const work of askForWork(connect(data.apiKey).call)) {
+    say(`${work.type.padEnd(22)}  will be the end of ${work.path}`);
   }
   await new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);

@@ -7,7 +7,7 @@ import { completeEnvFile } from './env-file.ts';
 
 let folder: string;
 let file: string;
-const all = ['POSTGRES_PASSWORD', 'INTERNAL_API_SECRET', 'SECRETS_ENCRYPTION_KEYS'];
+const all = ['POSTGRES_PASSWORD', 'INTERNAL_API_SECRET', 'SECRETS_ENCRYPTION_KEYS', 'IDENTITY_SIGNING_KEYS'];
 const madeFor = (name: string) => new RegExp(`^${name}='(.*)'$`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? '';
 
 beforeEach(() => {
@@ -25,7 +25,8 @@ describe('the secrets of `make up`', () => {
     expect(completeEnvFile(file, {})).toEqual([]);
     expect(readFileSync(file, 'utf8')).toBe(first);
     expect(madeFor('INTERNAL_API_SECRET').length).toBeGreaterThanOrEqual(32);
-    expect(parseKeyRing(madeFor('SECRETS_ENCRYPTION_KEYS')).ok).toBe(true);
+    for (const name of ['SECRETS_ENCRYPTION_KEYS', 'IDENTITY_SIGNING_KEYS'])
+      expect(parseKeyRing(madeFor(name)).ok).toBe(true);
     const password = madeFor('POSTGRES_PASSWORD');
     expect(new URL(`postgres://user:${password}@host/database`).password).toBe(password);
   });
@@ -40,7 +41,8 @@ describe('the secrets of `make up`', () => {
 
   it('are not made when they are in the file or the environment', () => {
     writeFileSync(file, 'LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine', { mode: 0o644 });
-    expect(completeEnvFile(file, { INTERNAL_API_SECRET: 'from the environment' })).toEqual(['SECRETS_ENCRYPTION_KEYS']);
+    const environment = { INTERNAL_API_SECRET: 'from the environment', IDENTITY_SIGNING_KEYS: 'likewise' };
+    expect(completeEnvFile(file, environment)).toEqual(['SECRETS_ENCRYPTION_KEYS']);
     expect(readFileSync(file, 'utf8')).toMatch(/^LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine\n#/);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Environment } from '@enterprise-api/shared/runtime';
 
-/** The secrets that docker-compose.yml requires, each with the function that makes one. */
+/** The secrets in docker-compose.yml, each with the function that makes one. */
 const makers = {
   // Part of DATABASE_URL: base64url needs no escaping in a URL.
   POSTGRES_PASSWORD: () => randomBytes(24).toString('base64url'),
   INTERNAL_API_SECRET: () => randomBytes(32).toString('base64url'),
-  SECRETS_ENCRYPTION_KEYS: () => `compose:${randomBytes(32).toString('base64')}`,
+  SECRETS_ENCRYPTION_KEYS: makeKey,
+  IDENTITY_SIGNING_KEYS: makeKey,
 } as const;
 
 const heading = `# Secrets of this installation, made by \`make up\`. Keep them as long as the volumes of the containers: the database
@@ -33,6 +34,10 @@ export function completeEnvFile(file: string, environment: Environment): string[
   const lines = missing.map((name) => `${name}='${makers[name]()}'\n`);
   writeWhole(file, `${before}${heading}${lines.join('')}`);
   return missing;
+}
+
+function makeKey(): string {
+  return `compose:${randomBytes(32).toString('base64')}`;
 }
 
 /** As Compose reads the file: a name without a value is missing, and the last line of a name counts. */

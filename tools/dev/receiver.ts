@@ -9,6 +9,8 @@ export interface Arrival {
   eventId: string;
   deliveryId: string;
   eventType: string;
+  /** The consultation or batch that the event is about; undefined when the body does not say. */
+  workId: string | undefined;
   attempt: number;
   /** Whether X-Service-Signature is the HMAC-SHA256 of the body under the webhook's secret. */
   verified: boolean;
@@ -71,12 +73,22 @@ async function receive(
     eventId: header('x-service-event-id'),
     deliveryId: header('x-service-delivery-id'),
     eventType: header('x-service-event'),
+    workId: workIdOf(body),
     attempt: Number(header('x-service-attempt')),
     verified,
     bytes: body.length,
     at: new Date(),
   });
   response.writeHead(verified ? 204 : 401).end();
+}
+
+function workIdOf(body: Buffer): string | undefined {
+  try {
+    const { data } = JSON.parse(body.toString());
+    return data.consultation_id ?? data.batch_id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the signature was made of these bytes with this secret. */

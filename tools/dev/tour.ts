@@ -29,7 +29,7 @@ export interface TourOptions {
 }
 
 /**
- * Starts the product, emits events and shows their deliveries. The demo then ends; otherwise the product keeps running
+ * Starts the product with an internal service, asks it for work, and shows the deliveries of its events. The demo then ends; otherwise the product keeps running
  * until the signal aborts. Everything that was started is stopped before this function returns, whatever happens.
  *
  * @returns the exit code
@@ -77,9 +77,8 @@ async function tour(options: TourOptions, life: AbortController, resources: Asyn
   sayWhatIsThere(data, running, terminal);
   const facts = factsOf(data, running);
   writeStateFile(join(dataFolder, 'demo.json'), facts);
-  const { organization_id: organizationId, webhook_id: webhookId } = facts;
   const api = connect(data.apiKey);
-  const verdict = await showDeliveries({ api, organizationId, webhookId, arrivals, terminal, signal });
+  const verdict = await showDeliveries({ api, webhookId: facts.webhook_id, arrivals, terminal, signal });
   report(verdict, state, running.database, terminal);
   if (options.demo) return verdict.problems.length === 0 ? 0 : 1;
   return await serve(facts, dataFolder, terminal, signal);

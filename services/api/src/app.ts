@@ -6,7 +6,7 @@ import type { Authorize } from './authorize/authorize.ts';
 import { isApiPath } from './http/parsing/request-target.ts';
 import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
-import { authorizeRoute } from './http/server/authorize-route.ts';
+import { authorizePath, authorizeRoute } from './http/server/authorize-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
 import {
@@ -42,7 +42,8 @@ export function createInternalApp(
 ): Express {
   const app = bareApp(options);
   app.get('/metrics', metricsRoute(options.registry));
-  app.use(authorizeRoute(options.authorize, options.secrets));
+  // Envoy appends the path of the request that it asks about.
+  app.use(authorizePath, authorizeRoute(options.authorize, options.secrets));
   app.use('/internal', serveRoutes(options.api));
   return closed(app, options.log);
 }

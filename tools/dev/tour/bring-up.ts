@@ -8,7 +8,7 @@ import type { DemoState } from './demo-state.ts';
 import { keyFingerprints, loadGeneratedSecrets } from './generated-secrets.ts';
 import { choosePorts } from './ports.ts';
 import { requireRedis } from './redis.ts';
-import { migrateDatabase, type Service, startService } from './services.ts';
+import { migrateDatabase, type Service, type ServiceOptions, startService } from './services.ts';
 import { databaseName, type GivenSettings, type Listeners, localUrl, serviceEnvironment } from './settings.ts';
 
 export interface BringUpOptions {
@@ -102,11 +102,12 @@ async function chooseListeners(given: GivenSettings, receiverPort: number | unde
     internal: given.INTERNAL_HOST ?? local,
     worker: given.WORKER_HOST ?? local,
   };
-  const [api = 0, internal = 0, worker = 0, receiver = 0] = await choosePorts(
+  const [api = 0, internal = 0, worker = 0, consultations = 0, receiver = 0] = await choosePorts(
     [
       { name: 'API_PORT', host: hosts.api, given: given.API_PORT, usual: 3000 },
       { name: 'INTERNAL_PORT', host: hosts.internal, given: given.INTERNAL_PORT, usual: 3001 },
       { name: 'WORKER_PORT', host: hosts.worker, given: given.WORKER_PORT, usual: 3002 },
+      { name: 'example service', host: local, given: undefined, usual: 3003 },
       { name: 'demo receiver', host: local, given: undefined, usual: receiverPort ?? 3443 },
     ],
     (line) => terminal.note(line),
@@ -115,6 +116,7 @@ async function chooseListeners(given: GivenSettings, receiverPort: number | unde
     api: { host: hosts.api, port: api },
     internal: { host: hosts.internal, port: internal },
     worker: { host: hosts.worker, port: worker },
+    consultations: { host: local, port: consultations },
   };
   return { listeners, receiverPort: receiver };
 }
@@ -134,14 +136,16 @@ async function bringUpServices(
   resources: AsyncDisposableStack,
 ): Promise<void> {
   const { project, dataFolder, terminal, signal } = options;
-  const start = async (name: 'api' | 'worker', url: string): Promise<Service> => {
-    const logFolder = join(dataFolder, 'logs');
-    return await startService({ name, readyUrl: `${url}/readyz`, project, env, logFolder, signal });
-  };
-  await terminal.step('Starting the API and the worker', async () => {
+  const logFolder = join(dataFolder, 'logs');
+  const start = (name: ServiceOptions['name'], readyUrl: string, environment = env): Promise<Service> =>
+    startService({ name, readyUrl, project, env: environment, logFolder, signal });
+  const { host, port } = listeners.consultations;
+  const exampleEnv = { ...env, HOST: host, PORT: String(port), API_INTERNAL_URL: localUrl(listeners.internal) };
+  await terminal.step('Starting the API, the worker and the example service', async () => {
     const started = await Promise.allSettled([
-      start('api', localUrl(listeners.api)),
-      start('worker', localUrl(listeners.worker)),
+      start('api', `${localUrl(listeners.api)}/readyz`),
+      start('worker', `${localUrl(listeners.worker)}/readyz`),
+      start('consultations', `${localUrl(listeners.consultations)}/healthz`, exampleEnv),
     ]);
     const services = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     // Stopped at the same time: each waits for its deliveries and requests under way.
@@ -149,6 +153,7 @@ async function bringUpServices(
     for (const result of started) if (result.status === 'rejected') throw result.reason;
     for (const service of services) void service.death.then(options.onDeath);
     const queue = options.given.REDIS_URL === undefined ? 'PostgreSQL' : 'Redis';
-    return `API on ${localUrl(listeners.api)}, worker on ${localUrl(listeners.worker)}, queue on ${queue}`;
+    const places = `API on ${localUrl(listeners.api)}, worker on ${localUrl(listeners.worker)}`;
+    return `${places}, example service on ${localUrl(listeners.consultations)}, queue on ${queue}`;
   });
 }

@@ -49,9 +49,21 @@ describe('loadGeneratedSecrets', () => {
     const made = loadGeneratedSecrets(file);
     expect(made.encryptionKeys).toMatch(/^local:[A-Za-z0-9+/]{43}=$/);
     expect(made.internalSecret).toMatch(/^[\w-]{43}$/);
+    expect(made.identityKeys).toMatch(/^local:[A-Za-z0-9+/]{43}=$/);
     expect(loadGeneratedSecrets(file)).toEqual(made);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, 'utf8')).toContain(made.internalSecret);
+  });
+});
+
+describe('loadGeneratedSecrets of an earlier version’s file', () => {
+  it('keeps what is there and adds what is missing', () => {
+    const file = join(folder, 'secrets.json');
+    const before = { encryption_keys: 'local:kept', internal_secret: 'kept'.repeat(8) };
+    writeFileSync(file, JSON.stringify(before));
+    const secrets = loadGeneratedSecrets(file);
+    expect(secrets).toMatchObject({ encryptionKeys: 'local:kept', internalSecret: 'kept'.repeat(8) });
+    expect(loadGeneratedSecrets(file)).toEqual(secrets);
   });
 });
 

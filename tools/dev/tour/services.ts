@@ -12,7 +12,7 @@ import { readableLogLine } from './log-lines.ts';
 
 export interface ServiceOptions {
   /** Also names the log file. */
-  name: 'api' | 'worker';
+  name: 'api' | 'worker' | 'consultations';
   readyUrl: string;
   project: string;
   env: Environment;
@@ -36,7 +36,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const logFile = join(options.logFolder, `${name}.log`);
   mkdirSync(options.logFolder, { recursive: true, mode: 0o700 });
   writeFileSync(logFile, '', { mode: 0o600 });
-  const child = await spawnGuarded(process.execPath, nodeArguments(name), {
+  const child = await spawnGuarded(process.execPath, argumentsOf(name), {
     cwd: project,
     env,
     onLine: (line) => appendFileSync(logFile, `${line}\n`),
@@ -53,6 +53,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     throw error;
   }
   return { name, logFile, death, [Symbol.asyncDispose]: async () => void (await child.stop(stopWithinMs)) };
+}
+
+function argumentsOf(name: ServiceOptions['name']): string[] {
+  return name === 'consultations' ? ['examples/consultations/main.ts'] : nodeArguments(name);
 }
 
 /**

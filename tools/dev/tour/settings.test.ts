@@ -5,11 +5,13 @@ const made = {
   databaseUrl: 'postgresql://made',
   encryptionKeys: 'made:key',
   internalSecret: 'made-secret',
+  identityKeys: 'made:signing-key',
   caFile: '/data/ca-bundle.pem',
   listeners: {
     api: { host: '127.0.0.1', port: 3000 },
     internal: { host: '127.0.0.1', port: 3001 },
     worker: { host: '127.0.0.1', port: 3002 },
+    consultations: { host: '127.0.0.1', port: 3003 },
   },
 };
 
@@ -26,6 +28,8 @@ describe('serviceEnvironment', () => {
       DATABASE_URL: 'postgresql://made',
       SECRETS_ENCRYPTION_KEYS: 'made:key',
       INTERNAL_API_SECRET: 'made-secret',
+      IDENTITY_SIGNING_KEYS: 'made:signing-key',
+      API_UPSTREAMS: 'consultations=http://127.0.0.1:3003,batches=http://127.0.0.1:3003',
       API_HOST: '127.0.0.1',
       API_PORT: '3000',
       INTERNAL_HOST: '127.0.0.1',
@@ -49,6 +53,14 @@ describe('serviceEnvironment', () => {
     const env = { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '10.0.0.0/8' };
     const services = serviceEnvironment(env, given(env), made);
     expect(services.WEBHOOK_ALLOWED_PRIVATE_CIDRS).toBe('127.0.0.0/8,::1/128,10.0.0.0/8');
+  });
+
+  it('adds the areas of the example service to the given ones, in place of their own', () => {
+    const env = { API_UPSTREAMS: 'scim=http://scim:1, batches=http://mine:2' };
+    const services = serviceEnvironment(env, given(env), made);
+    expect(services.API_UPSTREAMS).toBe(
+      'consultations=http://127.0.0.1:3003,batches=http://127.0.0.1:3003,scim=http://scim:1',
+    );
   });
 
   it('passes on settings that it does not know', () => {

@@ -1,4 +1,5 @@
 import {
+  commaList,
   commonSecrets,
   commonSettings,
   type Environment,
@@ -16,8 +17,10 @@ const shape = {
   REDIS_URL: commonSettings.REDIS_URL,
   SECRETS_ENCRYPTION_KEYS: text,
   INTERNAL_API_SECRET: text,
+  IDENTITY_SIGNING_KEYS: text,
   API_HOST: text,
   API_PORT: port,
+  API_UPSTREAMS: text,
   INTERNAL_HOST: text,
   INTERNAL_PORT: port,
   WORKER_HOST: text,
@@ -32,7 +35,7 @@ export type GivenSettings = z.output<z.ZodObject<typeof shape>>;
 /** Reads the settings that the tour itself needs. Each service validates its own. */
 export function readGivenSettings(env: Environment) {
   return parseEnvironment(shape, env, {
-    secrets: [...commonSecrets, 'INTERNAL_API_SECRET'],
+    secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'IDENTITY_SIGNING_KEYS'],
     known: settingNames,
   });
 }
@@ -42,14 +45,19 @@ export interface Listeners {
   api: { host: string; port: number };
   internal: { host: string; port: number };
   worker: { host: string; port: number };
+  /** The example service. */
+  consultations: { host: string; port: number };
 }
+
+/** The areas of the example service. */
+const ownAreas = ['consultations', 'batches'];
 
 /** Deliveries of the tour may reach receivers on this machine. */
 const ownCidrs = ['127.0.0.0/8', '::1/128'];
 
 /**
  * The environment of the services. Given settings stay as they are (a secret may be given as a file), missing ones are
- * filled in, and the demo's own range and certificate authority are added to the given ones.
+ * filled in. The demo's own range, certificate authority and areas are added to the given ones.
  */
 export function serviceEnvironment(
   env: Environment,
@@ -58,17 +66,20 @@ export function serviceEnvironment(
     databaseUrl: string;
     encryptionKeys: string;
     internalSecret: string;
+    identityKeys: string;
     listeners: Listeners;
     caFile: string;
   },
 ): Environment {
-  const { api, internal, worker } = made.listeners;
+  const { api, internal, worker, consultations } = made.listeners;
   const cidrs = [...ownCidrs, given.WEBHOOK_ALLOWED_PRIVATE_CIDRS ?? ''].filter((entry) => entry !== '');
   return {
     ...env,
     ...(given.DATABASE_URL === undefined && { DATABASE_URL: made.databaseUrl }),
     ...(given.SECRETS_ENCRYPTION_KEYS === undefined && { SECRETS_ENCRYPTION_KEYS: made.encryptionKeys }),
     ...(given.INTERNAL_API_SECRET === undefined && { INTERNAL_API_SECRET: made.internalSecret }),
+    ...(given.IDENTITY_SIGNING_KEYS === undefined && { IDENTITY_SIGNING_KEYS: made.identityKeys }),
+    API_UPSTREAMS: withOwnAreas(given.API_UPSTREAMS, localUrl(consultations)),
     API_HOST: api.host,
     API_PORT: String(api.port),
     INTERNAL_HOST: internal.host,
@@ -78,6 +89,12 @@ export function serviceEnvironment(
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: cidrs.join(','),
     WEBHOOK_CA_FILE: made.caFile,
   };
+}
+
+/** The example service has its areas to itself: the tour asks it for work. */
+function withOwnAreas(given: string | undefined, url: string): string {
+  const others = commaList(given ?? '').filter((entry) => !ownAreas.some((area) => entry.startsWith(`${area}=`)));
+  return [...ownAreas.map((area) => `${area}=${url}`), ...others].join(',');
 }
 
 /** The URL at which a listener can be reached from this machine. */

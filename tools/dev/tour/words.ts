@@ -54,12 +54,14 @@ export function closingWords(facts: DemoFacts, folder: string): string[] {
     `demo receiver   ${facts.receiver_url}`,
     `data, logs      ${folder}`,
     '',
+    'Ask for a consultation; the line of its delivery appears in this terminal when it ends:',
+    `  curl -s ${key} ${json} -d '${JSON.stringify({ question: 'Is it plausible?' })}' ${facts.api_url}/v1/consultations`,
     'Show what this key may do:',
     `  curl -s ${key} ${facts.api_url}/v1/me`,
     'List the webhooks and the newest deliveries:',
     `  curl -s ${key} ${facts.api_url}/v1/webhooks`,
     `  curl -s ${key} '${facts.api_url}/v1/webhooks/deliveries?limit=5'`,
-    'Emit another event; the line of its delivery appears in this terminal:',
+    'Emit an event as an internal service does by HTTP:',
     `  curl -s ${secret} ${json} -d '${event}' ${facts.internal_url}/internal/v1/events`,
   ];
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { areaCatalogue, areaNames, areaOperation, usageAreaNames, usageAreaOf, usageAreaOfScope } from './areas.ts';
 import { type RequiredScope, scopeNames } from './scopes.ts';
@@ -66,6 +67,18 @@ describe('the catalogue of areas', () => {
     const rows = areaNames.map((area) => areaCatalogue[area]);
     expect(new Set(rows.map(({ path }) => path)).size).toBe(rows.length);
     for (const { path, below } of rows) expect(below ? path.split('/').length : 3).toBe(3);
+  });
+});
+
+describe('docs/api.md', () => {
+  const lines = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8').split('\n');
+
+  it.each(areaNames)('has a row with the path and every scope of %s', (area) => {
+    const { path, scopes, exception } = areaCatalogue[area];
+    const row = lines.find((line) => line.startsWith(`| \`${area}\` |`)) ?? '';
+    for (const word of [path, ...Object.values(scopes), ...(exception === undefined ? [] : [exception.scope])]) {
+      expect(row).toContain(word);
+    }
   });
 });
 

@@ -71,6 +71,27 @@ describe('work on the database', () => {
     close();
   });
 
+  it('fails with its 503 when it ends because it is not wanted any more, and not before its write is out of time', async () => {
+    const { withDatabaseCheck, close } = databaseHealthOf(never);
+    void withDatabaseCheck(never).catch(() => 'given up');
+    await jest.advanceTimersByTimeAsync(600);
+    const lost = Promise.withResolvers<never>();
+    let outcome: unknown = 'waits';
+    void withDatabaseCheck((isWanted) => {
+      isWanted(600);
+      return lost.promise;
+    }).catch((error: unknown) => {
+      outcome = error;
+    });
+    await jest.advanceTimersByTimeAsync(400);
+    lost.reject(new Error('The caller stopped waiting.'));
+    await jest.advanceTimersByTimeAsync(190);
+    expect(outcome).toBe('waits');
+    await jest.advanceTimersByTimeAsync(20);
+    expect(outcome).toBeInstanceOf(DatabaseUnavailableError);
+    close();
+  });
+
   it('fails with its own error when it fails by itself', async () => {
     const { withDatabaseCheck, close } = databaseHealthOf(never);
     await expect(withDatabaseCheck(() => Promise.reject(new Error('own')))).rejects.toThrow('own');

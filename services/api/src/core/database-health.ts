@@ -101,8 +101,12 @@ function createPendingWork(clock: Clock) {
         entry.heldUntilMs = Math.max(entry.heldUntilMs, clock.monotonic() + forMs);
         return true;
       };
+      // Work that was given up fails with the 503 that it was given, however it ends by itself until that is due.
+      const fail = (error: unknown) => {
+        if (pending.has(entry)) reject(error);
+      };
       work(isWanted)
-        .then(resolve, reject)
+        .then(resolve, fail)
         .finally(() => pending.delete(entry));
     });
   const giveUpAll = () => {

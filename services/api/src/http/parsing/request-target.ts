@@ -38,8 +38,7 @@ export function isScimTarget({ path, refusal }: RequestTarget): boolean {
   return /^\/scim\/v2(?:[/\\#%]|$)/.test(visible);
 }
 
-/** Whether a path is this one, or below it. */
-export function isAtOrBelow(path: string, base: string): boolean {
+function isAtOrBelow(path: string, base: string): boolean {
   return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === slash);
 }
 
