@@ -1,29 +1,19 @@
 import { type DeliveryStatus, deliveryStatuses } from '@enterprise-api/shared/contracts';
-import { createPool, type Database, type Schema } from '@enterprise-api/shared/ledger';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
+import { openQueryPlans, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
 
 /** Enough that reading all of them is not the quickest way. Most are of one organization, and hardly any failed. */
 const deliveries = 40_000;
 
-interface Plan {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: Plan[];
-}
-
 let db: Database;
 let close: () => Promise<void>;
-/** The same database, through a handle that records its queries. */
-let recorded: Database;
-const asked: CompiledQuery[] = [];
+let plans: QueryPlans;
 let organizationId: string;
 let webhookIds: string[];
 let eventId: string;
@@ -31,8 +21,7 @@ let eventId: string;
 beforeAll(async () => {
   const database = await openTestDatabase();
   ({ db, close } = database);
-  const pool = createPool({ url: database.url, applicationName: 'test', poolSize: 1 });
-  recorded = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: ({ query }) => void asked.push(query) });
+  plans = openQueryPlans(database.url);
   organizationId = await insertOrganization(db);
   const stranger = await insertOrganization(db);
   webhookIds = [];
@@ -53,7 +42,7 @@ beforeAll(async () => {
   eventId = one.event_id;
 });
 afterAll(async () => {
-  await recorded.destroy();
+  await plans.close();
   await close();
 });
 
@@ -78,38 +67,8 @@ function fill(into: Database, stranger: string) {
   );
 }
 
-/** Runs a query and returns the nodes of its plan. */
-async function planOf(ask: (recorded: Database) => Promise<unknown>): Promise<Plan[]> {
-  asked.length = 0;
-  await ask(recorded);
-  const [query] = asked as [CompiledQuery];
-  const explain = CompiledQuery.raw(`explain (analyze, format json) ${query.sql}`, [...query.parameters]);
-  const { rows } = await db.executeQuery<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
-  const nodes: Plan[] = [];
-  for (const pending = rows.map((row) => row['QUERY PLAN'][0].Plan); pending.length > 0; ) {
-    const node = pending.pop() as Plan;
-    nodes.push(node);
-    pending.push(...(node.Plans ?? []));
-  }
-  return nodes;
-}
-
-function wholeTablesRead(plan: readonly Plan[]): string[] {
-  const isWhole = (node: Plan) =>
-    node['Node Type'] === 'Seq Scan' &&
-    /^(deliveries|attempts|events|webhook_health)/.test(node['Relation Name'] ?? '');
-  // The partition of a month without deliveries is one empty page.
-  const isEmpty = (node: Plan) => node['Actual Rows'] === 0 && (node['Rows Removed by Filter'] ?? 0) === 0;
-  return plan.filter((node) => isWhole(node) && !isEmpty(node)).map((node) => node['Relation Name'] ?? '');
-}
-
-function rowsRead(plan: readonly Plan[]): number {
-  const ofTable = plan.filter((node) => node['Relation Name']?.startsWith('deliveries'));
-  return ofTable.reduce(
-    (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
-    0,
-  );
-}
+const tables = /^(deliveries|attempts|events|webhook_health)/;
+const deliveryTables = /^deliveries/;
 
 const first: PageQuestion = { after: null, limit: 26, order: 'desc' };
 const oldestFirst: PageQuestion = { ...first, order: 'asc' };
@@ -153,8 +112,8 @@ describe('the history', () => {
   it('is read through an index with any filters', async () => {
     for (const filter of filters()) {
       for (const page of pages()) {
-        const plan = await planOf((handle) => listDeliveries(handle, organizationId, page, filter));
-        expect([filter, wholeTablesRead(plan)]).toEqual([filter, []]);
+        const plan = await plans.of((handle) => listDeliveries(handle, organizationId, page, filter));
+        expect([filter, wholeTablesRead(plan, tables)]).toEqual([filter, []]);
       }
     }
   });
@@ -170,15 +129,15 @@ describe('the history', () => {
     ['two rare types that succeeded', { eventTypes: ['batch.failed', 'batch.completed'], statuses: ['succeeded'] }],
     ['until an hour ago', { until: new Date(Date.now() - 3_600_000) }],
   ])('filtered by %s reads at most ten times the rows that it shows', async (_name, filter) => {
-    const plan = await planOf((handle) => listDeliveries(handle, organizationId, first, filter));
-    expect(rowsRead(plan)).toBeLessThan(10 * first.limit);
+    const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter));
+    expect(rowsRead(plan, deliveryTables)).toBeLessThan(10 * first.limit);
   });
 
   it('of one webhook, filtered by failed, does not read failed deliveries of other webhooks', async () => {
     for (const webhookId of [webhookIds[3], webhookIds[7]]) {
       const filter: DeliveryFilter = { webhookId, statuses: ['failed'] };
-      const plan = await planOf((handle) => listDeliveries(handle, organizationId, first, filter));
-      expect(rowsRead(plan)).toBeLessThan(10 * first.limit);
+      const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter));
+      expect(rowsRead(plan, deliveryTables)).toBeLessThan(10 * first.limit);
     }
   });
 });
@@ -191,7 +150,7 @@ it('a delivery, its attempts and its body are read through an index', async () =
     (handle: Database) => listAttempts(handle, { id, webhookId }),
     (handle: Database) => handle.selectFrom('events').select('body').where('id', '=', event).execute(),
   ]) {
-    expect(wholeTablesRead(await planOf(ask))).toEqual([]);
+    expect(wholeTablesRead(await plans.of(ask), tables)).toEqual([]);
   }
   expect(await findEventBody(db, organizationId, event)).toBe('{}');
 });

@@ -58,6 +58,9 @@ export interface ExchangeOptions extends TimeLimits {
   monotonic: () => number;
 }
 
+/** Methods for whose body HTTP defines no meaning (RFC 9110, sections 9.3.1, 9.3.2 and 9.3.5). */
+const withoutUsualBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
+
 /** One forwarded request, as a handler for undici's `dispatch`. Bytes go through it in both directions as they come. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly result: Promise<ExchangeResult>;
@@ -168,7 +171,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#connection = connection;
     const { request, path, headers } = this.#options;
     const method = request.method as Dispatcher.HttpMethod;
-    connection.client.dispatch({ method, path, headers, body: this.#body }, this);
+    // Some servers do not read a body here, and would take it for the next request of the connection.
+    const reset = this.#body !== null && withoutUsualBody.has(method);
+    connection.client.dispatch({ method, path, headers, body: this.#body, reset }, this);
   }
 
   /** Only a kept connection that died before a byte of the answer, and only where doing it twice has no effect. */

@@ -86,6 +86,14 @@ describe('an upstream receives', () => {
     expect(fixture.upstream.received()).not.toMatch(/^(?:authorization|cookie|proxy-authorization)/im);
   });
 
+  it.each(['X.Organization.Id', 'X!Api~Key*Scopes', 'X^Identity.Token', 'Proxy.Authorization', 'Transfer.Encoding'])(
+    'no %s, which some servers read as if it had dashes',
+    async (name) => {
+      await start();
+      expect((await linesFor(get(`${name}: ${forgedMark}`))).join()).not.toContain(forgedMark);
+    },
+  );
+
   it.each(hopByHopNominations)('our headers and our framing although the client nominates "%s"', async (names) => {
     await start();
     const lines = await linesFor(post('body', `Connection: ${names}`));
@@ -111,6 +119,22 @@ describe('an upstream receives', () => {
     await start();
     expect(await linesFor(get('X-Forwarded-Proto: https'))).toContain('X-Forwarded-Proto: http');
   });
+});
+
+describe('a body where most servers expect none', () => {
+  it.each(['GET', 'HEAD', 'DELETE'])(
+    'ends the connection behind a %s, so that no server reads it as the next request',
+    async (method) => {
+      await start();
+      const body = 'POST /v1/consultations HTTP/1.1';
+      const client = fixture.send(requestText(method, [`Content-Length: ${body.length}`]) + body);
+      await client.awaitText(/^HTTP\/1\.1 200/);
+      expect(fixture.upstream.received()).toContain('connection: close\r\n');
+      const next = fixture.send(get());
+      await next.awaitText(/^HTTP\/1\.1 200/);
+      expect(fixture.upstream.connections).toHaveLength(2);
+    },
+  );
 });
 
 describe('a client receives', () => {

@@ -32,8 +32,9 @@ export function headersToPass(raw: RawHeaders): string[] {
   const passed: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] as string;
-    // Servers that keep headers in variables (CGI, WSGI, Rack) read `_` and `-` as the same.
-    const read = name.toLowerCase().replaceAll('_', '-');
+    // Servers that keep headers in variables (CGI, WSGI, Rack) read `_` and `-` as the same; lighttpd and older versions
+    // of Apache read every character that is no letter or digit so.
+    const read = name.toLowerCase().replace(/[^a-z0-9]/g, '-');
     if (hopByHop.has(read) || replaced.has(read) || reserved.test(read) || nominated?.has(name.toLowerCase())) continue;
     passed.push(name, raw[index + 1] as string);
   }

@@ -80,7 +80,7 @@ const lateAfter = sql`interval '10 minutes'`;
  * in the hour of its own time, which the database gave it when it was written: events and deliveries by `created_at`,
  * attempts by when they were recorded.
  */
-export async function addSpan(trx: DatabaseTransaction, span: Span): Promise<void> {
+export async function addSpan(trx: Database | DatabaseTransaction, span: Span): Promise<void> {
   await sql`
     insert into usage_ledger as u (organization_id, hour, events, deliveries, attempts)
     select organization_id, hour, sum(events)::bigint, sum(deliveries)::bigint, sum(attempts)::bigint
