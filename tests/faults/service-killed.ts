@@ -42,10 +42,15 @@ export async function killService(stores: Stores, size: ServiceKills): Promise<F
   for (let kill = 0; kill < size.kills; kill++) {
     const first = kill * portion;
     const numbers = Array.from({ length: Math.min(portion, size.consultations - first) }, (_, index) => first + index);
+    let answered = 0;
     const asking = inParallel(numbers, size.clients, async (number) => {
       unanswered += await ask(customer, number);
+      answered += 1;
     });
-    await untilEnded(stage, first + 1 + Math.floor(Math.random() * numbers.length), audits);
+    const some = 1 + Math.floor(Math.random() * numbers.length);
+    // Every other kill falls among requests instead of ends.
+    if (kill % 2 === 0) await untilEnded(stage, first + some, audits);
+    else await until(`${some} answers`, () => answered >= some, { withinMs: startWithinMs, everyMs: 1 });
     const replaced = fleet.crash(0);
     audits.push(await auditWork(stage.db));
     await Promise.all([replaced, asking]);
