@@ -25,3 +25,26 @@ export function askAbout(
     },
   });
 }
+
+export const ingressSecret = 'the-secret-of-the-ingress-0123456789';
+
+/** A request that an ingress asks about. */
+export interface Question {
+  method?: string;
+  /** Path and query. */
+  target: string;
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+/** Asks as an ingress, for clients of which each has an address of its own: failures of one do not count for another. */
+export function createIngress(api: Pick<TestApi, 'internalUrl' | 'internalSecret'>) {
+  let nextAddress = 1;
+  const from = () => `198.51.100.${nextAddress++}`;
+  const ask = ({ method = 'GET', target, key, headers }: Question): Promise<HttpAnswer> => {
+    const authorization = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+    const sent = { 'X-Forwarded-For': from(), ...authorization, ...headers };
+    return askAbout(api, { method, url: `http://x${target}`, headers: sent });
+  };
+  return { from, ask };
+}

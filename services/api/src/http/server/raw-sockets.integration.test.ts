@@ -129,6 +129,13 @@ describe('a request in an unusual form', () => {
     expect(answer).toMatch(/\r\nContent-Type: application\/scim\+json/);
   });
 
+  it('needs a Host in HTTP/1.1, and none in HTTP/1.0', async () => {
+    const head = (version: string) => `GET /v1/me HTTP/${version}\r\n${close}Authorization: Bearer ${secret}\r\n\r\n`;
+    const answer = parse(await sendRaw(viaIpv4, head('1.1')));
+    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'Host', request_id: answer.requestId } } });
+    expect(await sendRaw(viaIpv4, head('1.0'))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('is answered in the order of arrival when several are pipelined', async () => {
     const one = `GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Request-Id: `;
     const key = `Authorization: Bearer ${secret}\r\n`;
