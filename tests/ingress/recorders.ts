@@ -26,10 +26,14 @@ export const grantedHeaders = {
 /** The body of its 429 for a target that ends in `/refused`. */
 export const refusal = '{"error":{"code":"rate_limited"}}';
 
-export async function startIngressWithRecorders(name: IngressName): Promise<RecordedIngress> {
+/** @param answer of the service; by default 200 with a short JSON body */
+export async function startIngressWithRecorders(
+  name: IngressName,
+  answer?: (request: ReadRequest) => string,
+): Promise<RecordedIngress> {
   await using building = new AsyncDisposableStack();
   const asked = building.use(await startUpstream({ answer: judge }));
-  const service = building.use(await startUpstream());
+  const service = building.use(await startUpstream({ ...(answer && { answer }) }));
   const api = [{ port: asked.port, internalPort: asked.port }];
   const front = building.use(await startIngressFront(name, { api, upstreamPort: service.port }));
   const resources = building.move();
