@@ -87,9 +87,9 @@ function pathOfAbsoluteForm(target: string): string {
   return URL.parse(target)?.pathname ?? target;
 }
 
-/** @returns null for a malformed `%…`, and for bytes that are not UTF-8 */
+/** @returns null for a malformed `%…`, and for bytes that are not UTF-8; a character is encoded as a whole or not at all */
 function decodeOnce(rawPath: string): string | null {
-  if (/%(?![0-9a-f]{2})/i.test(rawPath)) return null;
+  if (/%(?![0-9a-f]{2})/i.test(rawPath) || !isUtf8(Buffer.from(rawPath, 'latin1'))) return null;
   const text = rawPath.replace(/%(..)/g, (_, digits: string) => characterOf(digits));
   const bytes = Buffer.from(text, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
