@@ -58,6 +58,9 @@ export interface ExchangeOptions extends TimeLimits {
   monotonic: () => number;
 }
 
+/** Bodies up to this size are sent together with their head where they come together. */
+const maxHeldBytes = 16 * 1_024;
+
 /** Methods for whose body HTTP defines no meaning (RFC 9110, sections 9.3.1, 9.3.2 and 9.3.5). */
 const withoutUsualBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
 
@@ -75,6 +78,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headTimer: NodeJS.Timeout | undefined;
   #wasResent = false;
   #hasHead = false;
+  /** The head, and a small beginning of the body, are held until it is clear whether they are the whole answer. */
+  #isHeadHeld = false;
+  #heldBody: Buffer | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -134,21 +140,30 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#watchIdle();
     response.writeHead(statusCode, headers);
+    this.#isHeadHeld = true;
     response.on('drain', () => this.#controller?.resume());
-    process.nextTick(flushHead, response);
+    process.nextTick(() => this.#flush());
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
-    this.#options.record.bytesOut += chunk.length;
-    if (!this.#options.response.write(chunk)) controller.pause();
+    const { record, response } = this.#options;
+    record.bytesOut += chunk.length;
+    if (this.#isHeadHeld && this.#heldBody === undefined && chunk.length <= maxHeldBytes) this.#heldBody = chunk;
+    else {
+      this.#flush();
+      if (!response.write(chunk)) controller.pause();
+    }
   }
 
   onResponseEnd(): void {
     if (this.#isOver || this.#connection === undefined) return;
     // A body without a length ends with its connection; a connection that was reset says that there was more.
     if (this.#connection.hasFailed) return this.cut();
-    this.#options.response.end();
+    // As text of single bytes, head and body are one write to the socket.
+    if (this.#heldBody !== undefined) this.#options.response.end(this.#heldBody.toString('latin1'), 'latin1');
+    else this.#options.response.end();
+    this.#isHeadHeld = false;
     this.#options.pool.release(this.#connection);
     this.#end('answered');
   }
@@ -165,6 +180,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // What the library refuses to write, it refuses before the first byte.
     else if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') this.#refuse('malformed_request');
     else this.#refuse('upstream_unavailable');
+  }
+
+  /** Sends what was held back in this turn: the head of a stream of events has nothing behind it for now. */
+  #flush(): void {
+    if (!this.#isHeadHeld) return;
+    this.#isHeadHeld = false;
+    const { response } = this.#options;
+    if (this.#heldBody !== undefined) response.write(this.#heldBody);
+    else if (!response.destroyed) response.flushHeaders();
   }
 
   #send(connection: UpstreamConnection): void {
@@ -246,9 +270,4 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #elapsedMs(): number {
     return this.#options.monotonic() - this.#startedAt;
   }
-}
-
-/** Sends a head whose body does not follow at once, as that of a stream of events. */
-function flushHead(response: ServerResponse): void {
-  if (!response.destroyed) response.flushHeaders();
 }
