@@ -51,6 +51,7 @@ describe.each(queueBackends())('examples/consultations, killed at any moment, qu
       withinMs: 60_000,
     });
     const { canceled = 0 } = await countWork(stage.db);
+    expect(canceled).toBe(customer.canceled.length);
     const endedCount = await countEnded(stage);
     expect(endedCount + canceled).toBe(kills * portion);
     const delivered = (rows: { status: string }[]) =>
@@ -97,14 +98,18 @@ async function createCustomer(organization: string, services: readonly ServicePr
       { withinMs: 60_000 },
     );
   };
+  const canceled: string[] = [];
   return {
+    /** What the service said it canceled. */
+    canceled,
     ask: async (number: number) => {
       const area = number % 2 === 0 ? 'consultations' : 'batches';
       const asked = await send(area, `/v1/${area}`, number, JSON.stringify(bodies[area](number)));
       expect(asked.status).toBe(201);
       if (number % 5 !== 0) return;
-      const canceled = await send(area, `/v1/${area}/${asked.body.id}/cancel`, number, undefined);
-      expect([200, 409]).toContain(canceled.status);
+      const answer = await send(area, `/v1/${area}/${asked.body.id}/cancel`, number, undefined);
+      expect([200, 409]).toContain(answer.status);
+      if (answer.status === 200) canceled.push(asked.body.id);
     },
   };
 }

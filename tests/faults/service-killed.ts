@@ -1,6 +1,14 @@
-import { toPublicId } from '@enterprise-api/shared/runtime';
-import { freePort, inParallel, sendRequest, startFleet, until } from '@enterprise-api/testkit';
-import { createTestSigningKey } from '../e2e/identity.ts';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import {
+  type ApiClient,
+  createApiCustomer,
+  freePort,
+  type HttpAnswer,
+  inParallel,
+  startFleet,
+  testKeyRing,
+  until,
+} from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 import { auditWork, countWork, type WorkAudit } from './work-audit.ts';
@@ -16,25 +24,33 @@ export interface ServiceKills {
 const startWithinMs = 60_000;
 
 export async function killService(stores: Stores, size: ServiceKills): Promise<Finding> {
-  const signing = createTestSigningKey();
-  await using stage = await openFaultStage(stores, { IDENTITY_SIGNING_KEYS: signing.setting });
-  const { organizationId } = await stage.subscribe(['/hook']);
-  const [api, worker] = await Promise.all([stage.startApi(), stage.startWorker()]);
   const port = String(await freePort());
+  await using stage = await openFaultStage(stores, {
+    API_UPSTREAMS: `consultations=http://127.0.0.1:${port}`,
+    API_RATE_LIMITS: 'pro=300,business=1200,enterprise=1000000',
+    IDENTITY_SIGNING_KEYS: testKeyRing,
+  });
+  const [api, worker] = await Promise.all([stage.startApi(), stage.startWorker()]);
+  const customer = await createApiCustomer(api);
+  await stage.subscribe(['/hook'], { organizationId: fromPublicId('org', customer.organizationId) ?? '' });
   // A portion is due at the same time, so that the service is busy ending work when it is killed.
   const settings = { API_INTERNAL_URL: api.internalUrl, PORT: port, WORK_MS: '100' };
   await using fleet = await startFleet(1, () => stage.startConsultations(settings));
-  const token = await signing.tokenFor(toPublicId('org', organizationId), 'consultations');
   const audits: WorkAudit[] = [];
   const portion = Math.ceil(size.consultations / size.kills);
   let unanswered = 0;
   for (let kill = 0; kill < size.kills; kill++) {
     const first = kill * portion;
     const numbers = Array.from({ length: Math.min(portion, size.consultations - first) }, (_, index) => first + index);
+    let answered = 0;
     const asking = inParallel(numbers, size.clients, async (number) => {
-      unanswered += await ask(`http://127.0.0.1:${port}`, token, number);
+      unanswered += await ask(customer, number);
+      answered += 1;
     });
-    await untilEnded(stage, first + 1 + Math.floor(Math.random() * numbers.length), audits);
+    const some = 1 + Math.floor(Math.random() * numbers.length);
+    // Every other kill falls among requests instead of ends.
+    if (kill % 2 === 0) await untilEnded(stage, first + some, audits);
+    else await until(`${some} answers`, () => answered >= some, { withinMs: startWithinMs, everyMs: 1 });
     const replaced = fleet.crash(0);
     audits.push(await auditWork(stage.db));
     await Promise.all([replaced, asking]);
@@ -44,27 +60,30 @@ export async function killService(stores: Stores, size: ServiceKills): Promise<F
   audits.push(await auditWork(stage.db));
   await Promise.all([fleet.stop(), worker.stop(), api.stop()]);
   const work = await countWork(stage.db);
-  const figures = { consultations: size.consultations, kills: fleet.kills.length, 'without an answer': unanswered };
+  const figures = {
+    consultations: size.consultations,
+    kills: fleet.kills.length,
+    'answers other than 201': unanswered,
+  };
   return await conclude(stage, size.consultations, figures, checksOf(size, audits, work));
 }
 
-/** A client that gets no answer asks again with the same Idempotency-Key. @returns how often it got none */
-async function ask(url: string, token: string, number: number): Promise<number> {
-  const headers = {
-    'x-identity-token': token,
-    'content-type': 'application/json',
-    'idempotency-key': `consultation-${number}`,
-  };
-  const body = JSON.stringify({ question: 'Is it plausible?', fail: number % 5 === 0 });
+/**
+ * Through the API, which answers 502 while the service is away. A client that is not answered 201 asks again with the same
+ * Idempotency-Key.
+ *
+ * @returns how often it was not
+ */
+async function ask({ call }: Pick<ApiClient, 'call'>, number: number): Promise<number> {
+  const body = { question: 'Is it plausible?', fail: number % 5 === 0 };
+  const key = { 'idempotency-key': `consultation-${number}` };
   let tries = 0;
-  await until(
-    `the answer to consultation ${number}`,
-    () => {
-      tries += 1;
-      return sendRequest({ method: 'POST', url: `${url}/v1/consultations`, headers, body });
-    },
-    { holds: ({ status }) => status === 201, withinMs: startWithinMs },
-  );
+  const again = () => {
+    tries += 1;
+    return call('POST', '/v1/consultations', body, key);
+  };
+  const options = { holds: ({ status }: HttpAnswer) => status === 201, withinMs: startWithinMs, everyMs: 100 };
+  await until(`the answer to consultation ${number}`, again, options);
   return tries - 1;
 }
 

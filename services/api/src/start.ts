@@ -111,10 +111,10 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const parts = { ...foundation, ...opened, ...built };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
-  const door = buildDoor(parts);
-  const internalApp = buildInternalApp(parts, door, openEventProducer(foundation, opened, metrics.eventsNotified));
+  const checks = buildChecks(parts);
+  const internalApp = buildInternalApp(parts, checks, openEventProducer(foundation, opened, metrics.eventsNotified));
   const forwarder = openForwarder(foundation, parts);
-  const publicApp = buildPublicApp(parts, door, forwarder);
+  const publicApp = buildPublicApp(parts, checks, forwarder);
   const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
   const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
   const internal = await listen(internalApp, internalPlace);
@@ -139,7 +139,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
 }
 
 /** What every request with an API key passes, on the public listener and by forward authentication. */
-function buildDoor(parts: Parts) {
+function buildChecks(parts: Parts) {
   const { config, db, log, clock, keyCache } = parts;
   const failures = createFailureLimit(config.authFailuresPerMinute, clock);
   const successes = createRecentSuccesses(clock);
@@ -157,9 +157,9 @@ function buildDoor(parts: Parts) {
     addressOf: createClientAddressOf(config.trustedProxies, createForwardedForWarning(log)),
   };
 }
-type Door = ReturnType<typeof buildDoor>;
+type Checks = ReturnType<typeof buildChecks>;
 
-function buildPublicApp(parts: Parts, { judge, table, addressOf }: Door, forwarder: Forwarder) {
+function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwarder: Forwarder) {
   const { config, log, databaseHealth, life } = parts;
   const { withDatabaseCheck } = databaseHealth;
   return createPublicApp({
@@ -183,13 +183,13 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Door, forward
   });
 }
 
-function buildInternalApp(parts: Parts, door: Door, producer: BatchedProducer) {
+function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
   const { internalSecrets: service, authorizeSecrets: ingress } = parts.config;
   const secrets = createInternalSecrets({ service, ingress });
   return createInternalApp({
     log: parts.log,
     secrets,
-    authorize: createAuthorize({ ...door, tokenFor: parts.identityTokens.tokenFor }),
+    authorize: createAuthorize({ ...checks, tokenFor: parts.identityTokens.tokenFor }),
     requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
     api: {

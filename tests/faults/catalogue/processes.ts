@@ -93,7 +93,7 @@ export const processes = {
     promise: 'R18',
     what: 'an internal service killed with -9 while its work ends',
     backends: 'both',
-    short: (stores) => killService(stores, { kills: 3, consultations: 75, clients: 8, settleWithinMs: minutes(1) }),
+    short: (stores) => killService(stores, { kills: 2, consultations: 50, clients: 8, settleWithinMs: minutes(1) }),
     full: (stores) => killService(stores, { kills: 20, consultations: 500, clients: 8, settleWithinMs: minutes(2) }),
   },
 } as const satisfies Record<string, Campaign>;

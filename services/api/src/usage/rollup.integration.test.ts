@@ -2,6 +2,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { insertOrganization, insertWebhook, openTestDatabase, until, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { restartDelivery } from '../redelivery/queries.ts';
 import {
   countedHours,
   countNaively,
@@ -86,6 +87,30 @@ describe('the counting of closed hours', () => {
     await insertAttemptAt(db, delivery, at + minute, at + 3 * hourMs + minute);
     await countAll();
     expect(await countedHours(db)).toEqual([hour(at, 1, 1, 0), hour(at + 3 * hourMs, 1, 0, 1)]);
+  });
+
+  it('counts each attempt that delivered once and in its hour, when its delivery is sent again before or after', async () => {
+    const at = begin;
+    const deliver = async () => {
+      const delivery = await insertDeliveryAt(db, await insertEventAt(db, organizationId, at), webhookId, at);
+      await deliverAt(db, delivery, at + minute, at + minute);
+      return delivery;
+    };
+    const sendAgain = async (delivery: string) => {
+      await db.transaction().execute((trx) => restartDelivery(trx, organizationId, delivery));
+      await deliverAt(db, delivery, at + 3 * hourMs, at + 3 * hourMs);
+    };
+    const before = await deliver();
+    const after = await deliver();
+    await sendAgain(before);
+    await untilComplete(db);
+    await createSpanCounter(db, 2 * hourMs)();
+    expect(await countedHours(db)).toEqual([hour(at, 2, 2, 2)]);
+    await sendAgain(after);
+    await countAll();
+    const expected = [hour(at, 2, 2, 2), hour(at + 3 * hourMs, 0, 0, 2)];
+    expect(await countedHours(db)).toEqual(expected);
+    expect(await countNaively(db)).toEqual(expected);
   });
 
   it('counts attempts from before their rows had a time in the hour of their start', async () => {

@@ -37,6 +37,7 @@ describe('a request target', () => {
     ['a control character', '/v1/\tme', '/v1/me\x7f', '/v1/me\x00', '/v1/\xc2\x85'],
     ['an encoded control character', '/v1/%00', '/v1/me%0d%0a', '/v1/%7F', '/v1/%C2%85', '/v1/%1b'],
     ['bytes that are not UTF-8', '/v1/%ff', '/v1/%C3', '/v1/\xff', '/v1/%c0%ae%c0%ae', '/v1/%ed%a0%80', '/v1/%C3(x'],
+    ['a character of raw and encoded bytes', '/v1/\xc2%a0', '/v1/%c2\xa0', '/v1/\xe2%82\xac'],
     ['a malformed percent-encoding', '/%', '/v1/%zz', '/v1/%2', '/v1/100%', '/v1/%u002e'],
     ['a space', '/v1/a b', ' /v1', '/v1/me '],
     ['no slash in front', '', '?', '?x', 'v1/me', 'http://x/v1/me', 'HTTPS://x', '*/', 'x:', '.'],

@@ -87,9 +87,12 @@ function pathOfAbsoluteForm(target: string): string {
   return URL.parse(target)?.pathname ?? target;
 }
 
-/** @returns null for a malformed `%…`, and for bytes that are not UTF-8 */
+/**
+ * @returns null for a malformed `%…`, and for bytes that are not UTF-8: also where raw and encoded bytes make one character
+ *   together, which decoders read in different ways
+ */
 function decodeOnce(rawPath: string): string | null {
-  if (/%(?![0-9a-f]{2})/i.test(rawPath)) return null;
+  if (/%(?![0-9a-f]{2})/i.test(rawPath) || !isUtf8(Buffer.from(rawPath, 'latin1'))) return null;
   const text = rawPath.replace(/%(..)/g, (_, digits: string) => characterOf(digits));
   const bytes = Buffer.from(text, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
