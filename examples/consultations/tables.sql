@@ -1,4 +1,6 @@
 -- In the ledger's database, so that one transaction holds our rows and the event; in a schema of our own.
+-- Of several processes that start at once, one creates them and the others wait: "if not exists" alone can fail then.
+select pg_advisory_xact_lock(hashtext('consultations'));
 create schema if not exists consultations;
 
 create table if not exists consultations.work (

@@ -108,6 +108,7 @@ describe('an outcome', () => {
       round: 0,
       superseded: false,
       manual: true,
+      recorded_at: expect.any(Date),
       started_at: outcome.startedAt,
       duration_ms: 12,
       status_code: 200,
