@@ -187,7 +187,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isHeadHeld) return;
     this.#isHeadHeld = false;
     const { response } = this.#options;
-    if (this.#heldBody !== undefined) response.write(this.#heldBody);
+    const beginning = this.#heldBody;
+    this.#heldBody = undefined;
+    if (beginning !== undefined) response.write(beginning);
     else if (!response.destroyed) response.flushHeaders();
   }
 

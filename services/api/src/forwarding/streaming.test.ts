@@ -58,6 +58,29 @@ describe('a body', () => {
   });
 
   it.each([
+    ['by its length', 'Content-Length: 7', 'begin', 'ed', /\r\n\r\nbegined$/],
+    [
+      'in chunks',
+      'Transfer-Encoding: chunked',
+      '5\r\nbegin\r\n',
+      '2\r\ned\r\n0\r\n\r\n',
+      /\r\n\r\n5\r\nbegin\r\n2\r\ned\r\n0\r\n\r\n$/,
+    ],
+  ])(
+    'that begins in the same packet as its head and ends later arrives once, framed %s',
+    async (_, framing, begin, end, whole) => {
+      await start();
+      const client = fixture.send(get('Connection: close'));
+      const { socket } = await fixture.upstream.awaitRequest(/\r\n\r\n$/);
+      socket.write(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n${begin}`);
+      await client.awaitText(/begin/);
+      socket.write(end);
+      expect(await client.awaitClose()).toMatch(whole);
+      expect(fixture.contexts[0]).toMatchObject({ bytesOut: 7 });
+    },
+  );
+
+  it.each([
     ['HEAD', requestText('HEAD'), 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n', /\r\nContent-Length: 99\r\n/],
     ['a 204', get(), 'HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n', /^HTTP\/1\.1 204(?!.*content-length)/is],
     ['a 304', get(), 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 99\r\n\r\n', /^HTTP\/1\.1 304/],
