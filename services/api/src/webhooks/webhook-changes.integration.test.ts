@@ -152,7 +152,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     const deleted = await api.createWebhook(key);
     await api.call('delete', `/v1/webhooks/${deleted.id}`, key).expect(204);
     const bodies = [];
-    for (const id of [unknownId, 'whk_1', '..%2f', deleted.id, foreign.id]) {
+    for (const id of [unknownId, 'whk_1', 'whk%5f1', deleted.id, foreign.id]) {
       const call = api.call(method, `/v1/webhooks/${id}`, key).set('X-Request-Id', 'same').send({ enabled: true });
       bodies.push((await call.expect(404)).body);
     }
