@@ -35,13 +35,12 @@ export interface FeatureParts {
 
 /** The features of `/v1`. */
 export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
-  const cursors = createCursors(config.keyRing);
-  const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
+  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db });
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
-    ...webhookRoutes(webhookService({ config, db })),
+    ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...deliveryRoutes(createDeliveryService({ db, cursors })),
+    ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
     ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
@@ -58,12 +57,11 @@ export function internalRoutes(
   { config, db, metrics, identityTokens }: InternalFeatureParts,
   { emit }: Pick<BatchedProducer, 'emit'>,
 ) {
-  const cursors = createCursors(config.keyRing);
+  const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
   const organizations = createOrganizationService({ db, cursors });
-  const deliveries = createDeliveryService({ db, cursors });
   return [
     ...organizationRoutes(organizations),
-    ...historyRoutes({ organizations, webhooks: webhookService({ config, db }), deliveries }),
+    ...historyRoutes({ organizations, webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
@@ -75,11 +73,15 @@ export function internalRoutes(
   ];
 }
 
-function webhookService({ config, db }: Pick<FeatureParts, 'config' | 'db'>) {
-  return createWebhookService({
-    db,
-    secretBox: createSecretBox(config.keyRing),
-    addressPolicy: createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs }),
-    cursors: createCursors(config.keyRing),
-  });
+/** What features of both listeners are built from. */
+function createSharedParts({ config, db }: Pick<FeatureParts, 'config' | 'db'>) {
+  const cursors = createCursors(config.keyRing);
+  const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
+  const secretBox = createSecretBox(config.keyRing);
+  return {
+    cursors,
+    addressPolicy,
+    webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
+    deliveries: createDeliveryService({ db, cursors }),
+  };
 }

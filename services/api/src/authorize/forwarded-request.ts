@@ -1,6 +1,6 @@
 import { type IncomingMessage, METHODS } from 'node:http';
 import { type RequiredScope, scopeNames } from '@enterprise-api/shared/contracts';
-import { invalid, isProblem, type Problem, problem } from '../core/problem.ts';
+import { invalidHeader, isProblem, type Problem, problem } from '../core/problem.ts';
 import { isApiPath, type RequestTarget, readTarget } from '../http/parsing/request-target.ts';
 
 /** The request that an ingress asks about. */
@@ -27,7 +27,7 @@ export function readForwardedRequest(headers: Headers): ForwardedRequest | Probl
   const uri = oneOf(headers, 'X-Forwarded-Uri', 'X-Original-URI');
   if (isProblem(uri)) return uri;
   const repeats = headers['x-authorize-repeat'] ?? [];
-  if (repeats.length > 1) return wrongHeader('X-Authorize-Repeat', 'must be given once');
+  if (repeats.length > 1) return invalidHeader('X-Authorize-Repeat', 'must be given once');
   const target = readTarget(uri);
   const isOthers = target.refusal === null && !isApiPath(target.path);
   const requiredScope = isOthers ? readScope(headers['x-required-scope']) : null;
@@ -39,8 +39,8 @@ export function readForwardedRequest(headers: Headers): ForwardedRequest | Probl
 function oneOf(headers: Headers, name: string, fallback: string): string | Problem {
   const values = headers[name.toLowerCase()] ?? headers[fallback.toLowerCase()] ?? [];
   const [value = ''] = values;
-  if (value === '') return wrongHeader(name, 'is required');
-  return values.length === 1 ? value : wrongHeader(name, 'must be given once');
+  if (value === '') return invalidHeader(name, 'is required');
+  return values.length === 1 ? value : invalidHeader(name, 'must be given once');
 }
 
 const methods: ReadonlySet<string> = new Set(METHODS);
@@ -48,9 +48,5 @@ const scopes: ReadonlySet<string> = new Set(scopeNames.filter((scope) => scope !
 
 function readScope([scope = '', ...more]: readonly string[] = []): RequiredScope | Problem {
   if (scopes.has(scope) && more.length === 0) return scope as RequiredScope;
-  return wrongHeader('X-Required-Scope', 'must name one scope, because the path is not one of the API');
-}
-
-function wrongHeader(path: string, message: string): Problem {
-  return invalid([{ location: 'header', path, code: 'invalid_value', message }]);
+  return invalidHeader('X-Required-Scope', 'must name one scope, because the path is not one of the API');
 }

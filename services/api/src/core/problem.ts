@@ -35,6 +35,11 @@ export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'vali
   return problem(code, { param, message, details });
 }
 
+/** A request with a header whose value cannot be accepted. */
+export function invalidHeader(name: string, message: string): Problem {
+  return invalid([{ location: 'header', path: name, code: 'invalid_value', message }]);
+}
+
 const realm = 'Bearer realm="enterprise-api"';
 
 /** `WWW-Authenticate` of a 401. A request without any credentials gets no error code (RFC 6750, section 3). */

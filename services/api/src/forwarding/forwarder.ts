@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
-import { invalid, type Problem, problem } from '../core/problem.ts';
+import { invalidHeader, type Problem, problem } from '../core/problem.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
 import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';
 import { identityHeaders } from '../identity/identity-headers.ts';
@@ -80,7 +80,6 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       const permit = `${call.area} ${call.key.organization.id}`;
       if (!enter(permit)) {
         options.onEnd?.(call.area, 'rate_limited');
-        call.context.isRefused = true;
         const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
         return problem('rate_limited', { message, retryAfterSeconds: 1 });
       }
@@ -135,14 +134,12 @@ function becomesCurrent(request: IncomingMessage, response: ServerResponse): Pro
 function refuseHead(request: IncomingMessage, maxBodyBytes: number): Problem | null {
   const { upgrade, 'transfer-encoding': coding } = request.headers;
   if (upgrade !== undefined) {
-    const message = 'is not supported';
-    return invalid([{ location: 'header', path: 'Upgrade', code: 'invalid_value', message }]);
+    return invalidHeader('Upgrade', 'is not supported');
   }
   // Other codings, and chunks in HTTP/1.0, are read differently by different servers: where one sees the end of the
   // body, another sees the next request.
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) {
-    const message = 'must be chunked, in HTTP/1.1';
-    return invalid([{ location: 'header', path: 'Transfer-Encoding', code: 'invalid_value', message }]);
+    return invalidHeader('Transfer-Encoding', 'must be chunked, in HTTP/1.1');
   }
   return declaredLength(request) > maxBodyBytes ? problem('payload_too_large') : null;
 }

@@ -5,6 +5,7 @@ import {
   listWebhooksQuerySchema,
   webhookSchema,
 } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import { isProblem } from '../core/problem.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
@@ -20,6 +21,13 @@ export interface HistoryRouteOptions {
 
 /** What internal callers may read of an organization: its webhooks and deliveries, as the organization itself sees them. */
 export function historyRoutes({ organizations, webhooks, deliveries }: HistoryRouteOptions): Route<InternalAccess>[] {
+  /** Makes a handler that lists what an organization has; 404 when there is no such organization. */
+  const listOf =
+    <Query, Listed>(list: (organizationId: Uuid, query: Query) => Promise<Listed>) =>
+    async ({ ids, query }: { ids: { id: Uuid }; query: Query }) => {
+      const organization = await organizations.get(ids.id);
+      return isProblem(organization) ? organization : list(ids.id, query);
+    };
   return [
     defineRoute({
       method: 'GET',
@@ -30,10 +38,7 @@ export function historyRoutes({ organizations, webhooks, deliveries }: HistoryRo
       query: listWebhooksQuerySchema,
       status: 200,
       response: listSchema(webhookSchema),
-      handle: async ({ ids, query }) => {
-        const organization = await organizations.get(ids.id);
-        return isProblem(organization) ? organization : webhooks.list(ids.id, query);
-      },
+      handle: listOf(webhooks.list),
     }),
     defineRoute({
       method: 'GET',
@@ -44,10 +49,7 @@ export function historyRoutes({ organizations, webhooks, deliveries }: HistoryRo
       query: listDeliveriesQuerySchema,
       status: 200,
       response: listSchema(deliverySchema),
-      handle: async ({ ids, query }) => {
-        const organization = await organizations.get(ids.id);
-        return isProblem(organization) ? organization : deliveries.list(ids.id, query);
-      },
+      handle: listOf(deliveries.list),
     }),
   ];
 }

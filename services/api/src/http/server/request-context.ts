@@ -27,7 +27,7 @@ export interface RequestContext {
   route: string;
   /** What the request is counted under once its key is known; undefined for a path of neither an area nor the API. */
   area?: UsageArea | undefined;
-  /** Whether its key was known, and refused: 403 or 429. */
+  /** Whether the checks of its head refused a known key: 403 or 429. */
   isRefused?: boolean;
   organizationId?: Uuid;
   keyId?: Uuid;
