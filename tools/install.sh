@@ -29,16 +29,18 @@ fi
 trap 'rm -f "$lock"' EXIT
 
 # A person must see that the installation is alive: seconds on a terminal, else a line every 10 s for a log.
+show() {
+  if [ -t 1 ]; then
+    printf '\rInstalling packages (about a minute, once) … %d s' "$1"
+  elif [ "$(($1 % 10))" -eq 0 ]; then
+    echo "Installing packages (about a minute, once) … $1 s"
+  fi
+}
 progress() {
   seconds=0
-  while kill -0 "$$" 2>/dev/null; do
-    if [ -t 1 ]; then
-      printf '\rInstalling packages (about a minute, once) … %d s' "$seconds"
-    elif [ "$((seconds % 10))" -eq 0 ]; then
-      echo "Installing packages (about a minute, once) … $seconds s"
-    fi
-    sleep 1
+  while sleep 1 && kill -0 "$$" 2>/dev/null; do
     seconds=$((seconds + 1))
+    show "$seconds"
   done
 }
 
@@ -58,6 +60,7 @@ stop() {
 }
 
 set -m 2>/dev/null || true
+show 0
 progress &
 printer=$!
 # Without the two --include, NODE_ENV=production or a user's npmrc would leave out packages that this project runs.
