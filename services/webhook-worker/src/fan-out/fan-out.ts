@@ -3,7 +3,8 @@ import { type Clock, createLoop, type Loop, uuidTimeMs } from '@enterprise-api/s
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Capacity } from '../pipeline/types.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { type ApartOptions, fanOutApart, isRefusedRow, type ParkedEvent, retryParkedEvents } from './parked-events.ts';
+import { type ApartOptions, fanOutApart, isRefusedRow, retryParkedEvents } from './parked-events.ts';
+import type { ParkedEvent } from './parked-queries.ts';
 import {
   type FannedOut,
   type FanOutSettings,

@@ -1,9 +1,6 @@
-import type { Database, Row } from '@enterprise-api/shared/ledger';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { backoffMs, createLoop, type Loop, type Uuid } from '@enterprise-api/shared/runtime';
-import { sql } from 'kysely';
-
-/** An event whose deliveries PostgreSQL refuses. */
-export type ParkedEvent = Pick<Row<'parked_events'>, 'event_id' | 'organization_id' | 'reason' | 'failures'>;
+import { findDueParkedEvents, makeParkedEventsDue, type ParkedEvent, park, unpark } from './parked-queries.ts';
 
 export interface ApartOptions {
   db: Database;
@@ -38,24 +35,16 @@ export async function fanOutApart(options: ApartOptions, eventIds: readonly Uuid
     await options.fanOut(eventIds);
   } catch (error) {
     if (!isRefusedRow(error)) throw error;
-    if (eventIds.length === 1) return await park(options, only, error, failures + 1);
+    if (eventIds.length === 1) return await parkRefused(options, only, error, failures + 1);
     const middle = Math.ceil(eventIds.length / 2);
     await fanOutApart(options, eventIds.slice(0, middle), failures);
     await fanOutApart(options, eventIds.slice(middle), failures);
   }
 }
 
-async function park({ db, onParked }: ApartOptions, eventId: Uuid, error: Error, failures: number): Promise<void> {
-  const retryAfterSeconds = backoffMs(failures, backoff) / 1_000;
-  const { rows } = await sql<ParkedEvent>`
-    with removed as (delete from outbox where event_id = ${eventId} returning event_id, organization_id, created_at)
-    insert into parked_events (event_id, organization_id, created_at, reason, failures, retry_at)
-    select event_id, organization_id, created_at, ${reasonOf(error)}, ${failures},
-           clock_timestamp() + make_interval(secs => ${retryAfterSeconds})
-    from removed
-    on conflict (event_id) do nothing
-    returning event_id, organization_id, reason, failures`.execute(db);
-  for (const event of rows) onParked(event);
+async function parkRefused({ db, onParked }: ApartOptions, eventId: Uuid, error: Error, failures: number) {
+  const event = await park(db, eventId, reasonOf(error), failures, backoffMs(failures, backoff));
+  if (event !== null) onParked(event);
 }
 
 /** The SQLSTATE and the name of what refused the row. PostgreSQL's message and detail may show values of the row. */
@@ -64,38 +53,21 @@ function reasonOf(error: Error): string {
   return [code, constraint ?? table].filter((part) => part !== undefined).join(' ');
 }
 
-/** Back into the outbox, as old as it was. @returns how often it had failed; null when another process has taken it */
-async function unpark(db: Database, eventId: Uuid): Promise<number | null> {
-  const { rows } = await sql<{ failures: number }>`
-    with removed as (delete from parked_events where event_id = ${eventId} returning *),
-    restored as (insert into outbox (event_id, organization_id, created_at)
-      select event_id, organization_id, created_at from removed on conflict do nothing)
-    select failures from removed`.execute(db);
-  return rows[0]?.failures ?? null;
-}
-
 /** Tries parked events again. Once one of them goes, all of them are due: what refused them may have been the same. */
 export async function retryParkedEvents(options: ApartOptions): Promise<void> {
   const { db } = options;
-  const due = await db
-    .selectFrom('parked_events')
-    .select('event_id')
-    .where('retry_at', '<=', sql<Date>`clock_timestamp()`)
-    .orderBy('event_id')
-    .limit(retriesPerRun)
-    .execute();
   let fannedOut = 0;
   const onParked = (event: ParkedEvent) => {
     fannedOut -= 1;
     options.onParked(event);
   };
-  for (const { event_id } of due) {
-    const failures = await unpark(db, event_id);
+  for (const eventId of await findDueParkedEvents(db, retriesPerRun)) {
+    const failures = await unpark(db, eventId);
     if (failures === null) continue;
     fannedOut += 1;
-    await fanOutApart({ ...options, onParked }, [event_id], failures);
+    await fanOutApart({ ...options, onParked }, [eventId], failures);
   }
-  if (fannedOut > 0) await sql`update parked_events set retry_at = clock_timestamp()`.execute(db);
+  if (fannedOut > 0) await makeParkedEventsDue(db);
 }
 
 /** Tries parked events again every 30 s. Every process does so; each event is taken by one of them. */

@@ -1,6 +1,6 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { FanOut } from '../fan-out/fan-out.ts';
-import type { ParkedEvent } from '../fan-out/parked-events.ts';
+import type { ParkedEvent } from '../fan-out/parked-queries.ts';
 import { plenty } from './ledger.ts';
 
 /** The fan-out of a process with so much free capacity. Time passes when a test says so. */
