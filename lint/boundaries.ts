@@ -35,7 +35,8 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['*', '!./*.ts'],
-    message: 'The verifier runs in every runtime, edge and browsers included: it imports nothing, also no Node.js module.',
+    message:
+      'The verifier runs in every runtime, edge and browsers included: it imports nothing, also no Node.js module.',
     files: ['packages/sdk/src/webhooks/**'],
     allowedIn: tests,
   },
