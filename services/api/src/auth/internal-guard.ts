@@ -35,7 +35,7 @@ export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {
 }
 
 /** Who holds a secret of the internal listener. */
-export interface SecretHolder {
+interface SecretHolder {
   readonly role: InternalRole;
   readonly access: InternalAccess;
 }
