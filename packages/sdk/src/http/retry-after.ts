@@ -8,6 +8,6 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   // Date.parse accepts far more than the dates of HTTP: it reads `1.5` as a day in 2001.
-  const date = / GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  const date = text.endsWith(' GMT') ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }

@@ -36,8 +36,7 @@ export function pathOf(parts: TemplateStringsArray, ...ids: readonly string[]): 
 
 function isRewritten(path: string): boolean {
   const [beforeQuery = ''] = path.split('?');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the URL standard removes some of them
-  return /[\\#\x00-\x20\x7f]/.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(beforeQuery);
+  return /[\\#\s]|\p{Cc}/u.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(beforeQuery);
 }
 
 function textOf(value: string | number | boolean | Date): string {

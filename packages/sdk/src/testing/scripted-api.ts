@@ -21,11 +21,15 @@ export interface ScriptedApi extends AsyncDisposable {
 
 export async function startScriptedApi(...steps: [Step, ...Step[]]): Promise<ScriptedApi> {
   const requests: SeenRequest[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request;
     const seen = { method, url, headers, body: await text(request) };
     const step = steps[Math.min(requests.push(seen), steps.length) - 1] as Step;
     step(response, seen);
+  };
+  const server = createServer((request, response) => {
+    // A client that leaves ends the exchange.
+    answer(request, response).catch(() => response.destroy());
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
