@@ -44,6 +44,7 @@ import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
+import { createDocument } from './openapi/document.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
 import { openUsage } from './usage/open-usage.ts';
@@ -165,6 +166,7 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
   return createPublicApp({
     log,
     requestContext: requestContextOptions('public', parts),
+    document: createDocument('public', table.routes),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     api: {
       table,
@@ -184,6 +186,7 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
 }
 
 function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
+  const table = createRouteTable(internalRoutes(parts, producer));
   const { internalSecrets: service, authorizeSecrets: ingress } = parts.config;
   const secrets = createInternalSecrets({ service, ingress });
   return createInternalApp({
@@ -192,8 +195,9 @@ function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProduce
     authorize: createAuthorize({ ...checks, tokenFor: parts.identityTokens.tokenFor }),
     requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
+    document: createDocument('internal', table.routes),
     api: {
-      table: createRouteTable(internalRoutes(parts, producer)),
+      table,
       guard: createInternalGuard(secrets),
       body: internalBody,
       actorOf: () => 'internal',
