@@ -26,7 +26,7 @@ interface CommonOptions {
 
 /** The public listener: `/v1`, `/scim/v2`, the probes, and the OpenAPI document. */
 export function createPublicApp(
-  options: CommonOptions & { probes: ProbeOptions; document: JsonObject; api: ServeOptions<Principal> },
+  options: CommonOptions & { probes: ProbeOptions; document: () => JsonObject; api: ServeOptions<Principal> },
 ): Express {
   const app = bareApp(options);
   app.use(judgedByDecodedPath(serveRoutes(options.api)));
@@ -41,7 +41,7 @@ export function createInternalApp(
     registry: Registry;
     authorize: Authorize;
     secrets: InternalSecrets;
-    document: JsonObject;
+    document: () => JsonObject;
     api: ServeOptions<InternalAccess>;
   },
 ): Express {

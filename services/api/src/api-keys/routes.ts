@@ -24,6 +24,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       errors: [],
       scope: null,
       ids: { id: 'org' },
+      exists: ({ ids, trx }) => apiKeys.organizationExists(trx, ids.id),
       body: createApiKeySchema,
       status: 201,
       response: createdApiKeySchema,

@@ -12,15 +12,15 @@ export type CheckedRoute = Pick<
 const keyChecks = ['unauthorized', 'ip_not_allowed', 'plan_no_api_access', 'rate_limited'] as const;
 
 /** Whether requests to the route may carry an `Idempotency-Key`. */
-export function isIdempotent({ method }: Pick<CheckedRoute, 'method'>, listener: Listener): boolean {
-  return listener === 'public' && method === 'POST';
+export function isIdempotent({ method }: Pick<CheckedRoute, 'method'>): boolean {
+  return method === 'POST';
 }
 
 /** The codes of every error that a route answers with, in the order of the catalogue. */
 export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode[] {
   const found = new Set<ErrorCode>([
     ...(route.caller === 'anyone' ? [] : checksOfCaller(route, listener)),
-    ...checksOfInput(route, listener),
+    ...checksOfInput(route),
     ...route.errors,
     'internal_error',
     'service_unavailable',
@@ -50,14 +50,14 @@ function checksOfCaller({ scope }: CheckedRoute, listener: Listener): readonly E
   return scope === null ? keyChecks : [...keyChecks, 'forbidden_scope'];
 }
 
-function checksOfInput(route: CheckedRoute, listener: Listener): ErrorCode[] {
+function checksOfInput(route: CheckedRoute): ErrorCode[] {
   const { method, ids, query, ifMatch } = route;
   const codes: ErrorCode[] = ['validation_failed', 'malformed_request'];
   if (method !== 'GET') codes.push('request_timeout', 'unsupported_media_type', 'payload_too_large', 'invalid_json');
   if (query !== undefined && hasCursor(query)) codes.push('invalid_cursor');
   if (Object.keys(ids).length > 0) codes.push('not_found');
   if (ifMatch) codes.push('precondition_failed');
-  if (isIdempotent(route, listener)) codes.push('idempotency_in_progress', 'idempotency_key_reused');
+  if (isIdempotent(route)) codes.push('idempotency_in_progress', 'idempotency_key_reused');
   return codes;
 }
 

@@ -46,7 +46,7 @@ function successOf<Access>(route: Route<Access>, { listener, schemas }: Operatio
     ...facts,
     status,
     location: location !== undefined,
-    idempotent: isIdempotent(route, listener),
+    idempotent: isIdempotent(route),
   });
   const success = {
     description: successTexts[status],

@@ -42,9 +42,9 @@ type Described = Pick<Route<never>, 'method' | 'caller' | 'ids' | 'query' | 'ifM
 /** The parameters of a route: ids of its path, its query, and the headers that it reads. */
 export function parametersOf(route: Described, listener: Listener, schemas: Schemas): JsonObject[] {
   const { method, caller, ids, query, ifMatch, etag } = route;
-  const readsActor = listener === 'internal' && caller === 'authenticated' && method !== 'GET';
+  const readsActor = listener === 'internal' && caller !== 'anyone' && method !== 'GET';
   const headers = [
-    ...(isIdempotent(route, listener) ? ['IdempotencyKey'] : []),
+    ...(isIdempotent(route) ? ['IdempotencyKey'] : []),
     ...(ifMatch ? ['IfMatch'] : []),
     ...(etag && method === 'GET' ? ['IfNoneMatch'] : []),
     ...(readsActor ? ['Actor'] : []),

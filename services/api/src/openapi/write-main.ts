@@ -23,7 +23,8 @@ function bothTables() {
   const parts = { config: parsed.config, db: undefined as never, databaseClock: createDatabaseClock(systemClock) };
   const more = { metrics: { event: () => undefined }, identityTokens: { publicKeys: [] } };
   const emit = () => Promise.reject(new Error('no event is emitted here'));
-  return { public: publicRoutes(parts), internal: internalRoutes({ ...parts, ...more }, { emit }) };
+  const producer = { emit, emitWithin: emit };
+  return { public: publicRoutes(parts), internal: internalRoutes({ ...parts, ...more }, producer) };
 }
 
 function main(onlyCheck: boolean): void {
