@@ -74,7 +74,8 @@ function tidy(value: Json): Json {
   if (Array.isArray(value)) return value.map(tidy);
   if (typeof value !== 'object' || value === null) return value;
   const { $ref, [inexpressibleMark]: type, ...rest } = value as JsonObject;
-  if (type !== undefined) throw new Error(`OpenAPI: a schema of type "${type as string}" needs \`jsonSchema\` in its meta.`);
+  if (type !== undefined)
+    throw new Error(`OpenAPI: a schema of type "${type as string}" needs \`jsonSchema\` in its meta.`);
   const entries = Object.entries(rest).map(([name, part]) => [name, tidy(part as Json)] as const);
   const tidied = joinNull(Object.fromEntries(entries));
   return typeof $ref === 'string' ? { $ref: $ref.replace('#/$defs/', '#/components/schemas/'), ...tidied } : tidied;
