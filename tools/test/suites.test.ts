@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeMissing } from './missing-programs.ts';
-import { needPostgres, redisUse, usesIngress } from './suites.ts';
+import { needPostgres, redisUse, usesBrowser, usesIngress } from './suites.ts';
 import { totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -22,6 +22,16 @@ describe('usesIngress', () => {
     ["import { startUpstream } from '@enterprise-api/testkit';", false],
   ])('%s → %s', (source, uses) => {
     expect(usesIngress(source)).toBe(uses);
+  });
+});
+
+describe('usesBrowser', () => {
+  it.each([
+    ['browser = await startBrowser();', true],
+    ['stage = await openBrowserStage();', true],
+    ["import { findChromium } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesBrowser(source)).toBe(uses);
   });
 });
 

@@ -9,13 +9,15 @@ export interface Suite {
   readonly redis: RedisUse;
   /** Whether it starts nginx and Caddy. */
   readonly ingress: boolean;
+  /** Whether it starts a browser. */
+  readonly browser: boolean;
 }
 
 /** Reads what these test files need. Unit tests need nothing, whatever names they mention. */
 export function readSuites(files: readonly string[]): Suite[] {
   return files.map((file) => {
     const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
-    return { file, redis: redisUse(source), ingress: usesIngress(source) };
+    return { file, redis: redisUse(source), ingress: usesIngress(source), browser: usesBrowser(source) };
   });
 }
 
@@ -31,6 +33,11 @@ export function redisUse(source: string): RedisUse {
 /** A suite that needs nginx and Caddy calls `startIngress`, or a helper like `openIngressStage`, which does. */
 export function usesIngress(source: string): boolean {
   return /\b(start|open)Ingress\w*\(/.test(source);
+}
+
+/** A suite that needs Chromium calls `startBrowser`, or a helper like `openBrowserStage`, which does. */
+export function usesBrowser(source: string): boolean {
+  return /\b(start|open)Browser\w*\(/.test(source);
 }
 
 /** Whether any of these files needs PostgreSQL. Unit tests need nothing but Node. */
