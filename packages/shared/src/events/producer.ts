@@ -14,8 +14,8 @@ export interface Emission {
   events: EmittedEvent[];
   /**
    * Wakes the workers. Call it after the commit: within 200 ms it resolves, whether or not the queue answers, and it
-   * never rejects. Without the call, or before the commit, the events are delivered two to three seconds later: workers
-   * look at the outbox once a second.
+   * never rejects. Without the call, or before the commit, workers find the events within 2 s: they look at the outbox
+   * once a second.
    */
   notify: () => Promise<void>;
 }
