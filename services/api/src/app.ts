@@ -10,6 +10,7 @@ import { authorizePath, authorizeRoute } from './http/server/authorize-route.ts'
 import { documentRoute } from './http/server/document-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
+import { referenceRoute } from './http/server/reference-route.ts';
 import {
   attachRequestContext,
   forbidStorage,
@@ -18,18 +19,25 @@ import {
 } from './http/server/request-context.ts';
 import { documentPaths } from './openapi/service-paths.ts';
 import type { JsonObject } from './openapi/types.ts';
+import type { ReferenceFile } from './reference/reference.ts';
 
 interface CommonOptions {
   log: Logger;
   requestContext: RequestContextOptions;
 }
 
-/** The public listener: `/v1`, `/scim/v2`, the probes, and the OpenAPI document. */
+/** The public listener: `/v1`, `/scim/v2`, the reference pages, the OpenAPI document, and the probes. */
 export function createPublicApp(
-  options: CommonOptions & { probes: ProbeOptions; document: () => JsonObject; api: ServeOptions<Principal> },
+  options: CommonOptions & {
+    probes: ProbeOptions;
+    document: () => JsonObject;
+    api: ServeOptions<Principal>;
+    reference: ReadonlyMap<string, ReferenceFile>;
+  },
 ): Express {
   const app = bareApp(options);
   app.use(judgedByDecodedPath(serveRoutes(options.api)));
+  app.use(referenceRoute(options.reference));
   app.use(probeRoutes(options.probes));
   app.use(documentRoute(documentPaths.public, options.document));
   return closed(app, options.log);
