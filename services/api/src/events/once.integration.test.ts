@@ -53,10 +53,11 @@ describe('POST /internal/v1/events with an Idempotency-Key', () => {
     expect(await counts()).toEqual([emitted + 1, notified + 1]);
   });
 
+  // More than the pool has connections: a request that needed a second one would wait for the others, and they for it.
   it('202 for a crowd with keys of their own, all of an organization that is not known yet', async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => emit(newUuid(), event())));
+    const answers = await Promise.all(Array.from({ length: 12 }, () => emit(newUuid(), event())));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
-    expect(await traces()).toEqual([40, 40]);
+    expect(await traces()).toEqual([12, 12]);
   });
 
   it('shares the ids of callers with emissions without a key', async () => {
