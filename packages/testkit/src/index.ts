@@ -26,6 +26,7 @@ export * from './processes/peer.ts';
 export * from './processes/project-folder.ts';
 export * from './processes/service.ts';
 export * from './processes/state-file.ts';
+export * from './processes/toolchains.ts';
 export * from './receiver/answers.ts';
 export * from './receiver/certificates.ts';
 export * from './receiver/receiver.ts';
