@@ -42,6 +42,7 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
       path: '/v1/webhooks/event-types',
       summary: 'The event types that webhooks can subscribe to, with a schema and an example of their bodies',
       scope: 'webhooks:read',
+      withoutDatabase: true,
       query: pageQuerySchema,
       status: 200,
       response: listSchema(eventTypeEntrySchema),

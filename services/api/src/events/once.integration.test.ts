@@ -1,5 +1,6 @@
 import type { EmittedEvent } from '@enterprise-api/shared/contracts';
 import { fromPublicId, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { readMetric } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -27,11 +28,7 @@ async function traces(): Promise<number[]> {
   return [events.length, waiting.length];
 }
 
-async function countOf(metric: string): Promise<number> {
-  const { text } = await api.internal('get', '/metrics').expect(200);
-  const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`));
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
+const countOf = (metric: string) => readMetric(api.internalUrl, metric);
 
 describe('POST /internal/v1/events with an Idempotency-Key', () => {
   it('202, and the same answer again without a second event', async () => {

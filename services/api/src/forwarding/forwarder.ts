@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
+import { createKeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { invalidHeader, type Problem, problem } from '../core/problem.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
 import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';

@@ -13,6 +13,7 @@ export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, 
       path: '/v1/me',
       summary: "Read the key's identity and scopes",
       scope: 'me:read',
+      withoutDatabase: true,
       status: 200,
       response: meSchema,
       handle: ({ access: { key } }: { access: Principal }) => ({
