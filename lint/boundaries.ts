@@ -34,6 +34,19 @@ const boundaries: Boundary[] = [
     allowedIn: tests,
   },
   {
+    imports: ['*', '!./*.ts'],
+    message:
+      'The verifier runs in every runtime, edge and browsers included: it imports nothing, also no Node.js module.',
+    files: ['packages/sdk/src/webhooks/**'],
+    allowedIn: tests,
+  },
+  {
+    imports: ['@enterprise-api/*'],
+    message: 'The SDK is installed outside this workspace, where none of our other packages is.',
+    files: ['packages/sdk/src/**'],
+    allowedIn: ['packages/sdk/src/types.ts', ...tests],
+  },
+  {
     imports: entries('contracts', 'ledger', 'queue', 'events', 'preflight'),
     message: 'runtime and security import no other entry of the shared package: every other entry builds on them.',
     files: ['packages/shared/src/{runtime,security}/**'],
@@ -77,8 +90,8 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['got'],
-    message: 'Services send deliveries only, and not with got: it is for tools and tests.',
-    allowedIn: [...tools, ...tests],
+    message: 'Services send deliveries only, and not with got: it is for the SDK, tools and tests.',
+    allowedIn: ['packages/sdk/src/http/transport.ts', ...tools, ...tests],
   },
   {
     imports: ['jose', 'jose/*'],

@@ -9,24 +9,31 @@ import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
 import { authorizePath, authorizeRoute } from './http/server/authorize-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
+import { referenceRoute } from './http/server/reference-route.ts';
 import {
   attachRequestContext,
   forbidStorage,
   type RequestContextOptions,
   requestContextOf,
 } from './http/server/request-context.ts';
+import type { ReferenceFile } from './reference/reference.ts';
 
 interface CommonOptions {
   log: Logger;
   requestContext: RequestContextOptions;
 }
 
-/** The public listener: `/v1`, `/scim/v2`, and the probes. */
+/** The public listener: `/v1`, `/scim/v2`, the reference pages, and the probes. */
 export function createPublicApp(
-  options: CommonOptions & { probes: ProbeOptions; api: ServeOptions<Principal> },
+  options: CommonOptions & {
+    probes: ProbeOptions;
+    api: ServeOptions<Principal>;
+    reference: ReadonlyMap<string, ReferenceFile>;
+  },
 ): Express {
   const app = bareApp(options);
   app.use(judgedByDecodedPath(serveRoutes(options.api)));
+  app.use(referenceRoute(options.reference));
   app.use(probeRoutes(options.probes));
   return closed(app, options.log);
 }

@@ -22,6 +22,8 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly receivedAtMs: number;
   /** The versions that the client names in `If-Match`, on routes with `ifMatch`; null without the header. */
   readonly ifMatch: IfMatch | null;
+  /** `Idempotency-Key`; null without it. With it, all that the handler does belongs into its transaction. */
+  readonly idempotencyKey: string | null;
   /**
    * Runs the transaction of the request. Handlers write through it alone, so that the answer to an `Idempotency-Key` is
    * stored in the transaction of its effect.
@@ -48,8 +50,11 @@ export interface RouteDefinition<
   summary: string;
   /** The scope that the key needs; null on the internal listener, whose secret may do everything. */
   scope: RequiredScope | null;
-  /** `anyone`: the route needs no key. Its handler gets no caller, so its `access` must not be read. */
-  access?: 'anyone';
+  /**
+   * `anyone`: the route needs no key. Its handler gets no caller, so its `access` must not be read. `producer`: on the
+   * internal listener, INTERNAL_EVENTS_SECRET opens the route as well.
+   */
+  access?: 'anyone' | 'producer';
   /** The kind of id of each `{…}` in the path. A malformed id is 404 like an unknown one. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
   /** Query parameters; none by default. Unknown and repeated parameters are refused. */
@@ -59,7 +64,7 @@ export interface RouteDefinition<
   /** For a body that is a union: the member that was meant, so that errors describe that member alone. */
   narrowBody?: (json: unknown) => z.ZodType;
   /**
-   * Whether the object that the path names exists, without any other effect. Required of a public POST with an id: a
+   * Whether the object that the path names exists, without any other effect. Required of a POST with an id: a
    * reused `Idempotency-Key` is 404 for a missing object, and 422 otherwise.
    */
   exists?: (input: {
@@ -93,7 +98,7 @@ export interface Route<Access> {
   readonly path: string;
   readonly summary: string;
   readonly scope: RequiredScope | null;
-  readonly caller: 'authenticated' | 'anyone';
+  readonly caller: 'authenticated' | 'producer' | 'anyone';
   readonly ids: Readonly<Record<string, IdPrefix>>;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
