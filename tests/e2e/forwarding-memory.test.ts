@@ -23,7 +23,11 @@ async function startUpstream() {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  const close = () => new Promise<void>((resolve) => void server.close(() => resolve()).closeAllConnections());
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close().closeAllConnections();
+    await closed;
+  };
   return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
 }
 
