@@ -1,6 +1,7 @@
 export * from './attacks/forged-headers.ts';
 export * from './attacks/request-targets.ts';
 export * from './attacks/smuggling.ts';
+export * from './browser/find-chromium.ts';
 export * from './embedded-postgres/embedded-postgres.ts';
 export * from './embedded-postgres/own-postgres.ts';
 export * from './http/api-client.ts';
@@ -20,6 +21,7 @@ export * from './processes/fleet.ts';
 export * from './processes/folder-lock.ts';
 export * from './processes/free-ports.ts';
 export * from './processes/guarded-process.ts';
+export * from './processes/memory.ts';
 export * from './processes/node-warnings.ts';
 export * from './processes/npm-script.ts';
 export * from './processes/peer.ts';
