@@ -28,7 +28,7 @@ beforeEach(async () => {
 async function holdWebhook(): Promise<() => Promise<void>> {
   const trx = await holder.startTransaction().execute();
   await sql`select from webhooks where id = ${fromPublicId('whk', webhookId)} for update`.execute(trx);
-  return async () => void (await trx.rollback().execute());
+  return () => trx.rollback().execute();
 }
 
 async function hangingStatements(): Promise<number> {
