@@ -18,6 +18,13 @@ export const pageQueryShape = {
 export const orderSchema = z.enum(['asc', 'desc']).default('desc');
 export type Order = z.output<typeof orderSchema>;
 
+/** A filter that may be given once or several times in a query string. */
+export function repeatable<Item extends z.ZodType>(item: Item) {
+  return z
+    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).min(1).max(20))
+    .optional();
+}
+
 /** The query of a list without filters. */
 export const pageQuerySchema = z.strictObject(pageQueryShape);
 
