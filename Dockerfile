@@ -12,6 +12,7 @@ WORKDIR /app
 # lies in node_modules.
 FROM base AS dependencies
 COPY package.json package-lock.json ./
+COPY packages/cli/package.json packages/cli/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/shared/package.json packages/shared/
 COPY packages/testkit/package.json packages/testkit/
@@ -21,13 +22,13 @@ RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/api --workspace=
 
 # These manifests are only there because the lock names them.
 FROM dependencies AS service-dependencies
-RUN rm -r packages/testkit packages/sdk
+RUN rm -r packages/testkit packages/cli packages/sdk
 
 FROM base AS sources
 COPY packages packages
 COPY services services
 # Code that is made for tests or for clients must not reach production.
-RUN rm -r packages/testkit packages/sdk && find services -type d -name testing -prune -exec rm -r {} +
+RUN rm -r packages/testkit packages/cli packages/sdk && find services -type d -name testing -prune -exec rm -r {} +
 
 # The files belong to root and the processes run as `node`: an attacker inside a process cannot change its programs.
 FROM base AS runtime

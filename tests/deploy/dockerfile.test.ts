@@ -75,7 +75,7 @@ describe('what production runs', () => {
     const sources = copies(history(stages, 'runtime')).flatMap(({ from }) => (from === undefined ? [] : [from]));
     expect(sources).toEqual(['service-dependencies', 'sources']);
     const removals = sources.map((stage) => history(stages, stage).findLast(({ keyword }) => keyword === 'RUN')?.text);
-    for (const removal of removals) expect(removal).toMatch(/^rm -r packages\/testkit packages\/sdk\b/);
+    for (const removal of removals) expect(removal).toMatch(/^rm -r packages\/testkit packages\/cli packages\/sdk\b/);
     expect(removals.join()).toContain('-name testing');
   });
 

@@ -81,7 +81,7 @@ async function tour(options: TourOptions, life: AbortController, resources: Asyn
   const verdict = await showDeliveries({ api, webhookId: facts.webhook_id, arrivals, terminal, signal });
   report(verdict, state, running.database, terminal);
   if (options.demo) return verdict.problems.length === 0 ? 0 : 1;
-  return await serve(facts, dataFolder, terminal, signal);
+  return await serve(closingWords(facts, { folder: dataFolder, eventsSecret: running.eventsSecret }), terminal, signal);
 }
 
 function connectTo({ apiUrl, internalUrl, internalSecret }: Running, signal: AbortSignal): Connect {
@@ -119,9 +119,9 @@ function report(verdict: Verdict, state: DemoState, database: string, terminal: 
   terminal.note("The webhook's secret was changed outside the demo: the next run registers a new webhook.");
 }
 
-async function serve(facts: DemoFacts, folder: string, terminal: Terminal, signal: AbortSignal): Promise<number> {
+async function serve(words: readonly string[], terminal: Terminal, signal: AbortSignal): Promise<number> {
   terminal.title('Serving; Ctrl-C stops everything');
-  for (const line of closingWords(facts, folder)) terminal.line(line === '' ? '' : `  ${line}`);
+  for (const line of words) terminal.line(line === '' ? '' : `  ${line}`);
   terminal.line();
   await new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);

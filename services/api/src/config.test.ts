@@ -67,6 +67,8 @@ describe('the settings', () => {
     ['INTERNAL_API_SECRET', 'short'],
     ['INTERNAL_AUTHORIZE_SECRET', 'short'],
     ['INTERNAL_AUTHORIZE_SECRET', `${'y'.repeat(32)},${'x'.repeat(32)}`],
+    ['INTERNAL_EVENTS_SECRET', 'short'],
+    ['INTERNAL_EVENTS_SECRET', `${'y'.repeat(32)},${'x'.repeat(32)}`],
     ['INTERNAL_API_SECRET', `${'x'.repeat(32)},short`],
     ['INTERNAL_API_SECRET', `no bearer token ${'x'.repeat(32)}`],
     ['SECRETS_ENCRYPTION_KEYS', 'k1:AAAA'],
@@ -91,10 +93,11 @@ describe('the settings', () => {
       DATABASE_URL: 'hunter2',
       INTERNAL_API_SECRET: 'hunter2',
       INTERNAL_AUTHORIZE_SECRET: 'hunter2',
+      INTERNAL_EVENTS_SECRET: 'hunter2',
       SECRETS_ENCRYPTION_KEYS: 'k:hunter2',
       IDENTITY_SIGNING_KEYS: 'k:hunter2',
     });
-    expect(problems).toHaveLength(5);
+    expect(problems).toHaveLength(6);
     expect(problems.join()).not.toContain('hunter2');
   });
 
@@ -111,6 +114,15 @@ describe('the settings', () => {
   it('accept a secret for an ingress that differs from the one that opens everything', () => {
     const parsed = parseConfig({ ...good, INTERNAL_AUTHORIZE_SECRET: 'a'.repeat(32) });
     expect(parsed.ok && parsed.config.authorizeSecrets).toEqual(['a'.repeat(32)]);
+  });
+
+  it('accept a secret for producers that differs from every other', () => {
+    const [ingress, producer] = ['a'.repeat(32), 'b'.repeat(32)];
+    const secrets = { INTERNAL_AUTHORIZE_SECRET: ingress, INTERNAL_EVENTS_SECRET: `${producer}, ${'c'.repeat(32)}` };
+    const parsed = parseConfig({ ...good, ...secrets });
+    expect(parsed.ok && parsed.config.eventsSecrets).toEqual([producer, 'c'.repeat(32)]);
+    const problems = problemsOf({ ...good, ...secrets, INTERNAL_EVENTS_SECRET: `${producer},${ingress}` });
+    expect(problems).toEqual([expect.stringMatching(/^INTERNAL_EVENTS_SECRET: .*INTERNAL_AUTHORIZE_SECRET/)]);
   });
 
   it('accept signing keys from a file, the first of which signs', () => {

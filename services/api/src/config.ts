@@ -28,6 +28,8 @@ export interface ApiConfig {
   internalSecrets: string[];
   /** Each is accepted for forward authentication, and for nothing else. */
   authorizeSecrets: string[];
+  /** Each is accepted for emitting events, and for nothing else. */
+  eventsSecrets: string[];
   trustedProxies: string[];
   /** Requests per minute and organization. */
   rateLimits: Readonly<Record<ApiPlan, number>>;
@@ -95,6 +97,7 @@ const settings = {
   INTERNAL_PORT: portSchema.default(3001),
   INTERNAL_API_SECRET: internalSecretsSchema,
   INTERNAL_AUTHORIZE_SECRET: internalSecretsSchema.default([]),
+  INTERNAL_EVENTS_SECRET: internalSecretsSchema.default([]),
   API_TRUSTED_PROXIES: addressRangesSetting.default([]),
   API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
   API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
@@ -112,7 +115,7 @@ type Settings = z.output<z.ZodObject<typeof settings>>;
 /** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const rules = {
-    secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'INTERNAL_AUTHORIZE_SECRET', 'IDENTITY_SIGNING_KEYS'],
+    secrets: [...commonSecrets, ...internalSecretNames, 'IDENTITY_SIGNING_KEYS'],
     known: settingNames,
   };
   const parsed = parseEnvironment(settings, environment, rules, (values) => [
@@ -130,10 +133,17 @@ function samePortProblems(values: Settings): string[] {
   return samePort && overlap ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not public'] : [];
 }
 
-/** A secret that is both would open more to an ingress than it is meant to. */
+/** The settings with secrets of the internal listener, the one that opens the most first. */
+const internalSecretNames = ['INTERNAL_API_SECRET', 'INTERNAL_AUTHORIZE_SECRET', 'INTERNAL_EVENTS_SECRET'] as const;
+
+/** A secret in two of these settings would open more to one of its holders than it is meant to. */
 function sameSecretProblems(values: Settings): string[] {
-  const isShared = values.INTERNAL_AUTHORIZE_SECRET.some((secret) => values.INTERNAL_API_SECRET.includes(secret));
-  return isShared ? ['INTERNAL_AUTHORIZE_SECRET: must differ from INTERNAL_API_SECRET, which may do everything'] : [];
+  return internalSecretNames.flatMap((name, index) =>
+    internalSecretNames
+      .slice(0, index)
+      .filter((other) => values[other].some((secret) => values[name].includes(secret)))
+      .map((other) => `${name}: must differ from ${other}: each secret opens what its setting says, and nothing else`),
+  );
 }
 
 function toConfig(values: Settings): ApiConfig {
@@ -145,6 +155,7 @@ function toConfig(values: Settings): ApiConfig {
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
     internalSecrets: values.INTERNAL_API_SECRET,
     authorizeSecrets: values.INTERNAL_AUTHORIZE_SECRET,
+    eventsSecrets: values.INTERNAL_EVENTS_SECRET,
     trustedProxies: values.API_TRUSTED_PROXIES,
     rateLimits: values.API_RATE_LIMITS,
     authFailuresPerMinute: values.API_AUTH_FAILURES,

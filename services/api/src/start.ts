@@ -184,8 +184,12 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
 }
 
 function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
-  const { internalSecrets: service, authorizeSecrets: ingress } = parts.config;
-  const secrets = createInternalSecrets({ service, ingress });
+  const { internalSecrets, authorizeSecrets, eventsSecrets } = parts.config;
+  const secrets = createInternalSecrets({
+    service: internalSecrets,
+    ingress: authorizeSecrets,
+    producer: eventsSecrets,
+  });
   return createInternalApp({
     log: parts.log,
     secrets,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Environment } from '@enterprise-api/shared/runtime';
+import { commaList, type Environment } from '@enterprise-api/shared/runtime';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@enterprise-api/testkit';
 import { type Arrival, type DemoReceiver, startDemoReceiver } from '../receiver.ts';
 import type { Terminal } from '../terminal.ts';
@@ -30,6 +30,8 @@ export interface Running {
   apiUrl: string;
   internalUrl: string;
   internalSecret: string;
+  /** Of producers that emit by HTTP. */
+  eventsSecret: string;
   workerUrl: string;
   receiver: DemoReceiver;
   caFile: string;
@@ -62,13 +64,19 @@ export async function bringUp(options: BringUpOptions, resources: AsyncDisposabl
   return {
     apiUrl: localUrl(listeners.api),
     internalUrl: localUrl(listeners.internal),
-    internalSecret: given.INTERNAL_API_SECRET?.split(',')[0]?.trim() ?? secrets.internalSecret,
+    internalSecret: firstOf(given.INTERNAL_API_SECRET) ?? secrets.internalSecret,
+    eventsSecret: firstOf(given.INTERNAL_EVENTS_SECRET) ?? secrets.eventsSecret,
     workerUrl: localUrl(listeners.worker),
     receiver,
     caFile: certificate.caFile,
     database: given.DATABASE_URL === undefined ? 'embedded' : databaseName(given.DATABASE_URL),
     encryptionKeys: keyFingerprints(given.SECRETS_ENCRYPTION_KEYS ?? secrets.encryptionKeys),
   };
+}
+
+/** The newest of several accepted secrets. */
+function firstOf(secrets: string | undefined): string | undefined {
+  return commaList(secrets ?? '')[0];
 }
 
 async function checkRedis(url: string, terminal: Terminal): Promise<void> {

@@ -49,6 +49,8 @@ describe('loadGeneratedSecrets', () => {
     const made = loadGeneratedSecrets(file);
     expect(made.encryptionKeys).toMatch(/^local:[A-Za-z0-9+/]{43}=$/);
     expect(made.internalSecret).toMatch(/^[\w-]{43}$/);
+    expect(made.eventsSecret).toMatch(/^[\w-]{43}$/);
+    expect(made.eventsSecret).not.toBe(made.internalSecret);
     expect(made.identityKeys).toMatch(/^local:[A-Za-z0-9+/]{43}=$/);
     expect(loadGeneratedSecrets(file)).toEqual(made);
     expect(statSync(file).mode & 0o777).toBe(0o600);

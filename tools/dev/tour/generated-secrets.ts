@@ -5,8 +5,9 @@ import { z } from 'zod';
 const schema = z.object({
   encryption_keys: z.string().min(1),
   internal_secret: z.string().min(32),
-  /** Not in files of earlier versions. */
+  /** The last two are not in files of earlier versions. */
   identity_keys: z.string().min(1).optional(),
+  events_secret: z.string().min(32).optional(),
 });
 
 export interface GeneratedSecrets {
@@ -14,6 +15,8 @@ export interface GeneratedSecrets {
   encryptionKeys: string;
   /** For INTERNAL_API_SECRET. */
   internalSecret: string;
+  /** For INTERNAL_EVENTS_SECRET. */
+  eventsSecret: string;
   /** For IDENTITY_SIGNING_KEYS. */
   identityKeys: string;
 }
@@ -23,17 +26,23 @@ export function loadGeneratedSecrets(file: string): GeneratedSecrets {
   const kept = readStateFile(file, schema);
   const made = {
     encryptionKeys: kept?.encryption_keys ?? makeKey(),
-    internalSecret: kept?.internal_secret ?? randomBytes(32).toString('base64url'),
+    internalSecret: kept?.internal_secret ?? makeSecret(),
+    eventsSecret: kept?.events_secret ?? makeSecret(),
     identityKeys: kept?.identity_keys ?? makeKey(),
   };
-  if (kept?.identity_keys === undefined) {
+  if (kept?.identity_keys === undefined || kept.events_secret === undefined) {
     writeStateFile(file, {
       encryption_keys: made.encryptionKeys,
       internal_secret: made.internalSecret,
+      events_secret: made.eventsSecret,
       identity_keys: made.identityKeys,
     });
   }
   return made;
+}
+
+function makeSecret(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 function makeKey(): string {

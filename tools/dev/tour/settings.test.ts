@@ -5,6 +5,7 @@ const made = {
   databaseUrl: 'postgresql://made',
   encryptionKeys: 'made:key',
   internalSecret: 'made-secret',
+  eventsSecret: 'made-events-secret',
   identityKeys: 'made:signing-key',
   caFile: '/data/ca-bundle.pem',
   listeners: {
@@ -28,6 +29,7 @@ describe('serviceEnvironment', () => {
       DATABASE_URL: 'postgresql://made',
       SECRETS_ENCRYPTION_KEYS: 'made:key',
       INTERNAL_API_SECRET: 'made-secret',
+      INTERNAL_EVENTS_SECRET: 'made-events-secret',
       IDENTITY_SIGNING_KEYS: 'made:signing-key',
       API_UPSTREAMS: 'consultations=http://127.0.0.1:3003,batches=http://127.0.0.1:3003',
       API_HOST: '127.0.0.1',

@@ -17,6 +17,7 @@ const shape = {
   REDIS_URL: commonSettings.REDIS_URL,
   SECRETS_ENCRYPTION_KEYS: text,
   INTERNAL_API_SECRET: text,
+  INTERNAL_EVENTS_SECRET: text,
   IDENTITY_SIGNING_KEYS: text,
   API_HOST: text,
   API_PORT: port,
@@ -35,7 +36,7 @@ export type GivenSettings = z.output<z.ZodObject<typeof shape>>;
 /** Reads the settings that the tour itself needs. Each service validates its own. */
 export function readGivenSettings(env: Environment) {
   return parseEnvironment(shape, env, {
-    secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'IDENTITY_SIGNING_KEYS'],
+    secrets: [...commonSecrets, 'INTERNAL_API_SECRET', 'INTERNAL_EVENTS_SECRET', 'IDENTITY_SIGNING_KEYS'],
     known: settingNames,
   });
 }
@@ -66,6 +67,7 @@ export function serviceEnvironment(
     databaseUrl: string;
     encryptionKeys: string;
     internalSecret: string;
+    eventsSecret: string;
     identityKeys: string;
     listeners: Listeners;
     caFile: string;
@@ -78,6 +80,7 @@ export function serviceEnvironment(
     ...(given.DATABASE_URL === undefined && { DATABASE_URL: made.databaseUrl }),
     ...(given.SECRETS_ENCRYPTION_KEYS === undefined && { SECRETS_ENCRYPTION_KEYS: made.encryptionKeys }),
     ...(given.INTERNAL_API_SECRET === undefined && { INTERNAL_API_SECRET: made.internalSecret }),
+    ...(given.INTERNAL_EVENTS_SECRET === undefined && { INTERNAL_EVENTS_SECRET: made.eventsSecret }),
     ...(given.IDENTITY_SIGNING_KEYS === undefined && { IDENTITY_SIGNING_KEYS: made.identityKeys }),
     API_UPSTREAMS: withOwnAreas(given.API_UPSTREAMS, localUrl(consultations)),
     API_HOST: api.host,

@@ -37,10 +37,18 @@ export function arrivalLine(arrival: Arrival): string {
   return `${arrival.eventType.padEnd(22)}  ${verdict}  ${details}  ${arrival.eventId}`;
 }
 
+/** What the closing words name and demo.json does not. */
+interface RunDetails {
+  /** Where data and logs are kept. */
+  folder: string;
+  /** INTERNAL_EVENTS_SECRET. */
+  eventsSecret: string;
+}
+
 /** The addresses of the run, and curl commands to paste into another terminal. */
-export function closingWords(facts: DemoFacts, folder: string): string[] {
+export function closingWords(facts: DemoFacts, { folder, eventsSecret }: RunDetails): string[] {
   const key = `-H 'Authorization: Bearer ${facts.api_key}'`;
-  const secret = `-H 'Authorization: Bearer ${facts.internal_secret}'`;
+  const secret = `-H 'Authorization: Bearer ${eventsSecret}'`;
   const json = `-H 'Content-Type: application/json'`;
   const event = JSON.stringify({
     organization_id: facts.organization_id,

@@ -5,15 +5,21 @@ import { createInternalGuard, createInternalSecrets } from './internal-guard.ts'
 const short = 's'.repeat(32);
 const long = `${short}-and-more`;
 
-function answerTo(accepted: { service: string[]; ingress: string[] }, authorization: string) {
+type Accepted = Parameters<typeof createInternalSecrets>[0];
+type Operation = Parameters<ReturnType<typeof createInternalGuard>>[2];
+
+/** An operation whose route is open to these callers. */
+const routeFor = (caller: 'authenticated' | 'producer') => ({ kind: 'route', route: { caller } }) as Operation;
+
+function answerTo(accepted: Accepted, authorization: string, operation = routeFor('authenticated')) {
   const request = { headers: { authorization }, rawHeaders: ['Authorization', authorization] };
   const guard = createInternalGuard(createInternalSecrets(accepted));
-  return guard(request as never, {} as never, {} as never);
+  return guard(request as never, {} as never, operation);
 }
 
 /** Whether a request with this header may come in. */
 async function admits(secrets: string[], authorization: string): Promise<boolean> {
-  return !isProblem(await answerTo({ service: secrets, ingress: [] }, authorization));
+  return !isProblem(await answerTo({ service: secrets, ingress: [], producer: [] }, authorization));
 }
 
 describe('the internal listener', () => {
@@ -36,12 +42,27 @@ describe('the internal listener', () => {
     expect(await admits([long], `Bearer ${short}`)).toBe(false);
   });
 
-  it('refuses the secret of an ingress, and knows who holds which', async () => {
-    const accepted = { service: [short], ingress: [long] };
-    expect(await answerTo(accepted, `Bearer ${long}`)).toMatchObject({ problem: 'forbidden_scope' });
-    expect(await answerTo(accepted, `Bearer ${short}`)).toEqual({ internal: true });
+  const accepted = { service: [short], ingress: [long], producer: ['p'.repeat(32)] };
+  const [service, ingress, producer] = [short, long, 'p'.repeat(32)].map((secret) => `Bearer ${secret}`) as [
+    string,
+    string,
+    string,
+  ];
+  const refusal = expect.objectContaining({ problem: 'forbidden_scope' });
+
+  it.each([
+    ['a service', service, { internal: true }, { internal: true }],
+    ['an ingress', ingress, refusal, refusal],
+    ['a producer', producer, refusal, { internal: true }],
+  ])('admits %s to what its secret opens', async (_holder, authorization, everywhere, toEvents) => {
+    expect(await answerTo(accepted, authorization)).toEqual(everywhere);
+    expect(await answerTo(accepted, authorization, { kind: 'unknown' })).toEqual(everywhere);
+    expect(await answerTo(accepted, authorization, routeFor('producer'))).toEqual(toEvents);
+  });
+
+  it('knows who holds which secret', () => {
     const { holderOf } = createInternalSecrets(accepted);
-    expect([holderOf(`Bearer ${long}`), holderOf(`Bearer ${short}`)]).toEqual(['ingress', 'service']);
+    expect([service, ingress, producer].map(holderOf)).toEqual(['service', 'ingress', 'producer']);
     expect(isProblem(holderOf(undefined))).toBe(true);
   });
 });

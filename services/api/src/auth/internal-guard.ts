@@ -8,19 +8,32 @@ export interface InternalAccess {
   readonly internal: true;
 }
 
-/** Admits services. The secret of an ingress opens forward authentication only, which does not come here. */
+/** Admits services to everything, and producers to the routes that emit events. An ingress asks elsewhere. */
 export function createInternalGuard({ holderOf }: InternalSecrets): Guard<InternalAccess> {
-  const message = 'This secret may ask for authorizations only.';
-  return (request) => {
+  return (request, _response, operation) => {
     const holder = holderOf(authorizationOf(request));
     if (isProblem(holder)) return holder;
-    if (holder === 'service') return { internal: true };
-    return problem('forbidden_scope', { message, headers: challenges.insufficientScope });
+    const isForProducers = operation.kind === 'route' && operation.route.caller === 'producer';
+    if (holder === 'service' || (holder === 'producer' && isForProducers)) return { internal: true };
+    return refusedHolder(holder);
   };
 }
 
-/** Who holds which secret: `service` may do everything on the internal listener, `ingress` may ask for authorizations. */
-export type SecretHolder = 'service' | 'ingress';
+/**
+ * Who holds which secret: a `service` may do everything on the internal listener, an `ingress` may ask for
+ * authorizations, a `producer` may emit events.
+ */
+export type SecretHolder = 'service' | 'ingress' | 'producer';
+
+const refusals: Readonly<Record<Exclude<SecretHolder, 'service'>, string>> = {
+  ingress: 'This secret may ask for authorizations only.',
+  producer: 'This secret may emit events only.',
+};
+
+/** 403 for the holder of a secret that does not open what was asked for. */
+export function refusedHolder(holder: Exclude<SecretHolder, 'service'>): Problem {
+  return problem('forbidden_scope', { message: refusals[holder], headers: challenges.insufficientScope });
+}
 
 export interface InternalSecrets {
   /** The holder of the presented secret, or 401. */
@@ -32,13 +45,11 @@ export interface InternalSecrets {
  * response times reveal nothing about the secrets.
  */
 export function createInternalSecrets(accepted: Readonly<Record<SecretHolder, readonly string[]>>): InternalSecrets {
-  const all = [...accepted.service, ...accepted.ingress];
+  const holders: readonly SecretHolder[] = ['service', 'ingress', 'producer'];
+  const all = holders.flatMap((holder) => accepted[holder].map((secret) => ({ secret, holder })));
   // One byte more than the longest secret, so that a longer text which begins with it still differs.
-  const length = 1 + Math.max(...all.map((secret) => Buffer.byteLength(secret)));
-  const known = all.map((secret, index) => ({
-    bytes: padded(secret, length),
-    holder: index < accepted.service.length ? ('service' as const) : ('ingress' as const),
-  }));
+  const length = 1 + Math.max(...all.map(({ secret }) => Buffer.byteLength(secret)));
+  const known = all.map(({ secret, holder }) => ({ bytes: padded(secret, length), holder }));
   const message = 'The internal API secret is missing or wrong.';
   return {
     holderOf: (authorization) => {

@@ -30,6 +30,7 @@ export function eventRoutes(options: EventRouteOptions): Route<InternalAccess>[]
       path: '/internal/v1/events',
       summary: 'Emit one event, or up to 1,000, all or nothing',
       scope: null,
+      access: 'producer',
       body: emitRequestSchema,
       narrowBody: narrowEmitRequest,
       status: 202,

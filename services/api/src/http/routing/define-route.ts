@@ -48,8 +48,11 @@ export interface RouteDefinition<
   summary: string;
   /** The scope that the key needs; null on the internal listener, whose secret may do everything. */
   scope: RequiredScope | null;
-  /** `anyone`: the route needs no key. Its handler gets no caller, so its `access` must not be read. */
-  access?: 'anyone';
+  /**
+   * `anyone`: the route needs no key. Its handler gets no caller, so its `access` must not be read. `producer`: on the
+   * internal listener, INTERNAL_EVENTS_SECRET opens the route as well.
+   */
+  access?: 'anyone' | 'producer';
   /** The kind of id of each `{…}` in the path. A malformed id is 404 like an unknown one. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
   /** Query parameters; none by default. Unknown and repeated parameters are refused. */
@@ -93,7 +96,7 @@ export interface Route<Access> {
   readonly path: string;
   readonly summary: string;
   readonly scope: RequiredScope | null;
-  readonly caller: 'authenticated' | 'anyone';
+  readonly caller: 'authenticated' | 'producer' | 'anyone';
   readonly ids: Readonly<Record<string, IdPrefix>>;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;

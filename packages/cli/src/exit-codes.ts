@@ -1,0 +1,32 @@
+/** What the exit code of the process says. The table of `--help` and of the README is made from it. */
+export const exitCodes = {
+  success: { code: 0, meaning: 'done; also when nobody reads the output any more (| head)' },
+  failure: { code: 1, meaning: 'something unexpected' },
+  usage: { code: 2, meaning: 'the command line, a file or a setting is wrong; nothing was sent' },
+  authentication: { code: 3, meaning: 'no key, or the API does not accept it (401)' },
+  permission: { code: 4, meaning: 'the key, its address or the plan may not do this (403)' },
+  notFound: { code: 5, meaning: 'what was asked for does not exist (404), or no longer (410)' },
+  refused: { code: 6, meaning: 'the API does not accept the request as it is (other 4xx)' },
+  conflict: { code: 7, meaning: 'the state of the object does not allow it (409, 412)' },
+  rateLimited: { code: 8, meaning: 'too many requests (429)' },
+  unavailable: { code: 9, meaning: 'the API was not reached, or could not answer (5xx)' },
+  interrupted: { code: 130, meaning: 'ended by Ctrl-C (143: by SIGTERM)' },
+} as const;
+
+export type Outcome = keyof typeof exitCodes;
+
+/** The outcome that a status of the API stands for. */
+export function outcomeOfStatus(status: number): Outcome {
+  if (status < 400) return 'success';
+  if (status >= 500) return 'unavailable';
+  const known: Record<number, Outcome> = {
+    401: 'authentication',
+    403: 'permission',
+    404: 'notFound',
+    409: 'conflict',
+    410: 'notFound',
+    412: 'conflict',
+    429: 'rateLimited',
+  };
+  return known[status] ?? 'refused';
+}

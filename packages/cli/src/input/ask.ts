@@ -1,0 +1,73 @@
+import { Failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+
+/** Asks on the terminal without showing what is typed or pasted; where there is none, reads a line of standard input. */
+export async function askSecret(io: Io, question: string): Promise<string> {
+  if (!io.stdin.isTTY) return firstLine(await readAll(io));
+  io.stderr.write(question);
+  try {
+    return await readHidden(io);
+  } finally {
+    io.stderr.write('\n');
+  }
+}
+
+/** Asks a question that is answered with y or n. @returns false for anything but y or yes */
+export async function confirm(io: Io, question: string): Promise<boolean> {
+  io.stderr.write(`${question} [y/N] `);
+  const answer = await readVisible(io);
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+/** All of standard input as text. */
+export async function readAll({ stdin, signal }: Io): Promise<string> {
+  const chunks: Buffer[] = [];
+  const stop = () => (stdin as Partial<{ destroy(): void }>).destroy?.();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array | string));
+  } finally {
+    signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const firstLine = (text: string) => (text.split('\n', 1)[0] ?? '').trim();
+
+/** Characters until Enter, with the terminal's echo off. */
+async function readHidden(io: Io): Promise<string> {
+  io.stdin.setRawMode?.(true);
+  try {
+    return (await readKeys(io)).trim();
+  } finally {
+    io.stdin.setRawMode?.(false);
+  }
+}
+
+const readVisible = (io: Io) => readKeys(io);
+
+const keys = { enter: ['\r', '\n'], erase: ['\x7f', '\b'], interrupt: '\x03', end: '\x04', eraseLine: '\x15' };
+
+/** Collects what is typed up to Enter. In raw mode Ctrl-C is a character like any other and ends the question. */
+function readKeys({ stdin, signal }: Io): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let typed = '';
+  const onData = (chunk: Buffer | string) => {
+    for (const key of chunk.toString()) {
+      if (keys.enter.includes(key) || key === keys.end) return resolve(typed);
+      if (key === keys.interrupt) return reject(new Failure('interrupted', 'Interrupted.'));
+      if (keys.erase.includes(key)) typed = typed.slice(0, -1);
+      else if (key === keys.eraseLine) typed = '';
+      else typed += key;
+    }
+  };
+  const onEnd = () => resolve(typed);
+  const onAbort = () => reject(signal.reason as Error);
+  stdin.on('data', onData).once('end', onEnd).resume();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return promise.finally(() => {
+    stdin.off('data', onData).off('end', onEnd).pause();
+    signal.removeEventListener('abort', onAbort);
+  });
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import { Failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { readAll } from './ask.ts';
+
+// Parsers of options. commander adds the option's name to their errors.
+
+/** For options that may be given several times, each with one value or a comma list. */
+export function listOf(value: string, previous: string[] = []): string[] {
+  const items = value.split(',').map((item) => item.trim());
+  if (items.includes('')) throw new InvalidArgumentError('It holds an empty entry.');
+  return [...previous, ...items];
+}
+
+/** For options that may be given several times. */
+export function each(value: string, previous: string[] = []): string[] {
+  return [...previous, value];
+}
+
+export function wholeNumber(min: number, max: number) {
+  return (value: string): number => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `90s`, `15m`, `2h`, `7d` → milliseconds. */
+export function durationMs(value: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(value) ?? [];
+  if (count === '') throw new InvalidArgumentError('It must be a number and ms, s, m, h or d, such as 2h.');
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
+/** An instant: RFC 3339, a day, or how long ago (`2h`). @returns RFC 3339 in UTC */
+export function instant(now: () => number = Date.now) {
+  return (value: string): string => {
+    if (/^\d+(ms|s|m|h|d)$/.test(value)) return new Date(now() - durationMs(value)).toISOString();
+    const isInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(value);
+    const time = isInstant ? Date.parse(value) : Number.NaN;
+    if (!Number.isNaN(time)) return new Date(time).toISOString();
+    throw new InvalidArgumentError(
+      'It must be a time such as 2026-11-22T08:00:00Z, a day, or how long ago, such as 2h.',
+    );
+  };
+}
+
+/** Text of an option: as it is, `@file`, or `-` for standard input. */
+export async function textOf(value: string, io: Io): Promise<string> {
+  if (value === '-') return await readAll(io);
+  if (!value.startsWith('@')) return value;
+  return readFile(value.slice(1));
+}
+
+/** @throws {Failure} that names the file and why it cannot be read */
+export function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Failure('usage', `${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}

@@ -1,0 +1,84 @@
+import type { Environment, Io, Output } from '../io.ts';
+import { type Colour, isInteractive, type Paint, paintFor } from './paint.ts';
+import { type Progress, startProgress } from './progress.ts';
+import { type Column, renderPlain, renderTable } from './table.ts';
+import { manyLines, oneLine, pad, width } from './text.ts';
+
+/** A field of an object for people: its name and its value; undefined leaves it out. */
+export type Field = readonly [name: string, value: string | undefined];
+
+/** Writes results to standard output, as text or as JSON, and everything else to standard error. */
+export interface Printer {
+  /** Whether results are JSON. */
+  readonly isJson: boolean;
+  /** Whether standard output is a terminal: then tables have titles and fit its width. */
+  readonly isTerminal: boolean;
+  readonly paint: Paint;
+  /** One object: its fields for people, or the object itself as JSON. */
+  object(value: object, fields: readonly Field[]): void;
+  /** Many objects of one kind: a table for people, lines with tabs in a pipe, or a JSON array. */
+  list<Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): void;
+  /** One object of a tail as a line of its own; `line` makes it for people. */
+  record(value: object, line: () => string): void;
+  /** Lines for people, as they are: callers make data safe with `oneLine`. With --json they are left out. */
+  text(...lines: string[]): void;
+  /** Text as it is, in both forms, for what is neither an object nor a table. */
+  raw(text: string): void;
+  /** A table within a larger text. */
+  section<Row>(title: string, rows: readonly Row[], columns: readonly Column<Row>[]): void;
+  /** A remark, to standard error, in both forms. */
+  note(text: string, colour?: Colour): void;
+  progress(title: string): Progress;
+}
+
+export function createPrinter({ stdout, stderr, env }: Io, isJson: boolean): Printer {
+  const paint = paintFor(stdout, env);
+  const paintNote = paintFor(stderr, env);
+  const isTerminal = isInteractive(stdout, env);
+  const line = (text = '') => void stdout.write(`${text}\n`);
+  const table = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]) => tableLines(columns, rows, stdout, env);
+  return {
+    isJson,
+    isTerminal,
+    paint,
+    object: (value, fields) => {
+      if (isJson) return line(JSON.stringify(value, null, 2));
+      for (const each of fieldLines(fields, paint)) line(each);
+    },
+    list: (rows, columns, whenEmpty) => {
+      if (isJson) return line(JSON.stringify(rows, null, 2));
+      if (rows.length === 0 && isTerminal) return line(whenEmpty);
+      for (const each of table(columns, rows)) line(each);
+    },
+    record: (value, text) => line(isJson ? JSON.stringify(value) : text()),
+    text: (...lines) => {
+      if (!isJson) for (const each of lines) line(each);
+    },
+    raw: (text) => void stdout.write(text),
+    section: (title, rows, columns) => {
+      if (isJson) return;
+      line(`\n${paint('bold', title)}`);
+      for (const each of table(columns, rows)) line(each);
+    },
+    note: (text, colour = 'yellow') => void stderr.write(`${paintNote(colour, manyLines(text))}\n`),
+    progress: (title) => startProgress(title, stderr, env),
+  };
+}
+
+function tableLines<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  output: Output,
+  env: Environment,
+): string[] {
+  if (!isInteractive(output, env)) return renderPlain(columns, rows);
+  const paint = paintFor(output, env);
+  return renderTable(columns, rows, { columns: output.columns || 80, paintTitle: (title) => paint('bold', title) });
+}
+
+/** `name   value`, with all values in one column. */
+function fieldLines(fields: readonly Field[], paint: Paint): string[] {
+  const present = fields.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  const nameWidth = Math.max(0, ...present.map(({ name }) => width(name)));
+  return present.map(({ name, value }) => `${paint('dim', pad(name, nameWidth))}  ${oneLine(value)}`);
+}

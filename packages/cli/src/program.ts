@@ -1,0 +1,75 @@
+import { Command, CommanderError } from 'commander';
+import { type CommandModule, commandModules } from './commands/index.ts';
+import { openContext } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explain } from './explain.ts';
+import { Interruption } from './interruption.ts';
+import type { Io } from './io.ts';
+import { isColoured, paintFor } from './output/paint.ts';
+import { manyLines } from './output/text.ts';
+import { version } from './version.ts';
+
+/** Runs one command line. @returns the exit code of the process */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  try {
+    await createProgram(io).parseAsync(args, { from: 'user' });
+    return io.signal.aborted ? endedEarly(io.signal.reason) : exitCodes.success.code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success.code : exitCodes.usage.code;
+    // Whatever fails after an interruption fails because of it.
+    if (io.signal.aborted) return endedEarly(io.signal.reason);
+    return report(error, io);
+  }
+}
+
+/** The tree of commands. */
+export function createProgram(io: Io, modules: readonly CommandModule[] = commandModules): Command {
+  const program = new Command('enterprise-api')
+    .description('Works with the Enterprise API: webhooks, deliveries, events, usage, and the areas behind it.')
+    .version(version, '-V, --version', 'print the version')
+    .option('--json', 'print JSON; one object per line where results keep coming')
+    .option('--profile <name>', 'the stored address and key to use (ENTERPRISE_API_PROFILE; "default" otherwise)')
+    .option('--api-url <url>', 'the address of the API (ENTERPRISE_API_URL)')
+    .option('--internal-url <url>', 'the address of the internal listener (ENTERPRISE_API_INTERNAL_URL)')
+    .addHelpText('after', helpOnSettings)
+    .showHelpAfterError('(add --help to see what is possible)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHasColors: () => isColoured(io.stdout, io.env),
+      getErrHasColors: () => isColoured(io.stderr, io.env),
+    });
+  for (const add of modules) add(program, (options) => openContext(io, options));
+  return program;
+}
+
+const helpOnSettings = `
+Settings, which win over what "login" stored:
+  ENTERPRISE_API_URL, ENTERPRISE_API_KEY                        the API and a key
+  ENTERPRISE_API_INTERNAL_URL, ENTERPRISE_API_INTERNAL_SECRET   the internal listener and its secret
+  ENTERPRISE_API_PROFILE                                        the profile
+  NO_COLOR                                                      no colours
+
+Exit codes:
+${Object.values(exitCodes)
+  .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}`)
+  .join('\n')}`;
+
+function report(error: unknown, io: Io): number {
+  const { message, hint, details, outcome } = explain(error);
+  const paint = paintFor(io.stderr, io.env);
+  const lines = [
+    `${paint('red', 'error:')} ${manyLines(message)}`,
+    ...details.map((detail) => `  ${manyLines(detail)}`),
+  ];
+  if (hint !== undefined) lines.push(`${paint('dim', 'hint:')}  ${manyLines(hint)}`);
+  io.stderr.write(`${lines.join('\n')}\n`);
+  return exitCodes[outcome].code;
+}
+
+function endedEarly(reason: unknown): number {
+  return reason instanceof Interruption ? reason.exitCode : exitCodes.failure.code;
+}

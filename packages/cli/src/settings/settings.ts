@@ -1,0 +1,112 @@
+import { Failure } from '../failure.ts';
+import type { Environment } from '../io.ts';
+import type { Profile, Profiles } from './profiles.ts';
+
+/** The options that every command has. */
+export interface GlobalOptions {
+  json?: boolean;
+  profile?: string;
+  apiUrl?: string;
+  internalUrl?: string;
+  actor?: string;
+}
+
+/** An address and the secret that opens it. */
+export interface Access {
+  url: string;
+  secret: string;
+}
+
+/** Where a kind of access comes from. */
+interface Kind {
+  urlOption: 'apiUrl' | 'internalUrl';
+  urlFlag: string;
+  urlVariable: string;
+  secretVariable: string;
+  urlField: 'api_url' | 'internal_url';
+  secretField: 'api_key' | 'internal_secret';
+  /** What the secret is called. */
+  secret: string;
+  login: string;
+}
+
+const kinds = {
+  api: {
+    urlOption: 'apiUrl',
+    urlFlag: '--api-url',
+    urlVariable: 'ENTERPRISE_API_URL',
+    secretVariable: 'ENTERPRISE_API_KEY',
+    urlField: 'api_url',
+    secretField: 'api_key',
+    secret: 'API key',
+    login: 'enterprise-api login --api-url https://…',
+  },
+  internal: {
+    urlOption: 'internalUrl',
+    urlFlag: '--internal-url',
+    urlVariable: 'ENTERPRISE_API_INTERNAL_URL',
+    secretVariable: 'ENTERPRISE_API_INTERNAL_SECRET',
+    urlField: 'internal_url',
+    secretField: 'internal_secret',
+    secret: 'internal secret',
+    login: 'enterprise-api login --internal --internal-url http://…',
+  },
+} as const satisfies Record<string, Kind>;
+
+export type AccessKind = keyof typeof kinds;
+
+export function profileName(options: GlobalOptions, env: Environment): string {
+  return options.profile ?? env.ENTERPRISE_API_PROFILE ?? 'default';
+}
+
+/**
+ * The address and the secret of a command: options win over the environment, the environment over the profile. A stored
+ * secret is sent to no other address than the one that it was stored with.
+ *
+ * @throws {Failure} that says what is missing and how to give it
+ */
+export function resolveAccess(kind: AccessKind, options: GlobalOptions, env: Environment, profiles: Profiles): Access {
+  const { urlVariable, urlFlag, secretVariable, urlField, secretField, secret: what, login }: Kind = kinds[kind];
+  const profile: Profile = profiles.read(profileName(options, env)) ?? {};
+  const given = givenUrl(kind, options, env);
+  const stored = profile[urlField];
+  const url = given ?? stored;
+  const secret = env[secretVariable] || undefined;
+  if (secret !== undefined) {
+    if (url !== undefined) return { url, secret };
+    throw new Failure('usage', `${secretVariable} is set, but no address.`, `Set ${urlVariable}, or give ${urlFlag}.`);
+  }
+  const storedSecret = profile[secretField];
+  if (storedSecret === undefined || stored === undefined) {
+    throw new Failure(
+      'authentication',
+      `There is no ${what} in profile "${profileName(options, env)}".`,
+      `Log in with "${login}", or set ${secretVariable} and ${urlVariable}.`,
+    );
+  }
+  if (given !== undefined && given !== stored) {
+    throw new Failure(
+      'usage',
+      `The stored ${what} is for ${stored}, not for ${given}.`,
+      `Log in there with another --profile, or set ${secretVariable}.`,
+    );
+  }
+  return { url: stored, secret: storedSecret };
+}
+
+/** The address of an option or of the environment, in its canonical form. */
+export function givenUrl(kind: AccessKind, options: GlobalOptions, env: Environment): string | undefined {
+  const { urlOption, urlFlag, urlVariable }: Kind = kinds[kind];
+  const option = options[urlOption];
+  const variable = env[urlVariable] || undefined;
+  if (option !== undefined) return parseUrl(option, urlFlag);
+  return variable === undefined ? undefined : parseUrl(variable, urlVariable);
+}
+
+/** `https://api.example.com/` → `https://api.example.com`: the address that paths such as `/v1/me` are appended to. */
+function parseUrl(text: string, name: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (isPlain && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '');
+  throw new Failure('usage', `${name} is no address of an API.`, 'It looks like https://api.example.com.');
+}
