@@ -7,7 +7,7 @@ import type { HorizonRow } from './queries.ts';
  */
 export type Horizon = (organizationId: Uuid) => Completeness;
 
-export interface Completeness {
+interface Completeness {
   /** Every event up to this position is committed, or never will be. */
   completeUntil: number;
   /** Whether an open transaction holds it back: events may be written beyond it. */
@@ -24,7 +24,7 @@ export function createHorizonReader(read: () => Promise<HorizonRow[]>): () => Pr
 }
 
 /** Rows without a bucket hold for all organizations. */
-export function horizonOf(rows: readonly HorizonRow[]): Horizon {
+function horizonOf(rows: readonly HorizonRow[]): Horizon {
   const forAll = rows.filter(({ bucket }) => bucket === null).map((row) => row.complete_until);
   const greatest = Math.max(...forAll);
   const least = Math.min(...forAll);
