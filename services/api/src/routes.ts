@@ -14,6 +14,7 @@ import { eventHistoryRoutes } from './event-history/routes.ts';
 import { createEventHistory } from './event-history/service.ts';
 import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { createEventService } from './events/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
@@ -60,7 +61,7 @@ interface InternalFeatureParts extends FeatureParts {
 /** The features of `/internal/v1`. */
 export function internalRoutes(
   { config, db, metrics, identityTokens }: InternalFeatureParts,
-  { emit }: Pick<BatchedProducer, 'emit'>,
+  { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
   const organizations = createOrganizationService({ db, cursors });
@@ -70,11 +71,14 @@ export function internalRoutes(
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
-    ...eventRoutes({
-      emit,
-      findExistingOrganizations: (ids) => findExistingOrganizations(db, ids),
-      onEmitted: metrics.event,
-    }),
+    ...eventRoutes(
+      createEventService({
+        emit,
+        emitWithin,
+        findExistingOrganizations: (ids, trx) => findExistingOrganizations(trx ?? db, ids),
+        onEmitted: metrics.event,
+      }),
+    ),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { BatchedProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import {
   type Clock,
@@ -6,6 +6,7 @@ import {
   createLimitedWarning,
   type Logger,
   toPublicId,
+  version,
 } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
 import { createInternalApp, createPublicApp } from './app.ts';
@@ -41,9 +42,11 @@ import { createClientAddressOf } from './http/server/client-address.ts';
 import { listen } from './http/server/listener.ts';
 import type { RequestContextOptions } from './http/server/request-context.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
-import { createRunOnce } from './idempotency/run-once.ts';
+import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
+import { createDocument } from './openapi/document.ts';
+import { createReference } from './reference/reference.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
 import { openUsage } from './usage/open-usage.ts';
@@ -86,6 +89,7 @@ interface Parts extends Foundation {
   rateLimiter: RateLimiter;
   databaseHealth: DatabaseHealth;
   identityTokens: IdentityTokens;
+  runOnce: RunOnce;
   usage: Pick<UsageCounters, 'count'>;
   life: { stopping: boolean };
   checkResponses: boolean;
@@ -103,16 +107,22 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const keyCache = createKeyCache({ find, clock });
   const notify = await openChangeFeed(foundation, keyCache);
   const life = { stopping: false };
-  const transactAs = createTransact({ db, log, notify });
+  const producer = openEventProducer(foundation, opened, metrics.eventsNotified);
+  const onEmitted = (events: readonly WrittenEvent[]) => {
+    events.forEach(metrics.event);
+    return producer.notify(events);
+  };
+  const transactAs = createTransact({ db, log, notify, onEmitted });
   const rateLimiter = await openRateLimiter(foundation);
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
   const usage = openUsage(foundation, opened);
-  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, usage, life, checkResponses };
+  const runOnce = createRunOnce(createSecretBox(config.keyRing));
+  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, runOnce, usage, life, checkResponses };
   const parts = { ...foundation, ...opened, ...built };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
   const checks = buildChecks(parts);
-  const internalApp = buildInternalApp(parts, checks, openEventProducer(foundation, opened, metrics.eventsNotified));
+  const internalApp = buildInternalApp(parts, checks, producer);
   const forwarder = openForwarder(foundation, parts);
   const publicApp = buildPublicApp(parts, checks, forwarder);
   const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
@@ -160,12 +170,14 @@ function buildChecks(parts: Parts) {
 type Checks = ReturnType<typeof buildChecks>;
 
 function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwarder: Forwarder) {
-  const { config, log, databaseHealth, life } = parts;
+  const { log, databaseHealth, life } = parts;
   const { withDatabaseCheck } = databaseHealth;
   return createPublicApp({
     log,
     requestContext: requestContextOptions('public', parts),
+    document: () => createDocument('public', table.routes),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
+    reference: createReference({ info: { version }, paths: {} }),
     api: {
       table,
       forwarder: createAreaForwarder(forwarder),
@@ -174,8 +186,8 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
       actorOf: ({ key }) => toPublicId('key', key.id),
       transactAs: parts.transactAs,
       idempotency: {
-        organizationOf: ({ key }) => key.organization.id,
-        runOnce: createRunOnce(createSecretBox(config.keyRing)),
+        ownerOf: ({ key }) => key.organization.id,
+        runOnce: parts.runOnce,
       },
       withDatabaseCheck,
       checkResponses: parts.checkResponses,
@@ -184,6 +196,7 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
 }
 
 function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
+  const table = createRouteTable(internalRoutes(parts, producer));
   const { internalSecrets, authorizeSecrets, eventsSecrets } = parts.config;
   const secrets = createInternalSecrets({
     service: internalSecrets,
@@ -196,13 +209,15 @@ function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProduce
     authorize: createAuthorize({ ...checks, tokenFor: parts.identityTokens.tokenFor }),
     requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
+    document: () => createDocument('internal', table.routes),
     api: {
-      table: createRouteTable(internalRoutes(parts, producer)),
+      table,
       guard: createInternalGuard(secrets),
       body: internalBody,
       actorOf: () => 'internal',
       readsActor: true,
       transactAs: parts.transactAs,
+      idempotency: { ownerOf: ({ secretId }) => secretId, runOnce: parts.runOnce },
       withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
       checkResponses: parts.checkResponses,
     },

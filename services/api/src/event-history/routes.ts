@@ -8,7 +8,12 @@ export function eventHistoryRoutes(history: EventHistory): Route<Principal>[] {
     defineRoute({
       method: 'GET',
       path: '/v1/events',
-      summary: 'Events, newest or oldest first; oldest first, every page has a cursor, so that the end can be followed',
+      operationId: 'listEvents',
+      tag: 'Events',
+      summary: 'The events that webhooks are told of',
+      description:
+        'Oldest first (`order=asc`), every page has a `next_cursor`, so that new events can be followed: each comes once, and none is left out.',
+      errors: [],
       scope: 'webhooks:read',
       query: listEventsQuerySchema,
       status: 200,
@@ -18,7 +23,10 @@ export function eventHistoryRoutes(history: EventHistory): Route<Principal>[] {
     defineRoute({
       method: 'GET',
       path: '/v1/events/{id}',
+      operationId: 'getEvent',
+      tag: 'Events',
       summary: 'One event',
+      errors: [],
       scope: 'webhooks:read',
       ids: { id: 'evt' },
       status: 200,
