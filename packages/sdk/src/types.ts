@@ -7,6 +7,7 @@ export type Attempt = Schemas['Attempt'];
 export type Delivery = Schemas['Delivery'];
 export type DeliveryDetail = Schemas['DeliveryDetail'];
 export type DeliveryStatus = Schemas['DeliveryStatus'];
+export type Event = Schemas['Event'];
 export type EventTypeEntry = Schemas['EventTypeEntry'];
 export type Me = Schemas['Me'];
 export type Replay = Schemas['Replay'];
@@ -27,6 +28,7 @@ export type UpdateWebhook = Input<Schemas['UpdateWebhook']>;
 export type RotateSecret = Input<Schemas['RotateSecret']>;
 export type ReplayRequest = Input<Schemas['ReplayRequest']>;
 
+export type ListEvents = QueryOf<'listEvents'>;
 export type ListWebhooks = QueryOf<'listWebhooks'>;
 export type ListDeliveries = QueryOf<'listDeliveries'>;
 export type GetUsage = QueryOf<'getUsage'>;
@@ -46,20 +48,3 @@ type Queried<Query> = {
 };
 
 type Given<Name, Value> = Name extends 'since' | 'until' ? Instant : Value;
-
-export type ListEvents = {
-  limit?: number | undefined;
-  cursor?: string | undefined;
-  order?: 'asc' | 'desc' | undefined;
-  type?: string | string[] | undefined;
-  since?: Instant | undefined;
-  until?: Instant | undefined;
-};
-export interface Event {
-  id: string;
-  object: 'event';
-  type: string;
-  created_at: string;
-  occurred_at: string | null;
-  data: Record<string, unknown>;
-}

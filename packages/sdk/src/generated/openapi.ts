@@ -1,6 +1,22 @@
 // Made from docs/openapi.json by `npm run openapi`. Not to be changed by hand.
 
 export interface paths {
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage": {
         parameters: {
             query?: never;
@@ -256,6 +272,11 @@ export interface components {
          * @enum {string}
          */
         DeliveryStatus: "pending" | "succeeded" | "failed" | "canceled";
+        /**
+         * @description A type of event that webhooks can subscribe to.
+         * @enum {string}
+         */
+        EmittableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure";
         /** @description The body of every error. */
         Error: {
             error: {
@@ -296,6 +317,34 @@ export interface components {
          * @enum {string}
          */
         ErrorType: "authentication_error" | "permission_error" | "invalid_request_error" | "rate_limit_error" | "api_error";
+        /** @description A fact that happened, which webhooks are told of. */
+        Event: {
+            id: string;
+            /** @constant */
+            object: "event";
+            type: components["schemas"]["EmittableEventType"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description As its producer gave it; null when it gave none.
+             */
+            occurred_at: string | null;
+            /** @description Any fields, passed on as they are: at most 256 KiB as JSON, nested at most 20 deep. `consultation.*` needs `consultation_id` and `batch.*` needs `batch_id`, strings of 1 to 200 characters. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A page of a list. */
+        EventList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Event"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
         /**
          * @description A type of event, a family of types, or `*` for all types of consultations and batches.
          * @enum {string}
@@ -588,6 +637,28 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description How many items the page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description The newest first (`desc`), or the oldest (`asc`): every page then has a `next_cursor`, the last and an empty one too. */
+                order?: "asc" | "desc";
+                type?: components["schemas"]["EmittableEventType"][];
+                /** @description Only what was created at this time or later. */
+                since?: string;
+                /** @description Only what was created before this time. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     getUsage: {
         parameters: {
             query?: {
