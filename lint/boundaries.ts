@@ -34,6 +34,19 @@ const boundaries: Boundary[] = [
     allowedIn: tests,
   },
   {
+    imports: ['*', '!./*.ts'],
+    message:
+      'The verifier runs in every runtime, edge and browsers included: it imports nothing, also no Node.js module.',
+    files: ['packages/sdk/src/webhooks/**'],
+    allowedIn: tests,
+  },
+  {
+    imports: ['@enterprise-api/*'],
+    message: 'The SDK is installed outside this workspace, where none of our other packages is.',
+    files: ['packages/sdk/src/**'],
+    allowedIn: tests,
+  },
+  {
     imports: entries('contracts', 'ledger', 'queue', 'events', 'preflight'),
     message: 'runtime and security import no other entry of the shared package: every other entry builds on them.',
     files: ['packages/shared/src/{runtime,security}/**'],

@@ -10,6 +10,7 @@ import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { createEventService } from './events/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
@@ -55,7 +56,7 @@ interface InternalFeatureParts extends FeatureParts {
 /** The features of `/internal/v1`. */
 export function internalRoutes(
   { config, db, metrics, identityTokens }: InternalFeatureParts,
-  { emit }: Pick<BatchedProducer, 'emit'>,
+  { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
   const organizations = createOrganizationService({ db, cursors });
@@ -65,11 +66,14 @@ export function internalRoutes(
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
-    ...eventRoutes({
-      emit,
-      findExistingOrganizations: (ids) => findExistingOrganizations(db, ids),
-      onEmitted: metrics.event,
-    }),
+    ...eventRoutes(
+      createEventService({
+        emit,
+        emitWithin,
+        findExistingOrganizations: (ids, trx) => findExistingOrganizations(trx ?? db, ids),
+        onEmitted: metrics.event,
+      }),
+    ),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { BatchedProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import {
   type Clock,
@@ -41,7 +41,7 @@ import { createClientAddressOf } from './http/server/client-address.ts';
 import { listen } from './http/server/listener.ts';
 import type { RequestContextOptions } from './http/server/request-context.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
-import { createRunOnce } from './idempotency/run-once.ts';
+import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
@@ -86,6 +86,7 @@ interface Parts extends Foundation {
   rateLimiter: RateLimiter;
   databaseHealth: DatabaseHealth;
   identityTokens: IdentityTokens;
+  runOnce: RunOnce;
   usage: Pick<UsageCounters, 'count'>;
   life: { stopping: boolean };
   checkResponses: boolean;
@@ -103,16 +104,22 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const keyCache = createKeyCache({ find, clock });
   const notify = await openChangeFeed(foundation, keyCache);
   const life = { stopping: false };
-  const transactAs = createTransact({ db, log, notify });
+  const producer = openEventProducer(foundation, opened, metrics.eventsNotified);
+  const onEmitted = (events: readonly WrittenEvent[]) => {
+    events.forEach(metrics.event);
+    return producer.notify(events);
+  };
+  const transactAs = createTransact({ db, log, notify, onEmitted });
   const rateLimiter = await openRateLimiter(foundation);
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
   const usage = openUsage(foundation, opened);
-  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, usage, life, checkResponses };
+  const runOnce = createRunOnce(createSecretBox(config.keyRing));
+  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, runOnce, usage, life, checkResponses };
   const parts = { ...foundation, ...opened, ...built };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
   const checks = buildChecks(parts);
-  const internalApp = buildInternalApp(parts, checks, openEventProducer(foundation, opened, metrics.eventsNotified));
+  const internalApp = buildInternalApp(parts, checks, producer);
   const forwarder = openForwarder(foundation, parts);
   const publicApp = buildPublicApp(parts, checks, forwarder);
   const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
@@ -160,7 +167,7 @@ function buildChecks(parts: Parts) {
 type Checks = ReturnType<typeof buildChecks>;
 
 function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwarder: Forwarder) {
-  const { config, log, databaseHealth, life } = parts;
+  const { log, databaseHealth, life } = parts;
   const { withDatabaseCheck } = databaseHealth;
   return createPublicApp({
     log,
@@ -174,8 +181,8 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
       actorOf: ({ key }) => toPublicId('key', key.id),
       transactAs: parts.transactAs,
       idempotency: {
-        organizationOf: ({ key }) => key.organization.id,
-        runOnce: createRunOnce(createSecretBox(config.keyRing)),
+        ownerOf: ({ key }) => key.organization.id,
+        runOnce: parts.runOnce,
       },
       withDatabaseCheck,
       checkResponses: parts.checkResponses,
@@ -203,6 +210,7 @@ function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProduce
       actorOf: () => 'internal',
       readsActor: true,
       transactAs: parts.transactAs,
+      idempotency: { ownerOf: ({ secretId }) => secretId, runOnce: parts.runOnce },
       withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
       checkResponses: parts.checkResponses,
     },

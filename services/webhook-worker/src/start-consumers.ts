@@ -2,6 +2,7 @@ import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createPartitionLoop } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type JobName, jobs, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import { createParkedRetries } from './fan-out/parked-events.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog, type WatchedQueue } from './maintenance/watchdog.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -31,6 +32,10 @@ export function startConsumers(parts: ConsumerParts): void {
   const eraser = createSecretEraser(db, createLimitedWarning(log, 'secrets could not be erased'));
   closers.add('secret eraser', eraser.stop, closeWithinMs);
   eraser.start();
+  const onRetryError = createLimitedWarning(log, 'parked events could not be tried again');
+  const parkedRetries = createParkedRetries(() => pipeline.fanOut.retryParkedEvents(), onRetryError);
+  closers.add('retries of parked events', parkedRetries.stop, closeWithinMs);
+  parkedRetries.start();
   pipeline.start();
   startQueueConsumers(parts);
 }

@@ -59,6 +59,8 @@ export const emitBatchSchema = z.strictObject({ events: z.array(emitEventSchema)
 /** The body of POST /internal/v1/events. */
 export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]);
 
+export type EmitRequest = z.output<typeof emitRequestSchema>;
+
 /** The schema that a body is meant to satisfy, so that errors name the fields of this schema only. */
 export function narrowEmitRequest(body: unknown): typeof emitBatchSchema | typeof emitEventSchema {
   return typeof body === 'object' && body !== null && 'events' in body ? emitBatchSchema : emitEventSchema;

@@ -1,5 +1,5 @@
 import type { EmitEvent } from '../contracts/index.ts';
-import type { Database } from '../ledger/database.ts';
+import type { Database, DatabaseTransaction } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import type { Notifier } from '../queue/enqueue.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -17,7 +17,7 @@ export interface EmittingRequest {
   isWanted: (forMs: number) => boolean;
 }
 
-/** Emits the events of many callers that reach the ledger's database and have no transaction of their own: the API's. */
+/** Emits the events of many callers: the API's. */
 export interface BatchedProducer {
   /**
    * Writes events, parsed already, all of one call or none, and wakes the workers. Calls of one turn of the event loop
@@ -27,6 +27,16 @@ export interface BatchedProducer {
    * @throws the database's error, when nothing was written
    */
   emit(events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]>;
+
+  /** Writes events in the caller's transaction, in a statement of their own. Call `notify` after the commit. */
+  emitWithin(
+    trx: DatabaseTransaction,
+    events: readonly EmitEvent[],
+    request: Pick<EmittingRequest, 'requestId'>,
+  ): Promise<WrittenEvent[]>;
+
+  /** Wakes the workers for events that were written and committed; never rejects. */
+  notify(written: readonly WrittenEvent[]): Promise<void>;
 }
 
 /** How late the statement of a request may reach the server. */
@@ -48,7 +58,9 @@ export function createBatchedProducer(options: {
 }): BatchedProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
   const batches = createBatches((events, isUrgent) => writeInTime(db, clock, events, isUrgent));
+  const notify: BatchedProducer['notify'] = (written) => notifier.notify(written.filter((event) => !event.duplicate));
   return {
+    notify,
     emit: async (events, request) => {
       const now = await clock.current(db);
       const origin = request === undefined ? {} : { requestId: request.requestId };
@@ -56,8 +68,15 @@ export function createBatchedProducer(options: {
         events.map((event) => newEvent(event, now, origin)),
         request && (() => request.isWanted(waitsForMs)),
       );
-      await notifier.notify(written.filter((event) => !event.duplicate));
+      await notify(written);
       return written;
+    },
+    emitWithin: async (trx, events, origin) => {
+      const now = await clock.current(trx);
+      return writeEvents(
+        trx,
+        events.map((event) => newEvent(event, now, origin)),
+      );
     },
   };
 }

@@ -7,6 +7,8 @@ export interface LedgerFigures {
   outboxEvents: number;
   /** Age of the oldest of them, in seconds. */
   outboxOldestSeconds: number;
+  /** Events that cannot be fanned out, counted up to {@link countLimit}. They are tried again every few minutes. */
+  parkedEvents: number;
   /** Deliveries due for longer than a minute, counted up to {@link countLimit}. */
   overdueDeliveries: number;
   /** Rows that break the ledger's invariant. Anything but 0 is a bug. */
@@ -17,6 +19,7 @@ export interface LedgerFigures {
 export const ledgerGauges = {
   outboxEvents: { name: 'ledger_outbox_events', help: 'Events not fanned out yet.' },
   outboxOldestSeconds: { name: 'ledger_outbox_oldest_seconds', help: 'Age of the oldest event not fanned out yet.' },
+  parkedEvents: { name: 'ledger_parked_events', help: 'Events whose deliveries the database refuses. Should be 0.' },
   overdueDeliveries: { name: 'ledger_overdue_deliveries', help: 'Deliveries due for longer than a minute.' },
   invariantViolations: {
     name: 'ledger_invariant_violations',
@@ -34,6 +37,7 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
     select (select count(*) from (select from outbox limit ${countLimit}) o) as "outboxEvents",
       coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1), 0)
         as "outboxOldestSeconds",
+      (select count(*) from (select from parked_events limit ${countLimit}) p) as "parkedEvents",
       (select count(*) from (
         select from deliveries where status = 'pending' and next_attempt_at < now() - interval '1 minute' limit ${countLimit}
       ) d) as "overdueDeliveries"`.execute(db);
@@ -41,6 +45,7 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
   return {
     outboxEvents: figures?.outboxEvents ?? 0,
     outboxOldestSeconds: Number(figures?.outboxOldestSeconds ?? 0),
+    parkedEvents: figures?.parkedEvents ?? 0,
     overdueDeliveries: figures?.overdueDeliveries ?? 0,
     invariantViolations: await countInvariantViolations(db, checkedDeliveries),
   };

@@ -98,6 +98,20 @@ export interface OutboxTable {
   created_at: CreatedAt;
 }
 
+/** Events that could not be fanned out: PostgreSQL refused their deliveries. */
+export interface ParkedEventsTable {
+  event_id: Uuid;
+  organization_id: Uuid;
+  /** Of the outbox row that this row replaces. */
+  created_at: Date;
+  /** The SQLSTATE, and the name of what refused the row. Never a value of the row. */
+  reason: string;
+  /** How often fan-out has failed since the event was parked first. */
+  failures: number;
+  parked_at: Generated<Date>;
+  retry_at: Date;
+}
+
 export interface DeliveriesTable {
   id: Uuid;
   organization_id: Uuid;
@@ -235,6 +249,7 @@ export interface Schema {
   events: EventsTable;
   event_keys: EventKeysTable;
   outbox: OutboxTable;
+  parked_events: ParkedEventsTable;
   deliveries: DeliveriesTable;
   attempts: AttemptsTable;
   /** A view: every attempt, wherever it is kept. */

@@ -21,6 +21,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       summary: 'Create an API key; its secret is in this answer and nowhere else',
       scope: null,
       ids: { id: 'org' },
+      exists: ({ ids, trx }) => apiKeys.organizationExists(trx, ids.id),
       body: createApiKeySchema,
       status: 201,
       response: createdApiKeySchema,

@@ -42,6 +42,8 @@ const auditedFields = ['name', 'scopes', 'ip_allowlist', 'expires_at'] as const;
 
 export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
   return {
+    organizationExists,
+
     create: (transact: Transact, organizationId: Uuid, input: CreateApiKey) => {
       const allowlist = canonicalAllowlist(input.ip_allowlist ?? null);
       return isProblem(allowlist)

@@ -48,21 +48,27 @@ describe('the internal listener', () => {
     string,
     string,
   ];
+  const access = {
+    secretId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/),
+  };
   const refusal = expect.objectContaining({ problem: 'forbidden_scope' });
 
   it.each([
-    ['a service', service, { internal: true }, { internal: true }],
+    ['a service', service, access, access],
     ['an ingress', ingress, refusal, refusal],
-    ['a producer', producer, refusal, { internal: true }],
+    ['a producer', producer, refusal, access],
   ])('admits %s to what its secret opens', async (_holder, authorization, everywhere, toEvents) => {
     expect(await answerTo(accepted, authorization)).toEqual(everywhere);
     expect(await answerTo(accepted, authorization, { kind: 'unknown' })).toEqual(everywhere);
     expect(await answerTo(accepted, authorization, routeFor('producer'))).toEqual(toEvents);
   });
 
-  it('knows who holds which secret', () => {
-    const { holderOf } = createInternalSecrets(accepted);
-    expect([service, ingress, producer].map(holderOf)).toEqual(['service', 'ingress', 'producer']);
-    expect(isProblem(holderOf(undefined))).toBe(true);
+  it('knows who holds which secret, and names each in the same way after a restart', () => {
+    const [before, after] = [createInternalSecrets(accepted), createInternalSecrets({ ...accepted, ingress: [] })];
+    const found = [service, ingress, producer].map((authorization) => before.holderOf(authorization));
+    expect(found).toMatchObject([{ role: 'service' }, { role: 'ingress' }, { role: 'producer' }]);
+    expect(new Set(found.map((each) => !isProblem(each) && each.access.secretId)).size).toBe(3);
+    expect(after.holderOf(producer)).toEqual(found[2]);
+    expect(isProblem(before.holderOf(undefined))).toBe(true);
   });
 });

@@ -1,11 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { challenges, isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
 import { type Authorization, authorizationOf, bearerToken } from './bearer.ts';
 
-/** What handlers of the internal listener get in place of a principal: the caller has the internal secret. */
+/** What handlers of the internal listener get in place of a principal: the caller has one of the internal secrets. */
 export interface InternalAccess {
-  readonly internal: true;
+  /** Names the secret and does not reveal it. The caller's `Idempotency-Key`s belong to it. */
+  readonly secretId: Uuid;
 }
 
 /** Admits services to everything, and producers to the routes that emit events. An ingress asks elsewhere. */
@@ -14,25 +16,28 @@ export function createInternalGuard({ holderOf }: InternalSecrets): Guard<Intern
     const holder = holderOf(authorizationOf(request));
     if (isProblem(holder)) return holder;
     const isForProducers = operation.kind === 'route' && operation.route.caller === 'producer';
-    if (holder === 'service' || (holder === 'producer' && isForProducers)) return { internal: true };
-    return refusedHolder(holder);
+    const { role, access } = holder;
+    return role === 'service' || (role === 'producer' && isForProducers) ? access : refusedRole(role);
   };
 }
 
-/**
- * Who holds which secret: a `service` may do everything on the internal listener, an `ingress` may ask for
- * authorizations, a `producer` may emit events.
- */
-export type SecretHolder = 'service' | 'ingress' | 'producer';
+/** A `service` may do everything on the internal listener, an `ingress` may ask for authorizations, a `producer` may emit. */
+export type InternalRole = 'service' | 'ingress' | 'producer';
 
-const refusals: Readonly<Record<Exclude<SecretHolder, 'service'>, string>> = {
+const refusals: Readonly<Record<Exclude<InternalRole, 'service'>, string>> = {
   ingress: 'This secret may ask for authorizations only.',
   producer: 'This secret may emit events only.',
 };
 
 /** 403 for the holder of a secret that does not open what was asked for. */
-export function refusedHolder(holder: Exclude<SecretHolder, 'service'>): Problem {
-  return problem('forbidden_scope', { message: refusals[holder], headers: challenges.insufficientScope });
+export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {
+  return problem('forbidden_scope', { message: refusals[role], headers: challenges.insufficientScope });
+}
+
+/** Who holds a secret of the internal listener. */
+interface SecretHolder {
+  readonly role: InternalRole;
+  readonly access: InternalAccess;
 }
 
 export interface InternalSecrets {
@@ -40,16 +45,20 @@ export interface InternalSecrets {
   holderOf(authorization: Authorization): SecretHolder | Problem;
 }
 
+const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
+
 /**
  * Compares the presented secret with every accepted one in constant time, and never stops at the first match, so that
  * response times reveal nothing about the secrets.
  */
-export function createInternalSecrets(accepted: Readonly<Record<SecretHolder, readonly string[]>>): InternalSecrets {
-  const holders: readonly SecretHolder[] = ['service', 'ingress', 'producer'];
-  const all = holders.flatMap((holder) => accepted[holder].map((secret) => ({ secret, holder })));
+export function createInternalSecrets(accepted: Readonly<Record<InternalRole, readonly string[]>>): InternalSecrets {
+  const all = roles.flatMap((role) => accepted[role].map((secret) => ({ secret, role })));
   // One byte more than the longest secret, so that a longer text which begins with it still differs.
   const length = 1 + Math.max(...all.map(({ secret }) => Buffer.byteLength(secret)));
-  const known = all.map(({ secret, holder }) => ({ bytes: padded(secret, length), holder }));
+  const known = all.map(({ secret, role }) => ({
+    bytes: padded(secret, length),
+    holder: { role, access: { secretId: secretIdOf(secret) } },
+  }));
   const message = 'The internal API secret is missing or wrong.';
   return {
     holderOf: (authorization) => {
@@ -58,6 +67,15 @@ export function createInternalSecrets(accepted: Readonly<Record<SecretHolder, re
       return match === undefined ? problem('unauthorized', { message, headers: challenges.invalid }) : match.holder;
     },
   };
+}
+
+/**
+ * The same in every process and after every restart, so that it can own rows. A hash does not reveal a secret of 32
+ * random characters; API keys are stored in the same way.
+ */
+function secretIdOf(secret: string): Uuid {
+  const digits = hash('sha256', `internal secret: ${secret}`, 'hex');
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }
 
 /** The beginning of a text, filled up with NUL bytes. The text has none itself: `bearerToken` allows visible ASCII only. */

@@ -1,4 +1,5 @@
 import { type AuditAction, auditObjectType } from '@enterprise-api/shared/contracts';
+import type { WrittenEvent } from '@enterprise-api/shared/events';
 import {
   auditLogFields,
   type Change,
@@ -41,6 +42,8 @@ interface UnitOfWork {
   acted(action: ReportedAction): Promise<void>;
   /** Deliveries of this webhook (UUID) are due: workers are notified after the commit, in the same way as of a change of the webhook. */
   due(webhookId: string): void;
+  /** Events were written through `trx`: they are counted, and workers are notified of them, after the commit. */
+  emitted(events: readonly WrittenEvent[]): void;
   /** Runs a part of the work, which is rolled back by itself when it ends in a problem. */
   readonly part: Transact;
 }
@@ -56,12 +59,15 @@ export interface TransactOptions {
   log: Logger;
   /** Tells every process that it may hold an outdated copy of something. */
   notify: (change: Change) => Promise<void>;
+  /** Counts events that were committed, and wakes the workers for them. */
+  onEmitted: (events: readonly WrittenEvent[]) => Promise<void>;
 }
 
-export function createTransact({ db, log, notify }: TransactOptions): TransactAs {
-  const report = async ({ change, entry }: CommittedChange) => {
+export function createTransact({ db, log, notify, onEmitted }: TransactOptions): TransactAs {
+  const report = async ({ change, entry, events }: CommittedChange) => {
     if (entry !== undefined) log.info(auditLogFields(entry), 'audit');
     if (change !== undefined) await notify(change);
+    if (events !== undefined) await onEmitted(events);
   };
   return (origin, isWanted) => async (work) => {
     const changes: CommittedChange[] = [];
@@ -71,8 +77,9 @@ export function createTransact({ db, log, notify }: TransactOptions): TransactAs
   };
 }
 
-/** What is reported after the commit: to other processes, to the log, or to both. */
+/** What is reported after the commit: to other processes, to the log, to the workers. */
 interface CommittedChange {
+  events?: readonly WrittenEvent[];
   change?: Change;
   entry?: NewAuditEntry;
 }
@@ -93,6 +100,9 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, changes: Committed
     },
     due: (webhookId) => {
       changes.push({ change: { kind: 'webhook', id: webhookId } });
+    },
+    emitted: (events) => {
+      changes.push({ events });
     },
     part: async (work) => {
       const before = changes.length;

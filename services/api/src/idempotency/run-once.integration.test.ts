@@ -98,9 +98,9 @@ function createApp(database: Database): Express {
       guard: () => access,
       body: { maxBytes: 1_000, maxDepth: 20, maxKeys: 100 },
       actorOf: () => 'test',
-      transactAs: createTransact({ db: database, log, notify }),
+      transactAs: createTransact({ db: database, log, notify, onEmitted: async () => undefined }),
       idempotency: {
-        organizationOf: ({ organizationId }) => organizationId,
+        ownerOf: ({ organizationId }) => organizationId,
         runOnce: createRunOnce(createSecretBox(ring)),
       },
       withDatabaseCheck: (work) => work(() => true),

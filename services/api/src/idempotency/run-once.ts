@@ -9,8 +9,8 @@ import { findAnswer, type NewAnswerRow, type StoredAnswerRow, saveAnswer, tryLoc
 
 /** A request with an `Idempotency-Key`: it has its effect at most once, however often it is sent. */
 export interface IdempotentRequest {
-  /** UUID */
-  organizationId: string;
+  /** UUID: the caller's organization; of an internal caller, what names its secret. */
+  ownerId: string;
   key: string;
   method: string;
   /** As the client wrote it; without the query. */
@@ -33,8 +33,8 @@ export type RunOnce = (
  * or neither, and a client that got no answer may send the request again. A running request holds a lock of that
  * transaction, and no row, so a crash leaves nothing to clean up.
  *
- * A key belongs to its organization, method and path. It does not belong to the API key: a client that replaces its API
- * key between two tries must not repeat the effect. All stored answers are sealed, because some hold a secret.
+ * A key belongs to its owner, method and path. Under `/v1` the owner is the organization and not the API key: a client that
+ * replaces its API key between two tries must not repeat the effect. An internal caller is known by its secret alone. All stored answers are sealed, because some hold a secret.
  */
 export function createRunOnce(box: SecretBox): RunOnce {
   return (request, transact, run, render) => {
@@ -59,24 +59,24 @@ export function createRunOnce(box: SecretBox): RunOnce {
 const storedProblems = new Set<ErrorCode>(['not_found', 'conflict']);
 
 /** SHA-256 of the key and what it belongs to; the client's own text is not stored. */
-function idOf({ organizationId, key, method, path }: IdempotentRequest): Buffer {
-  return hash('sha256', JSON.stringify([organizationId, key, method, path]), 'buffer');
+function idOf({ ownerId, key, method, path }: IdempotentRequest): Buffer {
+  return hash('sha256', JSON.stringify([ownerId, key, method, path]), 'buffer');
 }
 
-/** Binds a sealed answer to its organization, key, method and path. */
-export function answerContext(organizationId: string, hexId: string): string {
-  return `idempotent-answer:${organizationId}:${hexId}`;
+/** Binds a sealed answer to its owner, key, method and path. */
+export function answerContext(ownerId: string, hexId: string): string {
+  return `idempotent-answer:${ownerId}:${hexId}`;
 }
 
-function sealContextOf({ organizationId }: IdempotentRequest, id: Buffer): string {
-  return answerContext(organizationId, id.toString('hex'));
+function sealContextOf({ ownerId }: IdempotentRequest, id: Buffer): string {
+  return answerContext(ownerId, id.toString('hex'));
 }
 
 function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick<SecretBox, 'seal'>): NewAnswerRow {
   const { status, headers, body } = answer;
   return {
     id,
-    organization_id: request.organizationId,
+    organization_id: request.ownerId,
     fingerprint: request.fingerprint,
     status,
     headers,

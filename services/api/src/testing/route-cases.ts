@@ -11,10 +11,16 @@ import type { AnyRoute, Caller, Draft, Wrong } from './wrongs.ts';
 export interface RouteCases {
   /** Sends a request that is correct except for these faults. */
   call(route: AnyRoute, found: readonly Wrong[]): Promise<HttpAnswer>;
-  /** Sends a correct request with another body (text or bytes) or query. */
-  callWith(route: AnyRoute, own: { body?: string | Buffer | undefined; query?: string }): Promise<HttpAnswer>;
+  /** Sends a correct request with another body (text or bytes) or query, or with more headers. */
+  callWith(route: AnyRoute, own: OwnParts): Promise<HttpAnswer>;
   /** A body that the route accepts. */
   validBody(route: AnyRoute): Promise<Record<string, unknown>>;
+}
+
+interface OwnParts {
+  body?: string | Buffer | undefined;
+  query?: string;
+  headers?: Record<string, string>;
 }
 
 /** An address that every key may be used from, and the one address that some may not be used from. */
@@ -69,7 +75,8 @@ export function createRouteCases(
       const body = draft.body.sent ? spoilBody(route, draft, await validBody(route)) : undefined;
       return deliver(route, draft, body, found.length === 0);
     },
-    callWith: async (route, { body, query = '' }) => deliver(route, { ...emptyDraft(route), query }, body),
+    callWith: async (route, { body, query = '', headers = {} }) =>
+      deliver(route, { ...emptyDraft(route), query, headers }, body),
   };
 }
 

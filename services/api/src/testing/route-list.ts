@@ -15,6 +15,7 @@ export function everyRoute(): ListedRoute[] {
     databaseClock: createDatabaseClock(systemClock),
   };
   const noParts = { metrics: { event: () => undefined }, identityTokens: { publicKeys: [] } };
-  const noEvents = { emit: () => Promise.reject(new Error('not to be called')) };
+  const refuse = () => Promise.reject(new Error('not to be called'));
+  const noEvents = { emit: refuse, emitWithin: refuse };
   return [...publicRoutes(parts), ...internalRoutes({ ...parts, ...noParts }, noEvents)];
 }

@@ -41,6 +41,8 @@ export interface TestApiOptions {
   /** Settings beyond those that every API has. */
   environment?: Record<string, string>;
   clock?: Clock;
+  /** One of INTERNAL_API_SECRET, when that is given. */
+  internalSecret?: string;
   /** The database of another API; a new one by default. */
   database?: TestDatabase;
 }
@@ -77,8 +79,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const api = await startApi(config, { log, clock: options.clock ?? systemClock, checkResponses: true });
   const db = createDatabase({ url: database.url, applicationName: 'enterprise-api-tests', poolSize: 4 });
   const { publicUrl, internalUrl } = api;
+  const { internalSecret = testInternalSecret } = options;
   const internal: TestApi['internal'] = (method, path) =>
-    request(internalUrl)[method](path).set('Authorization', `Bearer ${testInternalSecret}`);
+    request(internalUrl)[method](path).set('Authorization', `Bearer ${internalSecret}`);
   const call: TestApi['call'] = (method, path, key) => {
     const test = request(publicUrl)[method](path);
     return key === undefined ? test : test.set('Authorization', `Bearer ${key}`);
@@ -86,7 +89,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   return {
     publicUrl,
     internalUrl,
-    internalSecret: testInternalSecret,
+    internalSecret,
     db,
     database,
     logLines,

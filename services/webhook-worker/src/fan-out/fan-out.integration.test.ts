@@ -2,8 +2,8 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { insertOrganization, insertWebhook, lowest, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { emitEvents, plenty } from '../testing/ledger.ts';
-import { FanOut } from './fan-out.ts';
+import { fanOutOf } from '../testing/fan-out.ts';
+import { emitEvents } from '../testing/ledger.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -21,44 +21,12 @@ beforeEach(async () => {
 
 const emit = (count: number) => emitEvents(db, organizationId, count);
 const outboxSize = async () => (await db.selectFrom('outbox').select('event_id').execute()).length;
+const fanOutWith = (process: Parameters<typeof fanOutOf>[1]) => fanOutOf(db, process);
 /** The webhooks grow older too: one that was made after an event does not get it. */
 const makeOverdue = async () => {
   await sql`update webhooks set created_at = clock_timestamp() - interval '1 hour'`.execute(db);
   await sql`update outbox set created_at = clock_timestamp() - interval '3 seconds'`.execute(db);
 };
-
-/** The fan-out of a process with so much free capacity. Time passes when a test says so. */
-function fanOutWith(process: { free: number; mayLease?: boolean }) {
-  const startedAt = Date.now();
-  let now = 0;
-  const accepted: number[] = [];
-  let left = 0;
-  const fanOut = new FanOut({
-    db,
-    clock: { now: () => startedAt + now, monotonic: () => now },
-    scheduler: {
-      startEligible: () => undefined,
-      capacity: () => ({ ...plenty, total: process.free }),
-      freeCapacity: () => process.free,
-      noteDueRows: () => undefined,
-    },
-    leaseLoader: { accept: async (rows) => void accepted.push(rows.length) },
-    settings: { leaseMs: 45_000, maxAttempts: 10 },
-    mayLease: () => process.mayLease ?? true,
-    onFannedOut: () => undefined,
-    onLeftInOutbox: () => {
-      left += 1;
-    },
-  });
-  return {
-    fanOut,
-    accepted,
-    left: () => left,
-    pass: (ms: number) => {
-      now += ms;
-    },
-  };
-}
 
 describe('a process without free capacity', () => {
   it('leaves events of a job in the outbox, and fans them out as soon as it has capacity, however young they are', async () => {

@@ -3,7 +3,15 @@ import { type Clock, createLoop, type Loop, uuidTimeMs } from '@enterprise-api/s
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Capacity } from '../pipeline/types.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { type FannedOut, type FanOutSettings, fanOutEvents, fanOutOverdueEvents } from './queries.ts';
+import { type ApartOptions, fanOutApart, isRefusedRow, retryParkedEvents } from './parked-events.ts';
+import type { ParkedEvent } from './parked-queries.ts';
+import {
+  type FannedOut,
+  type FanOutSettings,
+  fanOutEvents,
+  fanOutOverdueEvents,
+  findOverdueEvents,
+} from './queries.ts';
 
 export interface FanOutOptions {
   db: Database;
@@ -14,6 +22,8 @@ export interface FanOutOptions {
   /** False while this process should lease no further deliveries. */
   mayLease: () => boolean;
   onFannedOut: (by: 'job' | 'relay', result: FannedOut) => void;
+  /** PostgreSQL refused the deliveries of an event: it is out of the outbox, and tried again later. */
+  onParked: (event: ParkedEvent) => void;
   /** Events were left in the outbox for want of capacity, or jobs are late: the relay should look now. */
   onLeftInOutbox: () => void;
 }
@@ -79,12 +89,31 @@ export class FanOut {
     // Events that were left in the outbox are older than that moment. Soon they are overdue like any others.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
     const page = { cursor: this.#cursor, limit, olderThanMs };
-    const result = await this.#run('relay', (capacity) => fanOutOverdueEvents(db, capacity, settings, page));
+    let result: FannedOut;
+    try {
+      result = await this.#run('relay', (capacity) => fanOutOverdueEvents(db, capacity, settings, page));
+    } catch (error) {
+      if (!isRefusedRow(error)) throw error;
+      await fanOutApart(this.#apart(), await findOverdueEvents(db, page));
+      return 'again';
+    }
     this.#cursor = result.cursor;
     if (result.events > 0) return 'again';
     if (result.cursor !== null) return 'some_visited';
     // A walk that began in the middle has not visited the organizations before it.
     return page.cursor === null ? 'all_visited' : 'again';
+  }
+
+  /** Fans out those parked events whose time has come. */
+  retryParkedEvents(): Promise<void> {
+    return retryParkedEvents(this.#apart());
+  }
+
+  #apart(): ApartOptions {
+    const { db, settings, onParked } = this.#options;
+    const fanOut = (ids: readonly string[]) =>
+      this.#run('relay', (capacity) => fanOutEvents(db, ids, capacity, settings));
+    return { db, fanOut, onParked };
   }
 
   async #run(by: 'job' | 'relay', statement: (capacity: Capacity) => Promise<FannedOut>): Promise<FannedOut> {

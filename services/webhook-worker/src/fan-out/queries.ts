@@ -1,6 +1,6 @@
 import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
-import { nilUuid } from '@enterprise-api/shared/runtime';
+import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../pipeline/types.ts';
@@ -60,8 +60,19 @@ export function fanOutOverdueEvents(
   db: Database,
   capacity: Capacity,
   settings: FanOutSettings,
-  { cursor, limit, olderThanMs }: OutboxPage,
+  page: OutboxPage,
 ): Promise<FannedOut> {
+  return fanOut(db, overdueEvents(page), capacity, settings);
+}
+
+/** The events of a page that {@link fanOutOverdueEvents} would fan out now, less those that another process has locked. */
+export async function findOverdueEvents(db: Database, page: OutboxPage): Promise<Uuid[]> {
+  const { picked } = overdueEvents(page);
+  const { rows } = await sql<{ event_id: Uuid }>`with recursive ${picked} select event_id from picked`.execute(db);
+  return rows.map(({ event_id }) => event_id);
+}
+
+function overdueEvents({ cursor, limit, olderThanMs }: OutboxPage): Source {
   const visited = looseIndexScan({
     name: 'visited',
     table: 'outbox',
@@ -86,7 +97,7 @@ export function fanOutOverdueEvents(
   // Where the limit left out organizations, the next run begins behind the last one whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited end from ends)::uuid`;
-  return fanOut(db, { picked, cursor: next }, capacity, settings);
+  return { picked, cursor: next };
 }
 
 /** Where the statement has its events from. */

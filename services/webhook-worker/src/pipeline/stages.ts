@@ -1,6 +1,6 @@
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
-import { type Clock, createLimitedWarning, type Logger, version } from '@enterprise-api/shared/runtime';
+import { type Clock, createLimitedWarning, type Logger, toPublicId, version } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { createAttempt, createAttemptRunner } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
@@ -144,6 +144,16 @@ export function buildLeasing({ config, db, clock, log, metrics }: PipelineOption
     leaseLoader,
     mayLease,
     settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
+    onParked: ({ event_id, organization_id, reason, failures }) =>
+      log.error(
+        {
+          event_id: toPublicId('evt', event_id),
+          organization_id: toPublicId('org', organization_id),
+          reason,
+          failures,
+        },
+        'event parked: the database refuses its deliveries',
+      ),
     onLeftInOutbox: () => relay.wake(),
     onFannedOut: (by, { events, deliveries }) => {
       metrics.eventsFannedOut.inc({ by }, events);

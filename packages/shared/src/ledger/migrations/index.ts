@@ -13,6 +13,7 @@ import * as halfOpenProbes from './0011-half-open-probes.ts';
 import * as usage from './0012-usage.ts';
 import * as externalIds from './0013-external-ids.ts';
 import * as auditValues from './0014-audit-values.ts';
+import * as parkedEvents from './0017-parked-events.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -30,4 +31,5 @@ export const migrations: Record<string, Migration> = {
   '0012-usage': usage,
   '0013-external-ids': externalIds,
   '0014-audit-values': auditValues,
+  '0017-parked-events': parkedEvents,
 };

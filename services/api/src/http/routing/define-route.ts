@@ -22,6 +22,8 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly receivedAtMs: number;
   /** The versions that the client names in `If-Match`, on routes with `ifMatch`; null without the header. */
   readonly ifMatch: IfMatch | null;
+  /** `Idempotency-Key`; null without it. With it, all that the handler does belongs into its transaction. */
+  readonly idempotencyKey: string | null;
   /**
    * Runs the transaction of the request. Handlers write through it alone, so that the answer to an `Idempotency-Key` is
    * stored in the transaction of its effect.
@@ -62,7 +64,7 @@ export interface RouteDefinition<
   /** For a body that is a union: the member that was meant, so that errors describe that member alone. */
   narrowBody?: (json: unknown) => z.ZodType;
   /**
-   * Whether the object that the path names exists, without any other effect. Required of a public POST with an id: a
+   * Whether the object that the path names exists, without any other effect. Required of a POST with an id: a
    * reused `Idempotency-Key` is 404 for a missing object, and 422 otherwise.
    */
   exists?: (input: {

@@ -47,8 +47,8 @@ export interface ServeOptions<Access> {
 }
 
 interface Idempotency<Access> {
-  /** UUID of the caller's organization. */
-  organizationOf: (access: Access) => string;
+  /** UUID of the owner of the caller's keys. */
+  ownerOf: (access: Access) => string;
   runOnce: RunOnce;
 }
 
@@ -109,7 +109,7 @@ async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>)
   if (isProblem(input)) return render(input);
   const work = () => perform(call, input, options);
   return route.serializedPerOrganization
-    ? runExclusive(`${route.path} ${idempotency?.organizationOf(call.access)}`, work)
+    ? runExclusive(`${route.path} ${idempotency?.ownerOf(call.access)}`, work)
     : work();
 }
 
@@ -163,12 +163,12 @@ async function runAlways<Access>(
 async function runIdempotently<Access>(
   { call, ids, transactAs, run }: Attempt<Access>,
   { json, idempotencyKey: key }: Input & { idempotencyKey: string },
-  { organizationOf, runOnce }: Idempotency<Access>,
+  { ownerOf, runOnce }: Idempotency<Access>,
   withDatabaseCheck: WithDatabaseCheck,
 ): Promise<Answer> {
   const { target, access, route, render } = call;
   const once: IdempotentRequest = {
-    organizationId: organizationOf(access),
+    ownerId: ownerOf(access),
     key,
     method: route.method,
     path: target.path,

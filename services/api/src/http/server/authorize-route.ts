@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { type InternalSecrets, refusedHolder } from '../../auth/internal-guard.ts';
+import { type InternalSecrets, refusedRole } from '../../auth/internal-guard.ts';
 import type { Authorize } from '../../authorize/authorize.ts';
 import { isProblem } from '../../core/problem.ts';
 import { sendAnswer, sendProblem } from '../routing/respond.ts';
@@ -17,8 +17,11 @@ export function authorizeRoute(authorize: Authorize, { holderOf }: InternalSecre
     context.route = authorizePath;
     forbidStorage(response);
     const holder = holderOf(request.headers['x-internal-authorization'] as string | undefined);
-    const refused = holder === 'producer' ? refusedHolder(holder) : holder;
-    const answer = isProblem(refused) ? refused : await authorize(request, context);
+    const answer = isProblem(holder)
+      ? holder
+      : holder.role === 'producer'
+        ? refusedRole(holder.role)
+        : await authorize(request, context);
     if (isProblem(answer)) sendProblem(response, answer);
     else sendAnswer(response, { status: 200, headers: answer, body: '' });
   };

@@ -1,0 +1,89 @@
+import { WebhookVerificationError } from './errors.ts';
+import type { WebhookEvent } from './events.ts';
+import { headerOf, type WebhookHeaders } from './headers.ts';
+import { type Bytes, secretsOf, verifyHex, verifyStandard } from './signatures.ts';
+
+const defaultToleranceSeconds = 300;
+
+export interface VerifyWebhookOptions {
+  headers: WebhookHeaders;
+  /** The body as it arrived, before any JSON parser: parsing and serializing again changes the bytes. */
+  rawBody: string | Uint8Array | ArrayBuffer;
+  /** The webhook's secret, the whole `whsec_…` string; during a rotation a list, in any order. */
+  secret: string | readonly string[];
+  /**
+   * How far `webhook-timestamp` may be from this machine's clock; 300 by default. `X-Service-Signature` has no timestamp:
+   * a request that has only this one is accepted whenever it comes, unless `requireTimestamp` is set.
+   */
+  toleranceSeconds?: number | undefined;
+  /** Refuses requests without the Standard Webhooks headers, so that none is accepted whose age is unknown. */
+  requireTimestamp?: boolean | undefined;
+  /** The current time; for tests of a receiver. */
+  now?: Date | undefined;
+}
+
+/**
+ * Verifies a delivery and returns its event. The Standard Webhooks signature decides where the request has one, else
+ * `X-Service-Signature`. Deliveries may come more than once: the event's `id` recognizes them.
+ *
+ * @throws WebhookVerificationError when the request is not to be trusted: answer 401
+ * @throws TypeError when the caller's options are wrong: answer 500, and the delivery is sent again later
+ */
+export async function verifyWebhook(options: VerifyWebhookOptions): Promise<WebhookEvent> {
+  const secrets = secretsOf(options.secret);
+  const toleranceSeconds = checkTolerance(options.toleranceSeconds);
+  const body = bytesOf(options.rawBody);
+  const standard = headerOf(options.headers, 'webhook-signature');
+  if (standard !== undefined) {
+    const signedAt = await verifyStandard(options.headers, standard, body, secrets);
+    if (signedAt === null) throw new WebhookVerificationError('signature_mismatch');
+    checkTimestamp(signedAt, toleranceSeconds, options.now ?? new Date());
+    return parseEvent(body);
+  }
+  const hex = headerOf(options.headers, 'x-service-signature');
+  if (hex === undefined || options.requireTimestamp) throw new WebhookVerificationError('missing_signature');
+  if (!(await verifyHex(hex, body, secrets))) throw new WebhookVerificationError('signature_mismatch');
+  return parseEvent(body);
+}
+
+function checkTolerance(toleranceSeconds = defaultToleranceSeconds): number {
+  if (toleranceSeconds >= 0) return toleranceSeconds;
+  throw new TypeError('toleranceSeconds must be a number from 0 on.');
+}
+
+function checkTimestamp(signedAt: number, toleranceSeconds: number, now: Date): void {
+  const ageSeconds = now.getTime() / 1_000 - signedAt;
+  if (ageSeconds > toleranceSeconds) throw new WebhookVerificationError('timestamp_too_old');
+  if (ageSeconds < -toleranceSeconds) throw new WebhookVerificationError('timestamp_too_new');
+}
+
+function bytesOf(rawBody: VerifyWebhookOptions['rawBody']): Bytes {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  if (rawBody instanceof ArrayBuffer) return new Uint8Array(rawBody.slice(0));
+  // A copy: the caller may change its own bytes meanwhile, and WebCrypto takes no shared memory.
+  if (ArrayBuffer.isView(rawBody))
+    return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength).slice();
+  throw new TypeError('rawBody must be the text or the bytes of the body as they arrived, before any JSON parser.');
+}
+
+function parseEvent(body: Bytes): WebhookEvent {
+  const event = parseJson(body);
+  if (isEvent(event)) return event;
+  throw new WebhookVerificationError('invalid_body');
+}
+
+function parseJson(body: Bytes): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What every event has. The sender is trusted by now, and its types may be newer than these. */
+function isEvent(event: unknown): event is WebhookEvent {
+  if (typeof event !== 'object' || event === null) return false;
+  const { id, type, timestamp, organization_id, data } = event as Record<string, unknown>;
+  const texts = [id, type, timestamp, organization_id];
+  return texts.every((text) => typeof text === 'string') && typeof data === 'object' && data !== null;
+}

@@ -1,0 +1,40 @@
+import type { Database } from '@enterprise-api/shared/ledger';
+import { FanOut } from '../fan-out/fan-out.ts';
+import type { ParkedEvent } from '../fan-out/parked-queries.ts';
+import { plenty } from './ledger.ts';
+
+/** The fan-out of a process with so much free capacity. Time passes when a test says so. */
+export function fanOutOf(db: Database, process: { free: number; mayLease?: boolean }) {
+  const startedAt = Date.now();
+  let now = 0;
+  const accepted: number[] = [];
+  const parked: ParkedEvent[] = [];
+  let left = 0;
+  const fanOut = new FanOut({
+    db,
+    clock: { now: () => startedAt + now, monotonic: () => now },
+    scheduler: {
+      startEligible: () => undefined,
+      capacity: () => ({ ...plenty, total: process.free }),
+      freeCapacity: () => process.free,
+      noteDueRows: () => undefined,
+    },
+    leaseLoader: { accept: async (rows) => void accepted.push(rows.length) },
+    settings: { leaseMs: 45_000, maxAttempts: 10 },
+    mayLease: () => process.mayLease ?? true,
+    onFannedOut: () => undefined,
+    onParked: (event) => void parked.push(event),
+    onLeftInOutbox: () => {
+      left += 1;
+    },
+  });
+  return {
+    fanOut,
+    accepted,
+    parked,
+    left: () => left,
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+}
