@@ -39,14 +39,20 @@ async function sendEvents(context: Context, options: SendOptions): Promise<void>
   const sent: EmittedEvent[] = [];
   try {
     for (const batch of batchesOf(texts)) {
-      const { data } = await api.post<{ data: EmittedEvent[] }>('/internal/v1/events', `{"events":[${batch.join(',')}]}`);
+      const { data } = await api.post<{ data: EmittedEvent[] }>(
+        '/internal/v1/events',
+        `{"events":[${batch.join(',')}]}`,
+      );
       sent.push(...data);
       progress.update(sent.length, texts.length);
     }
   } catch (error) {
     progress.end();
     // All or nothing holds for each batch: what came before it is accepted.
-    if (sent.length > 0) printer.note(`${sent.length} of ${texts.length} events were accepted before the error: those of the first lines.`);
+    if (sent.length > 0)
+      printer.note(
+        `${sent.length} of ${texts.length} events were accepted before the error: those of the first lines.`,
+      );
     throw error;
   }
   progress.end();
@@ -56,11 +62,16 @@ async function sendEvents(context: Context, options: SendOptions): Promise<void>
 async function readEvents({ io }: Context, options: SendOptions): Promise<string[]> {
   const { org, type, data, id, occurredAt, file } = options;
   if (file !== undefined) {
-    if (type !== undefined || data !== undefined) throw new Failure('usage', '--file goes with neither --type nor --data.');
+    if (type !== undefined || data !== undefined)
+      throw new Failure('usage', '--file goes with neither --type nor --data.');
     return eventTexts(await textOf(file === '-' ? '-' : `@${file}`, io), org);
   }
   if (org === undefined || type === undefined || data === undefined) {
-    throw new Failure('usage', 'An event needs --org, --type and --data.', "Such as: --data '{\"consultation_id\":\"con_1\"}'. Or give --file.");
+    throw new Failure(
+      'usage',
+      'An event needs --org, --type and --data.',
+      'Such as: --data \'{"consultation_id":"con_1"}\'. Or give --file.',
+    );
   }
   return [eventText({ organization_id: org, type, id, occurred_at: occurredAt }, await textOf(data, io))];
 }

@@ -76,7 +76,8 @@ function addChanging(keys: Command, open: Open): void {
     .action(
       action<KeyOptions>(open, async (context, options, organization, id = '') => {
         const fields = fieldsOf(options);
-        if (Object.keys(fields).length === 0) throw new Failure('usage', 'Nothing is to be changed.', 'Give --name, --scopes, --allow or --expires.');
+        if (Object.keys(fields).length === 0)
+          throw new Failure('usage', 'Nothing is to be changed.', 'Give --name, --scopes, --allow or --expires.');
         const key = await internalApiOf(context).patch<ApiKey>(keyOf(organization, id), fields);
         context.printer.object(key, keyFields(key));
       }),
@@ -95,7 +96,8 @@ function addRevoking(keys: Command, open: Open): void {
       action<{ yes?: boolean }>(open, async (context, { yes }, organization, id = '') => {
         const { io, printer } = context;
         if (!yes && !io.stdin.isTTY) throw new Failure('usage', 'Revoking needs a confirmation.', 'Add --yes.');
-        if (!yes && !(await confirm(io, `Revoke ${id}? It cannot be undone.`))) throw new Failure('usage', 'Nothing was revoked.');
+        if (!yes && !(await confirm(io, `Revoke ${id}? It cannot be undone.`)))
+          throw new Failure('usage', 'Nothing was revoked.');
         await internalApiOf(context).delete(keyOf(organization, id));
         if (printer.isJson) printer.record({ id, object: 'api_key', deleted: true }, () => '');
         printer.text(`Revoked ${id}.`);

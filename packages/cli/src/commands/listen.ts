@@ -20,7 +20,11 @@ export const addListenCommand: CommandModule = (program, open) => {
     .command('listen')
     .description('forward events to a program on this machine, as a webhook would get them; needs no public address')
     .requiredOption('--forward-to <url>', 'where the program listens, such as http://localhost:4000/hooks')
-    .option('-e, --events <types>', 'types, such as batch.failed or consultation.*; a comma list (all by default)', listOf)
+    .option(
+      '-e, --events <types>',
+      'types, such as batch.failed or consultation.*; a comma list (all by default)',
+      listOf,
+    )
     .option('--after <id>', 'begin after this event (evt_…) instead of now')
     .action(
       action<ListenOptions>(open, async (context, { forwardTo, events = [], after }) => {

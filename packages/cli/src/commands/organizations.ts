@@ -29,9 +29,16 @@ function addReading(organizations: Command, open: Open): void {
     .option('--external-id <id>', 'the one with this id of yours')
     .action(
       action<ListOptions>(open, async (context, options) => {
-        const query = { limit: pageSize(options), ...(options.externalId !== undefined && { external_id: options.externalId }) };
+        const query = {
+          limit: pageSize(options),
+          ...(options.externalId !== undefined && { external_id: options.externalId }),
+        };
         const list = internalApiOf(context).list<Organization>(path, query);
-        context.printer.list(await collect(context, list, options), organizationColumns, 'There is no such organization.');
+        context.printer.list(
+          await collect(context, list, options),
+          organizationColumns,
+          'There is no such organization.',
+        );
       }),
     );
   organizations
@@ -79,7 +86,10 @@ function addChanging(organizations: Command, open: Open): void {
       action<ChangeOptions>(open, async (context, options, id) => {
         const fields = fieldsOf(options);
         if (Object.keys(fields).length === 0) throw nothingToChange;
-        const organization = await internalApiOf(context).patch<Organization>(`${path}/${encodeURIComponent(id)}`, fields);
+        const organization = await internalApiOf(context).patch<Organization>(
+          `${path}/${encodeURIComponent(id)}`,
+          fields,
+        );
         context.printer.object(organization, organizationFields(organization));
       }),
     );

@@ -36,7 +36,10 @@ async function sendRequest(context: Context, options: RequestOptions, method: st
   const api = openApi(context);
   const { data, include, repeat, idempotencyKey, timeout } = options;
   const rawBody = data === undefined ? undefined : await textOf(data, context.io);
-  const headers = { ...(rawBody !== undefined && { 'content-type': 'application/json' }), ...headersOf(options.header) };
+  const headers = {
+    ...(rawBody !== undefined && { 'content-type': 'application/json' }),
+    ...headersOf(options.header),
+  };
   try {
     const answer = await api.request(method.toUpperCase(), path, {
       headers,
@@ -49,7 +52,8 @@ async function sendRequest(context: Context, options: RequestOptions, method: st
     printAnswer(context, answer, include);
   } catch (error) {
     // The answer is what was asked for, whatever its status; the exit code and the message tell that it is a refusal.
-    if (error instanceof ApiError) printAnswer(context, { ...error, rawBody: Buffer.from(textOfBody(error.body)) }, include);
+    if (error instanceof ApiError)
+      printAnswer(context, { ...error, rawBody: Buffer.from(textOfBody(error.body)) }, include);
     throw error;
   }
 }
@@ -69,7 +73,8 @@ function printAnswer(
   printer.raw(text.endsWith('\n') ? text : `${text}\n`);
 }
 
-const textOfBody = (body: unknown) => (body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body));
+const textOfBody = (body: unknown) =>
+  body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
 
 function headersOf(given: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(

@@ -31,7 +31,11 @@ export const addUsageCommand: CommandModule = (program, open) => {
         };
         const usage = await openApi(context).usage.get(query, { signal: io.signal });
         if (printer.isJson) return printer.object(usage, []);
-        printer.list(usage.data, usageColumns(usage, printer.paint, printer.isTerminal), 'Nothing was used in this period.');
+        printer.list(
+          usage.data,
+          usageColumns(usage, printer.paint, printer.isTerminal),
+          'Nothing was used in this period.',
+        );
         printer.note(totalsLine(usage), 'dim');
       }),
     );

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { openApi } from '../clients.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
@@ -36,7 +36,11 @@ function addReading(webhooks: Command, open: Open): void {
         const { signal } = context.io;
         const list = openApi(context).webhooks.list({ ...filter, limit: pageSize(options) }, { signal });
         const columns = webhookColumns(context.printer.paint);
-        context.printer.list(await collect(context, list, options), columns, 'There is no webhook: enterprise-api webhooks create <url>');
+        context.printer.list(
+          await collect(context, list, options),
+          columns,
+          'There is no webhook: enterprise-api webhooks create <url>',
+        );
       }),
     );
   webhooks
@@ -55,7 +59,11 @@ function addReading(webhooks: Command, open: Open): void {
     .action(
       action(open, async (context) => {
         const list = openApi(context).webhooks.listEventTypes({ signal: context.io.signal });
-        context.printer.list(await collect(context, list, { limit: 100, all: true }), eventTypeColumns, 'There is no event type.');
+        context.printer.list(
+          await collect(context, list, { limit: 100, all: true }),
+          eventTypeColumns,
+          'There is no event type.',
+        );
       }),
     );
 }
@@ -74,7 +82,8 @@ interface UpdateOptions {
   disable?: boolean;
 }
 
-const eventsHelp = 'types to subscribe to, such as batch.failed, consultation.* or *; a comma list, or given several times';
+const eventsHelp =
+  'types to subscribe to, such as batch.failed, consultation.* or *; a comma list, or given several times';
 
 function addChanging(webhooks: Command, open: Open): void {
   webhooks
@@ -86,7 +95,12 @@ function addChanging(webhooks: Command, open: Open): void {
     .option('--disabled', 'without deliveries until it is enabled')
     .action(
       action<CreateOptions>(open, async (context, { events, description, disabled }, url) => {
-        const fields = { url, events, ...(description !== undefined && { description }), ...(disabled && { enabled: false }) };
+        const fields = {
+          url,
+          events,
+          ...(description !== undefined && { description }),
+          ...(disabled && { enabled: false }),
+        };
         const webhook = await openApi(context).webhooks.create(fields, { signal: context.io.signal });
         context.printer.object(webhook, [...webhookFields(webhook), ['secret', webhook.secret]]);
         keepSecret(context);
@@ -132,7 +146,11 @@ function changesOf({ url, events, description, enable, disable }: UpdateOptions)
     ...((enable || disable) && { enabled: enable === true }),
   };
   if (Object.keys(changes).length > 0) return changes;
-  throw new Failure('usage', 'Nothing is to be changed.', 'Give --url, --events, --description, --enable or --disable.');
+  throw new Failure(
+    'usage',
+    'Nothing is to be changed.',
+    'Give --url, --events, --description, --enable or --disable.',
+  );
 }
 
 async function askBeforeDeleting({ io }: Context, url: string): Promise<void> {
@@ -160,7 +178,10 @@ function addSending(webhooks: Command, open: Open): void {
     .option('--force', 'also while the overlap of the last rotation lasts')
     .action(
       action<RotateOptions>(open, async (context, { overlap, force }, id) => {
-        const body = { ...(overlap !== undefined && { overlap_seconds: Math.round(overlap / 1_000) }), ...(force && { force }) };
+        const body = {
+          ...(overlap !== undefined && { overlap_seconds: Math.round(overlap / 1_000) }),
+          ...(force && { force }),
+        };
         const webhook = await openApi(context).webhooks.rotateSecret(id, body, { signal: context.io.signal });
         context.printer.object(webhook, [...webhookFields(webhook), ['secret', webhook.secret]]);
         keepSecret(context);
@@ -189,7 +210,8 @@ function addSending(webhooks: Command, open: Open): void {
         const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };
         const replay = await openApi(context).webhooks.replay(id, body, { signal: context.io.signal });
         context.printer.object(replay, [['deliveries', `${count(replay.matched)} are sent again`]]);
-        if (replay.has_more) context.printer.note('More deliveries match than one replay takes. Run it again for the others.');
+        if (replay.has_more)
+          context.printer.note('More deliveries match than one replay takes. Run it again for the others.');
       }),
     );
 }

@@ -36,6 +36,7 @@ describe('values of options', () => {
 
   it('are whole numbers within limits', () => {
     expect(wholeNumber(1, 100)('100')).toBe(100);
-    for (const text of ['0', '101', '1e2', '-1', '', '5.0']) expect(() => wholeNumber(1, 100)(text)).toThrow('from 1 to 100');
+    for (const text of ['0', '101', '1e2', '-1', '', '5.0'])
+      expect(() => wholeNumber(1, 100)(text)).toThrow('from 1 to 100');
   });
 });

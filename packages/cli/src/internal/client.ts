@@ -30,13 +30,22 @@ export function internalApiOf({ io, options, profiles }: Context): InternalApi {
 
 export function openInternalApi({ url, secret }: Access, { signal, actor }: Caller): InternalApi {
   const client = new EnterpriseApi({ baseUrl: url, apiKey: secret, userAgent });
-  const send = async <Body>(method: string, path: string, fields: { query?: Query; body?: object; rawBody?: string }) => {
+  const send = async <Body>(
+    method: string,
+    path: string,
+    fields: { query?: Query; body?: object; rawBody?: string },
+  ) => {
     const headers = {
       ...(actor !== undefined && { 'x-actor': actor }),
       ...(fields.rawBody !== undefined && { 'content-type': 'application/json' }),
     };
     // The internal listener honours Idempotency-Key on its POSTs; its changes and deletions may be made twice anyway.
-    const answer = await client.request<Body>(method, path, { ...fields, headers, signal, ownerHonoursIdempotencyKey: true });
+    const answer = await client.request<Body>(method, path, {
+      ...fields,
+      headers,
+      signal,
+      ownerHonoursIdempotencyKey: true,
+    });
     return answer.body;
   };
   const get = <Body>(path: string, query: Query = {}) => send<Body>('GET', path, { query });
@@ -45,7 +54,10 @@ export function openInternalApi({ url, secret }: Access, { signal, actor }: Call
     async *list<Item>(path: string, query: Query = {}) {
       let cursor: string | null = null;
       do {
-        const page: { data: Item[]; next_cursor: string | null } = await get(path, { ...query, ...(cursor !== null && { cursor }) });
+        const page: { data: Item[]; next_cursor: string | null } = await get(path, {
+          ...query,
+          ...(cursor !== null && { cursor }),
+        });
         yield* page.data;
         cursor = page.next_cursor;
       } while (cursor !== null);

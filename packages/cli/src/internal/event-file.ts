@@ -47,7 +47,8 @@ function fromArray(text: string, organizationId: string | undefined): string[] {
 
 function withOrganization(text: string, event: object, organizationId: string | undefined, place: string): string {
   if ('organization_id' in event) return text;
-  if (organizationId === undefined) throw new Failure('usage', `${place} has no organization_id.`, 'Add it, or give --org.');
+  if (organizationId === undefined)
+    throw new Failure('usage', `${place} has no organization_id.`, 'Add it, or give --org.');
   const separator = Object.keys(event).length === 0 ? '' : ',';
   return `{"organization_id":${JSON.stringify(organizationId)}${separator}${text.slice(1)}`;
 }
@@ -75,7 +76,8 @@ function parseObject(text: string, place: string): object {
   throw new Failure('usage', `${place} is no JSON object.`);
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parse(text: string, place: string): unknown {
   try {

@@ -12,7 +12,11 @@ export interface LocalAnswer {
 const timeoutMs = 15_000;
 
 /** Sends an event to the local program as a delivery: a POST with exactly the headers and the body of the stream. */
-export async function forward(target: string, { headers, body }: EventMessage, signal: AbortSignal): Promise<LocalAnswer> {
+export async function forward(
+  target: string,
+  { headers, body }: EventMessage,
+  signal: AbortSignal,
+): Promise<LocalAnswer> {
   const startedAt = performance.now();
   const end = (status: number | null, error: string | null) => ({
     status,

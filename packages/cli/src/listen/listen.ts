@@ -1,4 +1,4 @@
-import { WebhookVerificationError, verifyWebhook, type WebhookEvent } from '@enterprise-api/sdk/webhooks';
+import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '@enterprise-api/sdk/webhooks';
 import type { Printer } from '../output/printer.ts';
 import { oneLine } from '../output/text.ts';
 import { time } from '../present/format.ts';
@@ -13,14 +13,19 @@ export interface ListenOptions {
 }
 
 /** Verifies each event of a stream, forwards it to the local program, one after the other, and prints what it answered. */
-export async function listen(messages: AsyncIterable<Followed>, { target, printer, signal }: ListenOptions): Promise<void> {
+export async function listen(
+  messages: AsyncIterable<Followed>,
+  { target, printer, signal }: ListenOptions,
+): Promise<void> {
   let secret = '';
   for await (const message of messages) {
     if (message.kind === 'session') {
       printSession(printer, message, message.secret === secret);
       secret = message.secret;
     } else if (message.kind === 'lost') {
-      printer.note(`The stream was lost: ${message.reason}. Connecting again in ${(message.retryMs / 1_000).toFixed(1)} s.`);
+      printer.note(
+        `The stream was lost: ${message.reason}. Connecting again in ${(message.retryMs / 1_000).toFixed(1)} s.`,
+      );
     } else {
       const event = await verify(message, secret);
       if (event === undefined) refuse(printer, message);

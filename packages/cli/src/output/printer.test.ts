@@ -9,13 +9,13 @@ const columns: Column<{ id: string; state: string }>[] = [
   { title: 'STATE', text: ({ state }) => state },
 ];
 const rows = [{ id: 'whk_1', state: 'enabled' }];
-const escape = '\x1b[';
+const csi = '\x1b[';
 
 describe('results', () => {
   it('are a table with titles on a terminal, and colours unless NO_COLOR asks for none', () => {
     const coloured = collectOutput({ isTTY: true });
     createPrinter(testIo({ stdout: coloured }), false).list(rows, columns, 'none');
-    expect(coloured.text()).toBe(`${escape}1mID   ${escape}22m  ${escape}1mSTATE  ${escape}22m\nwhk_1  enabled\n`);
+    expect(coloured.text()).toBe(`${csi}1mID   ${csi}22m  ${csi}1mSTATE  ${csi}22m\nwhk_1  enabled\n`);
 
     const plain = collectOutput({ isTTY: true });
     createPrinter(testIo({ stdout: plain, env: { NO_COLOR: '1' } }), false).list(rows, columns, 'none');

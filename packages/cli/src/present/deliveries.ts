@@ -29,7 +29,11 @@ export function deliveryLine(delivery: Delivery, paint: Paint): string {
   const { id, status, event_type, created_at } = delivery;
   const state = paint(colours[status], status.padEnd(9));
   const waits = delivery.waiting_for === null ? '' : `  waits for ${delivery.waiting_for}`;
-  return oneLine(`${time(created_at)}  `) + state + oneLine(`  ${event_type.padEnd(22)}  ${attempts(delivery)}  ${lastAnswer(delivery)}  ${id}${waits}`);
+  return (
+    oneLine(`${time(created_at)}  `) +
+    state +
+    oneLine(`  ${event_type.padEnd(22)}  ${attempts(delivery)}  ${lastAnswer(delivery)}  ${id}${waits}`)
+  );
 }
 
 export function deliveryFields(delivery: Delivery): Field[] {
@@ -58,7 +62,11 @@ export function attemptColumns(paint: Paint): Column<Attempt>[] {
       paint: (cell, { error }) => paint(error === null ? 'green' : 'red', cell),
     },
     { title: 'TRIGGER', text: ({ trigger, superseded }) => (superseded ? `${trigger}, superseded` : trigger) },
-    { title: 'MESSAGE', text: ({ error_message, response_body }) => error_message ?? response_body ?? '', isElastic: true },
+    {
+      title: 'MESSAGE',
+      text: ({ error_message, response_body }) => error_message ?? response_body ?? '',
+      isElastic: true,
+    },
   ];
 }
 

@@ -49,7 +49,11 @@ export const auditColumns: Column<AuditEntry>[] = [
   { title: 'TIME (UTC)', text: ({ created_at }) => time(created_at) },
   { title: 'ACTION', text: ({ action }) => action },
   { title: 'OBJECT', text: ({ object_id }) => object_id },
-  { title: 'BY', text: ({ actor, on_behalf_of }) => (on_behalf_of === null ? actor : `${actor} for ${on_behalf_of}`), isElastic: true },
+  {
+    title: 'BY',
+    text: ({ actor, on_behalf_of }) => (on_behalf_of === null ? actor : `${actor} for ${on_behalf_of}`),
+    isElastic: true,
+  },
   { title: 'CHANGES', text: ({ changes }) => changesText(changes), isElastic: true },
 ];
 

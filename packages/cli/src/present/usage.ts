@@ -37,7 +37,8 @@ export function usageColumns({ data, granularity }: Usage, paint: Paint, isTermi
 
 /** What the buckets are divided by, when they are. */
 function groupColumns(data: Usage['data']): Column<Bucket>[] {
-  if (data.some((bucket) => bucket.key_id !== undefined)) return [{ title: 'KEY', text: ({ key_id }) => key_id ?? '-' }];
+  if (data.some((bucket) => bucket.key_id !== undefined))
+    return [{ title: 'KEY', text: ({ key_id }) => key_id ?? '-' }];
   if (data.some((bucket) => bucket.area !== undefined)) return [{ title: 'AREA', text: ({ area }) => area ?? '-' }];
   return [];
 }

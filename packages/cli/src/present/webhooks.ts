@@ -1,4 +1,4 @@
-import type { EventType, Webhook } from '@enterprise-api/sdk';
+import type { EventTypeEntry, Webhook } from '@enterprise-api/sdk';
 import type { Paint } from '../output/paint.ts';
 import type { Field } from '../output/printer.ts';
 import type { Column } from '../output/table.ts';
@@ -22,8 +22,14 @@ export function webhookFields(webhook: Webhook): Field[] {
     ['description', orDash(webhook.description)],
     ['state', webhookState(webhook)],
     ['failing since', webhook.failing_since === null ? undefined : time(webhook.failing_since)],
-    ['disabled at', webhook.disable_at === null ? undefined : `${time(webhook.disable_at)}, unless a delivery succeeds before`],
-    ['previous secret', webhook.previous_secret_expires_at ? `in use until ${time(webhook.previous_secret_expires_at)}` : undefined],
+    [
+      'disabled at',
+      webhook.disable_at === null ? undefined : `${time(webhook.disable_at)}, unless a delivery succeeds before`,
+    ],
+    [
+      'previous secret',
+      webhook.previous_secret_expires_at ? `in use until ${time(webhook.previous_secret_expires_at)}` : undefined,
+    ],
     ['created', time(webhook.created_at)],
     ['updated', time(webhook.updated_at)],
   ];
@@ -34,7 +40,7 @@ function webhookState({ enabled, disabled_reason, failing_since }: Webhook): str
   return `disabled (${disabled_reason})`;
 }
 
-export const eventTypeColumns: Column<EventType>[] = [
+export const eventTypeColumns: Column<EventTypeEntry>[] = [
   { title: 'TYPE', text: ({ type }) => type },
   { title: 'DESCRIPTION', text: ({ description }) => description, isElastic: true },
 ];

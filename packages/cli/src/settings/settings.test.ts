@@ -86,10 +86,13 @@ describe('the address and the key of a command', () => {
     expect(() => resolve({}, { ENTERPRISE_API_KEY: 'nwk_env' })).toThrow('ENTERPRISE_API_KEY is set, but no address.');
   });
 
-  it.each(['api.example.com', 'ftp://api.example.com', 'https://user:pass@api.example.com', 'https://a.example/?q=1', '…'])(
-    'no address: %s',
-    (apiUrl) => {
-      expect(() => resolve({ apiUrl }, { ENTERPRISE_API_KEY: 'nwk_env' })).toThrow('--api-url is no address of an API.');
-    },
-  );
+  it.each([
+    'api.example.com',
+    'ftp://api.example.com',
+    'https://user:pass@api.example.com',
+    'https://a.example/?q=1',
+    '…',
+  ])('no address: %s', (apiUrl) => {
+    expect(() => resolve({ apiUrl }, { ENTERPRISE_API_KEY: 'nwk_env' })).toThrow('--api-url is no address of an API.');
+  });
 });

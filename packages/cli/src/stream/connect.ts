@@ -22,7 +22,12 @@ const idleMs = 45_000;
  * @throws ApiError when the API refuses
  * @throws ConnectionError when it was not reached
  */
-export async function connectStream({ access, events, after, signal }: StreamRequest): Promise<AsyncIterable<Uint8Array>> {
+export async function connectStream({
+  access,
+  events,
+  after,
+  signal,
+}: StreamRequest): Promise<AsyncIterable<Uint8Array>> {
   const url = new URL(`${access.url}/v1/events/stream`);
   for (const pattern of events) url.searchParams.append('events', pattern);
   const stream = got.stream(url, {

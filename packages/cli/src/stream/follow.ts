@@ -82,7 +82,10 @@ function createRecentIds() {
  * The newest event that there is: a stream that begins after it, and not just now, misses nothing when it is lost before
  * its first event. Undefined when the organization has none yet.
  */
-export async function newestEventId(api: Pick<EnterpriseApi, 'events'>, signal: AbortSignal): Promise<string | undefined> {
+export async function newestEventId(
+  api: Pick<EnterpriseApi, 'events'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { data } = await api.events.list({ limit: 1 }, { signal }).page();
   return data[0]?.id;
 }

@@ -42,7 +42,11 @@ function parseEvent(id: string | undefined, data: string): StreamMessage | undef
 }
 
 function isHeaders(headers: unknown): headers is Record<string, string> {
-  return typeof headers === 'object' && headers !== null && Object.values(headers).every((value) => typeof value === 'string');
+  return (
+    typeof headers === 'object' &&
+    headers !== null &&
+    Object.values(headers).every((value) => typeof value === 'string')
+  );
 }
 
 function parseJson(text: string): unknown {

@@ -3,7 +3,14 @@ import type { Delivery, EnterpriseApi } from '@enterprise-api/sdk';
 import type { Context } from '../context.ts';
 import { isTemporary } from '../explain.ts';
 
-type Filter = NonNullable<Parameters<EnterpriseApi['deliveries']['list']>[0]>;
+export interface TailFilter {
+  webhook_id?: string;
+  event_id?: string;
+  event_type?: string[];
+  status?: string[];
+  /** RFC 3339: created from then on, instead of from now on. */
+  since?: string;
+}
 
 export interface TailOptions {
   /** The pause between two looks. */
@@ -24,7 +31,7 @@ const known = 20_000;
  */
 export async function* tailDeliveries(
   api: Pick<EnterpriseApi, 'deliveries'>,
-  { status: statuses, ...filter }: Filter,
+  { status: statuses, ...filter }: TailFilter,
   { io, printer }: Pick<Context, 'io' | 'printer'>,
   { everyMs = 2_000 }: TailOptions = {},
 ): AsyncGenerator<Delivery> {
@@ -43,7 +50,7 @@ export async function* tailDeliveries(
 }
 
 /** One look at what is new or has changed since the look before. */
-function createLook(api: Pick<EnterpriseApi, 'deliveries'>, filter: Filter, signal: AbortSignal) {
+function createLook(api: Pick<EnterpriseApi, 'deliveries'>, filter: TailFilter, signal: AbortSignal) {
   const seen = new Map<string, { state: string; isPending: boolean }>();
   let newestMs = filter.since === undefined ? undefined : Date.parse(filter.since);
   const isNews = (delivery: Delivery): boolean => {
