@@ -1,3 +1,5 @@
+import { describeToolchain, findToolchain, type ToolchainName } from '@enterprise-api/testkit';
+import { findBrowser } from './browser.ts';
 import { findIngresses } from './ingress.ts';
 import type { SearchOptions } from './install.ts';
 import { findRedis, type RedisSource } from './redis.ts';
@@ -44,7 +46,34 @@ export async function findPrograms(
       notRun: behindIngress,
       runInPart: [],
     });
+  const inBrowser = filesWhere(({ browser }) => browser);
+  const browser = inBrowser.length > 0 ? await findBrowser(options) : undefined;
+  if (browser?.kind === 'none')
+    doWithout(browser.problem, { name: 'Chromium', advice: browser.advice, notRun: inBrowser, runInPart: [] });
   return { redis, missing };
+}
+
+/** Suites of other languages that this machine cannot run. That is no failure: nothing of the product needs them. */
+export interface MissingToolchain {
+  /** How a person calls it. */
+  readonly name: string;
+  readonly notRun: readonly string[];
+}
+
+/** Which of the toolchains that these suites use are not there. Each suite is named once. */
+export function findMissingToolchains(suites: readonly Suite[], find = findToolchain): MissingToolchain[] {
+  const used = [...new Set(suites.flatMap(({ toolchains }) => toolchains))];
+  const missing = used.filter((name) => find(name) === undefined);
+  const firstMissing = (suite: Suite) => suite.toolchains.find((name) => missing.includes(name));
+  const notRun = (name: ToolchainName) => suites.filter((suite) => firstMissing(suite) === name);
+  return missing
+    .map((name) => ({ name: describeToolchain(name), notRun: notRun(name).map(({ file }) => file) }))
+    .filter((toolchain) => toolchain.notRun.length > 0);
+}
+
+/** The lines about a missing toolchain, one for each suite. */
+export function describeMissingToolchain(toolchain: MissingToolchain, shorten: (file: string) => string): string {
+  return toolchain.notRun.map((file) => `${shorten(file)} not run: no ${toolchain.name} on this machine.`).join('\n');
 }
 
 /** What a person reads about a program that was missing. `shorten` makes a path readable. */

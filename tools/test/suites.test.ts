@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeMissing } from './missing-programs.ts';
-import { needPostgres, redisUse, usesIngress } from './suites.ts';
+import { describeMissing, describeMissingToolchain, findMissingToolchains } from './missing-programs.ts';
+import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress } from './suites.ts';
 import { totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -22,6 +22,58 @@ describe('usesIngress', () => {
     ["import { startUpstream } from '@enterprise-api/testkit';", false],
   ])('%s → %s', (source, uses) => {
     expect(usesIngress(source)).toBe(uses);
+  });
+});
+
+describe('usesBrowser', () => {
+  it.each([
+    ['browser = await startBrowser();', true],
+    ['stage = await openBrowserStage();', true],
+    ["import { findChromium } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesBrowser(source)).toBe(uses);
+  });
+});
+
+describe('usedToolchains', () => {
+  it.each([
+    ["describeReceiver('Go', goReceiver(requireToolchain('go')));", ['go']],
+    ["requireToolchain('python'); requireToolchain('curl')", ['python', 'curl']],
+    ["requireToolchain('cobol')", []],
+    ['requireToolchain(name)', []],
+  ])('%s → %j', (source, used) => {
+    expect(usedToolchains(source)).toEqual(used);
+  });
+});
+
+describe('findMissingToolchains', () => {
+  const suite = (file: string, toolchains: Suite['toolchains']): Suite => ({
+    file,
+    redis: 'none',
+    ingress: false,
+    browser: false,
+    toolchains,
+  });
+  const suites = [suite('/x/go.ts', ['go']), suite('/x/both.ts', ['curl', 'python']), suite('/x/plain.ts', [])];
+  const lines = (find: Parameters<typeof findMissingToolchains>[1]) =>
+    findMissingToolchains(suites, find).map((each) => describeMissingToolchain(each, (file) => file.slice(3)));
+
+  it('says of each suite that is not run what it lacks', () => {
+    expect(lines((name) => (name === 'curl' ? '/usr/bin/curl' : undefined))).toEqual([
+      'go.ts not run: no Go on this machine.',
+      'both.ts not run: no Python on this machine.',
+    ]);
+  });
+
+  it('names a suite once that lacks two', () => {
+    expect(lines(() => undefined)).toEqual([
+      'go.ts not run: no Go on this machine.',
+      'both.ts not run: no curl on this machine.',
+    ]);
+  });
+
+  it('is empty when everything is there', () => {
+    expect(lines((name) => `/usr/bin/${name}`)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isToolchainName, type ToolchainName } from '@enterprise-api/testkit';
 
 /** Whether a test file uses Redis: not at all; besides PostgreSQL, as the second queue backend; always. */
 export type RedisUse = 'none' | 'also' | 'only';
@@ -9,13 +10,18 @@ export interface Suite {
   readonly redis: RedisUse;
   /** Whether it starts nginx and Caddy. */
   readonly ingress: boolean;
+  /** Whether it starts a browser. */
+  readonly browser: boolean;
+  /** What it uses of other languages. */
+  readonly toolchains: readonly ToolchainName[];
 }
 
 /** Reads what these test files need. Unit tests need nothing, whatever names they mention. */
 export function readSuites(files: readonly string[]): Suite[] {
   return files.map((file) => {
     const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
-    return { file, redis: redisUse(source), ingress: usesIngress(source) };
+    const [redis, ingress, browser] = [redisUse(source), usesIngress(source), usesBrowser(source)];
+    return { file, redis, ingress, browser, toolchains: usedToolchains(source) };
   });
 }
 
@@ -31,6 +37,18 @@ export function redisUse(source: string): RedisUse {
 /** A suite that needs nginx and Caddy calls `startIngress`, or a helper like `openIngressStage`, which does. */
 export function usesIngress(source: string): boolean {
   return /\b(start|open)Ingress\w*\(/.test(source);
+}
+
+/** A suite that needs Chromium calls `startBrowser`, or a helper like `openBrowserStage`, which does. */
+export function usesBrowser(source: string): boolean {
+  return /\b(start|open)Browser\w*\(/.test(source);
+}
+
+/** A suite that uses a program of another language calls `requireToolchain`. */
+export function usedToolchains(source: string): ToolchainName[] {
+  return [...source.matchAll(/\brequireToolchain\('(\w+)'\)/g)].flatMap(([, name = '']) =>
+    isToolchainName(name) ? [name] : [],
+  );
 }
 
 /** Whether any of these files needs PostgreSQL. Unit tests need nothing but Node. */

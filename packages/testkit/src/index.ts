@@ -1,6 +1,7 @@
 export * from './attacks/forged-headers.ts';
 export * from './attacks/request-targets.ts';
 export * from './attacks/smuggling.ts';
+export * from './browser/find-chromium.ts';
 export * from './embedded-postgres/embedded-postgres.ts';
 export * from './embedded-postgres/own-postgres.ts';
 export * from './http/api-client.ts';
@@ -26,6 +27,7 @@ export * from './processes/peer.ts';
 export * from './processes/project-folder.ts';
 export * from './processes/service.ts';
 export * from './processes/state-file.ts';
+export * from './processes/toolchains.ts';
 export * from './receiver/answers.ts';
 export * from './receiver/certificates.ts';
 export * from './receiver/receiver.ts';
