@@ -7,13 +7,13 @@ import { type GuardedProcess, projectFolder, spawnGuarded } from '@enterprise-ap
 
 const program = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
 
-export interface Finished {
+interface Finished {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   env?: Record<string, string>;
   /** Standard input; empty by default. */
   input?: string;

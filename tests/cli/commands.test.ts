@@ -105,27 +105,6 @@ describe('enterprise-api', () => {
     await run(['webhooks', 'delete', webhook.id, '--yes']);
   });
 
-  it('emits an event with its digits as they are, and lists and shows it', async () => {
-    const data = '{"batch_id":"bat_1","total":12345678901234567890.10}';
-    const args = ['events', 'send', '--org', stage.customer.organizationId, '--type', 'batch.completed', '--data', '-'];
-    const sent = await run([...args, '--json'], data);
-    const [event] = JSON.parse(sent.stdout) as { id: string }[];
-    const { body } = await stage.stage.db
-      .selectFrom('events')
-      .select('body')
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirstOrThrow();
-    expect(body).toContain('"total":12345678901234567890.10');
-    expect(await json<{ id: string }[]>('events', 'list', '--type', 'batch.completed')).toContainEqual(
-      expect.objectContaining({ id: event?.id }),
-    );
-    expect(await json('events', 'show', event?.id ?? '')).toMatchObject({
-      type: 'batch.completed',
-      data: { batch_id: 'bat_1' },
-    });
-  });
-
   it('emits the events of a file, more than one request takes', async () => {
     const line = (index: number) =>
       JSON.stringify({ type: 'batch.failed', id: `own-${index}`, data: { batch_id: `bat_${index}` } });
@@ -139,13 +118,6 @@ describe('enterprise-api', () => {
       code: 2,
       stderr: expect.stringContaining('Line 1 has no organization_id.'),
     });
-  });
-
-  it('lists as much as it is asked for, and says when there is more', async () => {
-    expect(await json<object[]>('events', 'list', '--all')).not.toHaveLength(20);
-    const { stdout, stderr } = await run(['events', 'list', '--limit', '3']);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(3);
-    expect(stderr).toContain('These are the first 3.');
   });
 
   it('sends any request, and prints the answer also when it is a refusal', async () => {

@@ -52,8 +52,10 @@ async function sendRequest(context: Context, options: RequestOptions, method: st
     printAnswer(context, answer, include);
   } catch (error) {
     // The answer is what was asked for, whatever its status; the exit code and the message tell that it is a refusal.
-    if (error instanceof ApiError)
-      printAnswer(context, { ...error, rawBody: Buffer.from(textOfBody(error.body)) }, include);
+    if (error instanceof ApiError) {
+      const { status, headers, body } = error;
+      printAnswer(context, { status, headers, rawBody: Buffer.from(textOfBody(body)) }, include);
+    }
     throw error;
   }
 }

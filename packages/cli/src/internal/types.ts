@@ -39,15 +39,6 @@ export interface AuditEntry {
   created_at: string;
 }
 
-/** An event to emit. */
-export interface NewEvent {
-  organization_id: string;
-  type: string;
-  data: unknown;
-  id?: string;
-  occurred_at?: string;
-}
-
 export interface EmittedEvent {
   id: string;
   type: string;
