@@ -1,4 +1,5 @@
 import { describeToolchain, findToolchain, type ToolchainName } from '@enterprise-api/testkit';
+import { findBrowser } from './browser.ts';
 import { findIngresses } from './ingress.ts';
 import type { SearchOptions } from './install.ts';
 import { findRedis, type RedisSource } from './redis.ts';
@@ -45,6 +46,10 @@ export async function findPrograms(
       notRun: behindIngress,
       runInPart: [],
     });
+  const inBrowser = filesWhere(({ browser }) => browser);
+  const browser = inBrowser.length > 0 ? await findBrowser(options) : undefined;
+  if (browser?.kind === 'none')
+    doWithout(browser.problem, { name: 'Chromium', advice: browser.advice, notRun: inBrowser, runInPart: [] });
   return { redis, missing };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeMissing, describeMissingToolchain, findMissingToolchains } from './missing-programs.ts';
-import { needPostgres, redisUse, type Suite, usedToolchains, usesIngress } from './suites.ts';
+import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress } from './suites.ts';
 import { totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -25,6 +25,16 @@ describe('usesIngress', () => {
   });
 });
 
+describe('usesBrowser', () => {
+  it.each([
+    ['browser = await startBrowser();', true],
+    ['stage = await openBrowserStage();', true],
+    ["import { findChromium } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesBrowser(source)).toBe(uses);
+  });
+});
+
 describe('usedToolchains', () => {
   it.each([
     ["describeReceiver('Go', goReceiver(requireToolchain('go')));", ['go']],
@@ -41,6 +51,7 @@ describe('findMissingToolchains', () => {
     file,
     redis: 'none',
     ingress: false,
+    browser: false,
     toolchains,
   });
   const suites = [suite('/x/go.ts', ['go']), suite('/x/both.ts', ['curl', 'python']), suite('/x/plain.ts', [])];

@@ -10,6 +10,8 @@ export interface Suite {
   readonly redis: RedisUse;
   /** Whether it starts nginx and Caddy. */
   readonly ingress: boolean;
+  /** Whether it starts a browser. */
+  readonly browser: boolean;
   /** What it uses of other languages. */
   readonly toolchains: readonly ToolchainName[];
 }
@@ -18,7 +20,8 @@ export interface Suite {
 export function readSuites(files: readonly string[]): Suite[] {
   return files.map((file) => {
     const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
-    return { file, redis: redisUse(source), ingress: usesIngress(source), toolchains: usedToolchains(source) };
+    const [redis, ingress, browser] = [redisUse(source), usesIngress(source), usesBrowser(source)];
+    return { file, redis, ingress, browser, toolchains: usedToolchains(source) };
   });
 }
 
@@ -34,6 +37,11 @@ export function redisUse(source: string): RedisUse {
 /** A suite that needs nginx and Caddy calls `startIngress`, or a helper like `openIngressStage`, which does. */
 export function usesIngress(source: string): boolean {
   return /\b(start|open)Ingress\w*\(/.test(source);
+}
+
+/** A suite that needs Chromium calls `startBrowser`, or a helper like `openBrowserStage`, which does. */
+export function usesBrowser(source: string): boolean {
+  return /\b(start|open)Browser\w*\(/.test(source);
 }
 
 /** A suite that uses a program of another language calls `requireToolchain`. */

@@ -1,6 +1,7 @@
 export * from './attacks/forged-headers.ts';
 export * from './attacks/request-targets.ts';
 export * from './attacks/smuggling.ts';
+export * from './browser/find-chromium.ts';
 export * from './embedded-postgres/embedded-postgres.ts';
 export * from './embedded-postgres/own-postgres.ts';
 export * from './http/api-client.ts';

@@ -1,0 +1,36 @@
+import { createSend } from './http/transport.ts';
+import { createOperations } from './operations.ts';
+import { type ClientOptions, checkOptions } from './options.ts';
+import { createRequest, type Request } from './request.ts';
+import { createDeliveries } from './resources/deliveries.ts';
+import { createEvents } from './resources/events.ts';
+import { createMe } from './resources/me.ts';
+import { createUsage } from './resources/usage.ts';
+import { createWebhooks } from './resources/webhooks.ts';
+
+/**
+ * A client of the API with one key. It keeps connections open and may be shared; it needs no closing. Methods reject with
+ * `ApiError` when the API refuses, `ConnectionError` when no answer came, and `TypeError` for arguments that no request
+ * could be made with.
+ */
+export class EnterpriseApi {
+  readonly me: ReturnType<typeof createMe>;
+  readonly webhooks: ReturnType<typeof createWebhooks>;
+  readonly deliveries: ReturnType<typeof createDeliveries>;
+  readonly events: ReturnType<typeof createEvents>;
+  readonly usage: ReturnType<typeof createUsage>;
+  /** Calls any path, for the areas whose shapes are their owners': `request('POST', '/v1/consultations', { body })`. */
+  readonly request: Request;
+
+  /** @throws TypeError for options that no request could be made with */
+  constructor(options: ClientOptions) {
+    const send = createSend(checkOptions(options));
+    const operations = createOperations(send);
+    this.me = createMe(operations);
+    this.webhooks = createWebhooks(operations);
+    this.deliveries = createDeliveries(operations);
+    this.events = createEvents(operations);
+    this.usage = createUsage(operations);
+    this.request = createRequest(send);
+  }
+}

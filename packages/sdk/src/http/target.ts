@@ -1,0 +1,44 @@
+/** A query: each entry of a list is a parameter of its own, dates become RFC 3339, undefined is left out. */
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
+type QueryValue = string | number | boolean | Date | undefined;
+
+/**
+ * The URL of a request.
+ *
+ * @param path begins with `/`; may have a query of its own
+ * @throws TypeError for a path that the URL standard would turn into another one
+ */
+export function targetOf(baseUrl: string, path: string, query: Query = {}): string {
+  if (!path.startsWith('/') || isRewritten(path))
+    throw new TypeError(
+      'path must begin with / and have no . or .. segments, backslashes, fragments or control characters.',
+    );
+  const url = new URL(baseUrl + path);
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== undefined) url.searchParams.append(name, textOf(each));
+  }
+  return url.href;
+}
+
+/**
+ * A path with values in it: `` pathOf`/v1/webhooks/${id}` ``.
+ *
+ * @throws TypeError for a value that would end in another path: an empty one, `.` or `..`
+ */
+export function pathOf(parts: TemplateStringsArray, ...ids: readonly string[]): string {
+  for (const id of ids) {
+    if (typeof id !== 'string' || /^\.{0,2}$/.test(id))
+      throw new TypeError('An id must be a string that is not empty.');
+  }
+  return String.raw({ raw: parts }, ...ids.map(encodeURIComponent));
+}
+
+function isRewritten(path: string): boolean {
+  const [beforeQuery = ''] = path.split('?');
+  return /[\\#\s]|\p{Cc}/u.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(beforeQuery);
+}
+
+function textOf(value: string | number | boolean | Date): string {
+  return value instanceof Date ? value.toISOString() : String(value);
+}

@@ -1,0 +1,46 @@
+import type { RequestHandler } from 'express';
+import { problem } from '../../core/problem.ts';
+import type { ReferenceFile } from '../../reference/reference.ts';
+import { isUnchanged } from '../routing/etag.ts';
+import { sendAnswer, sendProblem } from '../routing/respond.ts';
+import { requestContextOf } from './request-context.ts';
+
+/**
+ * What a page of the reference may load, and from where: its own style, script and icon; its script may call this API. No
+ * script or style inside a page, no plug-ins, no forms that are sent, no frames around it, and no text that becomes markup.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** `/docs` and below: pages for everyone, without a key. Other paths are left to what follows. */
+export function referenceRoute(files: ReadonlyMap<string, ReferenceFile>): RequestHandler {
+  return (request, response, next) => {
+    const context = requestContextOf(response);
+    const file = files.get(context.target.path);
+    if (file === undefined) return next();
+    context.route = '/docs';
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return sendProblem(response, problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }));
+    }
+    const headers = {
+      ETag: file.etag,
+      // Always asked for again: in a rolling deployment a page of one version must not meet the script of another.
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': contentSecurityPolicy,
+    };
+    if (isUnchanged(request.headers['if-none-match'], file.etag)) {
+      return sendAnswer(response, { status: 304, headers, body: null });
+    }
+    sendAnswer(response, { status: 200, headers: { ...headers, 'Content-Type': file.contentType }, body: file.body });
+  };
+}

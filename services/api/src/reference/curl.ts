@@ -1,0 +1,39 @@
+import { exampleOf, type ListedOperation, type Parameter, textOf } from './open-api.ts';
+
+/** A line for the shell that carries out an operation, with the variables of the guide. */
+export function curlLine(operation: ListedOperation): string {
+  const body = exampleBody(operation);
+  const parts = [
+    ...(operation.method === 'GET' || (operation.method === 'POST' && body !== undefined)
+      ? []
+      : [`-X ${operation.method}`]),
+    '-H "Authorization: Bearer $API_KEY"',
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+    `"$API${examplePath(operation)}"`,
+  ];
+  const line = `curl ${parts.join(' ')}`;
+  return line.length <= 88 ? line : `curl ${parts.join(' \\\n  ')}`;
+}
+
+/** The example of an operation's body; undefined where it has none. */
+export function exampleBody({ requestBody }: ListedOperation): unknown {
+  const [media] = Object.values(requestBody?.content ?? {});
+  return media && exampleOf(media);
+}
+
+function examplePath({ path, parameters }: ListedOperation): string {
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  return inPath.reduce((filled, parameter) => filled.replace(`{${parameter.name}}`, exampleValue(parameter)), path);
+}
+
+/** A value for a parameter: its example, else how its ids begin, else its name. */
+function exampleValue({ name, example, schema }: Parameter): string {
+  if (example !== undefined) return textOf(example);
+  if (schema?.examples?.[0] !== undefined) return textOf(schema.examples[0]);
+  const prefix = /^\^([a-z]{3,5}_)/.exec(schema?.pattern ?? '')?.[1];
+  return prefix === undefined ? name.toUpperCase() : `${prefix}…`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,57 @@
+import { Marked, type Tokens } from 'marked';
+import { codeBlock, scrolling } from './code-block.ts';
+import { escapeHtml, type Html, trustedMarkup } from './html.ts';
+
+/** A heading of a text, with the anchor that leads to it. */
+export interface Heading {
+  readonly depth: number;
+  readonly text: string;
+  readonly anchor: string;
+}
+
+/**
+ * Renders a text of ours. Headings have an anchor, made of their words; tables scroll by themselves, not with the page;
+ * HTML in the text is shown as text.
+ */
+export function renderMarkdown(text: string): Html {
+  return trustedMarkup(marked.parse(text, { async: false }));
+}
+
+/** One paragraph or less: without the `<p>` around it. */
+export function renderInline(text: string): Html {
+  return trustedMarkup(marked.parseInline(text, { async: false }));
+}
+
+/** The headings of a text, in its order. */
+export function headingsOf(text: string): Heading[] {
+  return marked
+    .lexer(text)
+    .filter((token): token is Tokens.Heading => token.type === 'heading')
+    .map(({ depth, text: words }) => ({ depth, text: words, anchor: anchorOf(words) }));
+}
+
+/** `What errors mean` → `what-errors-mean` */
+export function anchorOf(words: string): string {
+  return words
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+const marked = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }) {
+      const anchor = anchorOf(text);
+      return `<h${depth} id="${anchor}"><a href="#${anchor}">${this.parser.parseInline(tokens)}</a></h${depth}>\n`;
+    },
+    code: ({ text }) => codeBlock(text).markup,
+    html: ({ text }) => escapeHtml(text),
+    table({ header, rows }) {
+      const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+      const head = header.map((cell) => `<th scope="col">${inline(cell)}</th>`).join('');
+      const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${inline(cell)}</td>`).join('')}</tr>`);
+      const table = `<table><thead><tr>${head}</tr></thead><tbody>${body.join('')}</tbody></table>`;
+      return scrolling(trustedMarkup(table)).markup;
+    },
+  },
+});

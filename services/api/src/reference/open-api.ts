@@ -1,0 +1,149 @@
+/** The parts of an OpenAPI 3.1 document that the reference shows. */
+export interface OpenApiDocument {
+  readonly info: { readonly version: string };
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, JsonSchema>>;
+    readonly parameters?: Readonly<Record<string, Parameter>>;
+    readonly headers?: Readonly<Record<string, Header>>;
+    readonly responses?: Readonly<Record<string, Answer>>;
+  };
+}
+
+const httpMethods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+type PathItem = Readonly<Partial<Record<(typeof httpMethods)[number], Operation>>> & {
+  readonly parameters?: readonly OrReference<Parameter>[];
+};
+
+interface Reference {
+  readonly $ref: string;
+}
+export type OrReference<Thing> = Thing | Reference;
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly OrReference<Parameter>[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, MediaType>>;
+  };
+  readonly responses: Readonly<Record<string, OrReference<Answer>>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema?: JsonSchema;
+  readonly example?: unknown;
+}
+
+export interface Answer {
+  readonly description: string;
+  /** The codes that an error of this status may have. */
+  readonly 'x-error-codes'?: readonly string[];
+  readonly headers?: Readonly<Record<string, OrReference<Header>>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface Header {
+  readonly description?: string;
+  readonly schema?: JsonSchema;
+}
+
+export interface MediaType {
+  readonly schema?: JsonSchema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value?: unknown }>>;
+}
+
+/** The parts of JSON Schema 2020-12 that the reference shows. */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+export interface ListedOperation extends Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly tag: string;
+}
+
+/** Every operation of a document by its tag, in the order of the tags, with the parameters of its path among its own. */
+export function operationsOf(document: OpenApiDocument): ListedOperation[] {
+  const order = (document.tags ?? []).map(({ name }) => name);
+  const placeOf = ({ tag }: ListedOperation) => order.indexOf(tag);
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    httpMethods.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const written = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      const parameters = written.map((some) => resolved(document, some));
+      return [{ ...operation, method: method.toUpperCase(), path, parameters, tag: operation.tags?.[0] ?? 'Other' }];
+    }),
+  );
+  return operations.sort((left, right) => placeOf(left) - placeOf(right));
+}
+
+/** Whether another service answers: what it answers is then not described. */
+export function isForwarded({ responses }: Operation): boolean {
+  return responses.default !== undefined;
+}
+
+/** The scope that a key needs for an operation; undefined for one that needs no key. */
+export function scopeOf({ security = [] }: Operation): string | undefined {
+  return Object.values(security[0] ?? {})[0]?.[0];
+}
+
+/** What a reference within the document leads to. */
+export function resolved<Thing extends object>(document: OpenApiDocument, thing: OrReference<Thing>): Thing {
+  if (!('$ref' in thing) || typeof thing.$ref !== 'string') return thing as Thing;
+  const found = thing.$ref
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], document);
+  if (found === undefined) throw new Error(`The OpenAPI document has nothing at ${thing.$ref}.`);
+  return resolved(document, found as OrReference<Thing>);
+}
+
+/** The name of the schema that a reference leads to. */
+export function schemaNameOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1);
+}
+
+/** An example of a body: the first that is given. */
+export function exampleOf({ example, examples = {} }: MediaType): unknown {
+  return example ?? Object.values(examples)[0]?.value;
+}
+
+/** A value as a reader would write it into an address or a list: JSON, but text without its quotes. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,66 @@
+import { areaCatalogue, areaNames, type Scope, scopeDescriptions, scopeNames } from '@enterprise-api/shared/contracts';
+import { scrolling } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import { renderMarkdown } from '../markdown.ts';
+import type { Page } from '../page.ts';
+import { areaForm } from '../try-form.ts';
+
+const introduction = `
+An area is a part of the service with its own paths and scopes. Requests to it are authenticated, scoped and limited like all others; then the service that owns the area answers. The shapes of its
+requests and answers are its owner's. An area that is not connected answers 404.
+
+Errors of the API itself are those of [the guide](/docs#what-errors-mean); errors of the owner pass through as they are. Bodies have at most 4 MiB unless the operator says otherwise, and streams stay streams.
+\`Idempotency-Key\` is passed on: the owner may honour it.
+`;
+
+/** The areas with their paths and scopes, and what each scope grants. */
+export function areasPage(): Page {
+  return {
+    path: '/docs/areas',
+    title: 'Areas and scopes',
+    description: 'Which paths there are beyond webhooks, and which scope each method needs.',
+    main: html`${renderMarkdown(introduction)}
+<h2 id="areas"><a href="#areas">Areas</a></h2>
+${areaNames.map(areaSection)}
+<h2 id="scopes"><a href="#scopes">Scopes</a></h2>
+<p>A key has a list of these. Another scope than the operation needs is 403 <code>forbidden_scope</code>.</p>
+${scrolling(html`<table>
+<thead><tr><th scope="col">Scope</th><th scope="col">Grants</th></tr></thead>
+<tbody>${scopeNames.map(scopeRow)}</tbody>
+</table>`)}`,
+  };
+}
+
+function areaSection(area: (typeof areaNames)[number]): Html {
+  const { path, below, scopes, exception } = areaCatalogue[area];
+  const methodsOf = new Map<string, string[]>();
+  for (const [method, scope] of Object.entries(scopes)) methodsOf.set(scope, [...(methodsOf.get(scope) ?? []), method]);
+  return html`<section class="area">
+<h3 id="area-${area}"><a href="#area-${area}">${area}</a></h3>
+<p><code>${path}</code>${below && ' and every path below it'}</p>
+<dl class="scopes">
+${[...methodsOf].map(([scope, methods]) => html`<div><dt>${methods.join(', ')}</dt><dd>${scopeLink(scope)}</dd></div>`)}
+${
+  exception !== undefined &&
+  html`<div><dt>${exception.method} <code>${exception.path}</code></dt><dd>${scopeLink(exception.scope)}</dd></div>`
+}
+<div><dt>Other methods</dt><dd>405 <code>method_not_allowed</code></dd></div>
+</dl>
+${areaForm(area, { path, methods: Object.keys(scopes).filter((method) => method !== 'HEAD') })}
+</section>
+`;
+}
+
+function scopeRow(scope: Scope): Html {
+  return html`<tr id="${scopeAnchor(scope)}"><td><code>${scope}</code></td><td>${scopeDescriptions[scope]}</td></tr>
+`;
+}
+
+/** A scope, with the way to what it grants. */
+export function scopeLink(scope: string): Html {
+  return html`<a href="/docs/areas#${scopeAnchor(scope)}"><code>${scope}</code></a>`;
+}
+
+function scopeAnchor(scope: string): string {
+  return scope === '*' ? 'scope-all' : `scope-${scope.replace(/[:.]/g, '-')}`;
+}

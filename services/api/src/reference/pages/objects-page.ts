@@ -1,0 +1,30 @@
+import { jsonBlock } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import { renderMarkdown } from '../markdown.ts';
+import type { JsonSchema, OpenApiDocument } from '../open-api.ts';
+import type { Page } from '../page.ts';
+import { fieldsOf, isShown, typeOf, valuesOf } from '../schema-fields.ts';
+
+/** The named shapes of requests and answers. */
+export function objectsPage({ components }: OpenApiDocument): Page {
+  return {
+    path: '/docs/objects',
+    title: 'Objects',
+    description: 'The fields of every object that the API takes or answers.',
+    main: html`<p>The fields of every object that the API takes or answers. A field that may be missing is not marked as required.</p>
+${Object.entries(components?.schemas ?? {})
+  .filter(([name]) => isShown(name))
+  .map(([name, schema]) => objectSection(name, schema))}`,
+  };
+}
+
+function objectSection(name: string, schema: JsonSchema): Html {
+  const { description, examples } = schema;
+  return html`<section>
+<h2 id="${name}"><a href="#${name}">${name}</a></h2>
+${description !== undefined && renderMarkdown(description)}
+${fieldsOf(schema) ?? html`<p>${valuesOf(schema) ?? typeOf(schema)}</p>`}
+${examples?.[0] !== undefined && jsonBlock(examples[0])}
+</section>
+`;
+}

@@ -1,0 +1,100 @@
+import { codeBlock } from '../code-block.ts';
+import { curlLine } from '../curl.ts';
+import { type Html, html } from '../html.ts';
+import { methodBadge } from '../layout.ts';
+import { anchorOf, renderMarkdown } from '../markdown.ts';
+import { isForwarded, type ListedOperation, type OpenApiDocument, operationsOf, scopeOf } from '../open-api.ts';
+import type { NavigationGroup, Page } from '../page.ts';
+import { fieldEntry, fieldsOf, typeOf } from '../schema-fields.ts';
+import { tryForm } from '../try-form.ts';
+import { answersOf } from './answers.ts';
+import { scopeLink } from './areas-page.ts';
+
+const introduction = `
+Every operation that the API answers itself, from its [OpenAPI document](/openapi.json). Those of other services are under [areas](/docs/areas). The \`curl\` lines use the two variables of
+[the guide](/docs#your-first-request).
+`;
+
+/** All operations on one page, so that a key that was pasted once serves for all of them. */
+export function operationsPage(document: OpenApiDocument): Page {
+  const groups = operationsByTag(document);
+  return {
+    path: '/docs/operations',
+    title: 'Operations',
+    description: 'Every operation of the API: parameters, body, answers, errors, examples.',
+    main: html`${renderMarkdown(introduction)}
+${groups.map(
+  ([tag, operations]) => html`<section>
+<h2 id="${tagAnchor(tag)}"><a href="#${tagAnchor(tag)}">${tag}</a></h2>
+${descriptionOf(document, tag)}
+${operations.map((operation) => operationSection(document, operation))}
+</section>
+`,
+)}`,
+  };
+}
+
+/** One group of links per tag. */
+export function operationsNavigation(document: OpenApiDocument): NavigationGroup[] {
+  return operationsByTag(document).map(([tag, operations]) => ({
+    title: tag,
+    links: operations.map((operation) => ({
+      href: `/docs/operations#${operation.operationId}`,
+      label: titleOf(operation),
+      method: operation.method,
+    })),
+  }));
+}
+
+function operationsByTag(document: OpenApiDocument): [string, ListedOperation[]][] {
+  const own = operationsOf(document).filter((operation) => !isForwarded(operation));
+  return [...Map.groupBy(own, ({ tag }) => tag)];
+}
+
+function tagAnchor(tag: string): string {
+  return `tag-${anchorOf(tag)}`;
+}
+
+function descriptionOf({ tags = [] }: OpenApiDocument, tag: string): Html | undefined {
+  const description = tags.find(({ name }) => name === tag)?.description;
+  return description === undefined ? undefined : renderMarkdown(description);
+}
+
+function titleOf({ summary, operationId }: ListedOperation): string {
+  return summary ?? operationId;
+}
+
+function operationSection(document: OpenApiDocument, operation: ListedOperation): Html {
+  const { operationId: id, method, path, description } = operation;
+  const scope = scopeOf(operation);
+  return html`<section class="operation">
+<h3 id="${id}"><a href="#${id}">${titleOf(operation)}</a></h3>
+<p class="endpoint">${methodBadge(method)} <code>${path}</code></p>
+<p class="needs">${scope === undefined ? 'Needs no key' : html`Scope ${scopeLink(scope)}`}</p>
+${description !== undefined && renderMarkdown(description)}
+${parametersOf(operation)}
+${bodyOf(operation)}
+<h4>curl</h4>
+${codeBlock(curlLine(operation))}
+${tryForm(operation)}
+${answersOf(document, operation)}
+</section>
+`;
+}
+
+function parametersOf({ parameters }: ListedOperation): Html | null {
+  if (parameters.length === 0) return null;
+  return html`<h4>Parameters</h4>
+<dl class="fields">${parameters.map(({ name, in: place, required = false, schema = {}, description }) =>
+    fieldEntry({ name, place, schema, required, description }),
+  )}</dl>`;
+}
+
+function bodyOf({ requestBody }: ListedOperation): Html | null {
+  const [[type, media] = []] = Object.entries(requestBody?.content ?? {});
+  if (type === undefined || media === undefined) return null;
+  const { schema = {} } = media;
+  return html`<h4>Body</h4>
+${requestBody?.required !== true && html`<p>It may be left out.</p>`}
+${fieldsOf(schema) ?? html`<p>${type}: ${typeOf(schema)}</p>`}`;
+}

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { layout } from './layout.ts';
+import type { OpenApiDocument } from './open-api.ts';
+import type { NavigationGroup, Page } from './page.ts';
+import { areasPage } from './pages/areas-page.ts';
+import { eventNavigation, eventPages } from './pages/event-pages.ts';
+import { guideNavigation, guidePage } from './pages/guide-page.ts';
+import { objectsPage } from './pages/objects-page.ts';
+import { operationsNavigation, operationsPage } from './pages/operations-page.ts';
+
+/** What is sent for one path of the reference, the same for everyone. */
+export interface ReferenceFile {
+  readonly contentType: string;
+  readonly body: string;
+  /** A strong tag of the body, with its quotes. */
+  readonly etag: string;
+}
+
+/** Renders every page, and reads the files that they load. The keys are paths: `/docs`, `/docs/areas`, … */
+export function createReference(document: OpenApiDocument): ReadonlyMap<string, ReferenceFile> {
+  const pages: Page[] = [guidePage(), ...eventPages(), areasPage(), operationsPage(document), objectsPage(document)];
+  const navigation: NavigationGroup[] = [
+    guideNavigation(),
+    {
+      title: 'Reference',
+      links: [
+        { href: '/docs/operations', label: 'All operations' },
+        { href: '/docs/objects', label: 'Objects' },
+        { href: '/docs/areas', label: 'Areas and scopes' },
+      ],
+    },
+    eventNavigation(),
+    ...operationsNavigation(document),
+  ];
+  return new Map([
+    ...pages.map((page) => [page.path, file('text/html', layout(page, navigation))] as const),
+    ...assets().map(([name, content]) => [`/docs/assets/${name}`, content] as const),
+  ]);
+}
+
+const styles = ['text.css', 'operations.css', 'frame.css', 'forms.css', 'print.css'];
+const scripts = ['reference.js', 'filter.js', 'scrolling.js', 'try-it.js', 'request.js', 'answer.js', 'json.js'];
+
+/** The files that pages load, by name. */
+function assets(): [name: string, content: ReferenceFile][] {
+  return [
+    ['reference.css', file('text/css', styles.map((name) => readAsset(`styles/${name}`)).join('\n'))],
+    ...scripts.map((name): [string, ReferenceFile] => [name, file('text/javascript', readAsset(`scripts/${name}`))]),
+    ['icon.svg', file('image/svg+xml', readAsset('icon.svg'))],
+  ];
+}
+
+function readAsset(name: string): string {
+  return readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
+}
+
+function file(contentType: string, body: string): ReferenceFile {
+  return { contentType: `${contentType}; charset=utf-8`, body, etag: `"${hash('sha256', body, 'hex').slice(0, 16)}"` };
+}

@@ -1,0 +1,112 @@
+import { type Html, html } from './html.ts';
+import { renderInline } from './markdown.ts';
+import { type JsonSchema, schemaNameOf, textOf } from './open-api.ts';
+
+/** The fields of an object, those of the objects inside it below them; nothing for any other schema. */
+export function fieldsOf(schema: JsonSchema): Html | null {
+  const fields = Object.entries(schema.properties ?? {});
+  if (fields.length === 0) return null;
+  const required = new Set(schema.required);
+  return html`<dl class="fields">
+${fields.map(([name, field]) => fieldEntry({ name, schema: field, required: required.has(name) }))}</dl>`;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly required: boolean;
+  readonly description?: string | undefined;
+  /** Where a parameter stands: path, query or header. */
+  readonly place?: string;
+}
+
+/** A field or a parameter: its name, its type, whether it must be there, what it means. */
+export function fieldEntry({ name, schema, required, description = schema.description, place }: Field): Html {
+  const inner = innerObject(schema);
+  return html`<div><dt><code>${name}</code> <span class="type">${place !== undefined && `${place}, `}${typeOf(schema)}</span>${
+    required && html` <span class="required">required</span>`
+  }</dt><dd>${description !== undefined && html`<p>${renderInline(description)}</p>`}${rulesOf(schema)}${
+    inner !== undefined && fieldsOf(inner)
+  }</dd></div>
+`;
+}
+
+/** The type of a value in words, with a link where it is an object of its own. */
+export function typeOf(schema: JsonSchema): Html {
+  if (schema.$ref !== undefined) return objectLink(schemaNameOf(schema.$ref));
+  if (schema.allOf?.length === 1 && schema.allOf[0] !== undefined) return typeOf(schema.allOf[0]);
+  if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
+  if (schema.enum !== undefined) return html`${hasOneType(schema) ? schema.type : 'one of'}`;
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) return html`${joined(alternatives.map(typeOf), ' or ')}`;
+  const { type = 'any' } = schema;
+  if (typeof type !== 'string') return html`${type.join(' or ')}`;
+  if (type === 'array') return html`list of ${schema.items === undefined ? 'anything' : typeOf(schema.items)}`;
+  if (schema.format === 'date-time') return html`time`;
+  return html`${type}`;
+}
+
+/** Whether a named schema has a name that means something; the generator makes up others, for any JSON. */
+export function isShown(name: string): boolean {
+  return !name.startsWith('__');
+}
+
+function objectLink(name: string): Html {
+  if (!isShown(name)) return html`any JSON`;
+  return html`<a href="/docs/objects#${name}">${name}</a>`;
+}
+
+function hasOneType({ type }: JsonSchema): boolean {
+  return typeof type === 'string';
+}
+
+/** What a value must be beyond its type: its values, length, range, default. */
+function rulesOf(schema: JsonSchema): Html | null {
+  const member = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
+  const item = member.type === 'array' ? member.items : undefined;
+  const rules = [
+    valuesOf(member) ?? (item && valuesOf(item)),
+    prefixOf(member),
+    rangeOf(member.minLength, member.maxLength, 'characters'),
+    rangeOf(member.minItems, member.maxItems, 'entries'),
+    rangeOf(member.minimum, safe(member.maximum), ''),
+    schema.default !== undefined && html`Default: <code>${JSON.stringify(schema.default)}</code>`,
+  ].filter((rule) => rule !== null && rule !== undefined && rule !== false);
+  return rules.length === 0 ? null : html`<p class="rules">${joined(rules, '. ')}.</p>`;
+}
+
+/** The values that are allowed, where there are only some. */
+export function valuesOf({ enum: values }: JsonSchema): Html | null {
+  if (values === undefined) return null;
+  return html`One of ${joined(
+    values.map((value) => html`<code>${textOf(value)}</code>`),
+    ', ',
+  )}`;
+}
+
+/** Ids have patterns that say how they begin: `^evt_[0-7]…`. */
+function prefixOf({ pattern }: JsonSchema): Html | null {
+  const prefix = /^\^([a-z]{3,5}_)/.exec(pattern ?? '')?.[1];
+  return prefix === undefined ? null : html`Begins with <code>${prefix}</code>`;
+}
+
+function rangeOf(least: number | undefined, most: number | undefined, unit: string): Html | null {
+  const words = [least, most].every((bound) => bound !== undefined) ? `${least} to ${most}` : undefined;
+  const one = words ?? (most !== undefined ? `At most ${most}` : least !== undefined ? `At least ${least}` : undefined);
+  return one === undefined ? null : html`${`${one} ${unit}`.trim()}`;
+}
+
+/** The generator writes the largest safe integer where there is no bound. */
+function safe(maximum: number | undefined): number | undefined {
+  return maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+}
+
+function innerObject(schema: JsonSchema): JsonSchema | undefined {
+  if (schema.properties !== undefined) return schema;
+  const member = schema.anyOf?.find(({ properties }) => properties !== undefined) ?? schema.items;
+  return member?.properties === undefined ? undefined : member;
+}
+
+function joined(some: readonly Html[], separator: string): Html[] {
+  return some.map((one, index) => html`${index > 0 && separator}${one}`);
+}

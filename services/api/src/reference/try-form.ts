@@ -1,0 +1,91 @@
+import { exampleBody } from './curl.ts';
+import { type Html, html } from './html.ts';
+import { type ListedOperation, type Parameter, scopeOf, textOf } from './open-api.ts';
+
+/** A form that carries out an operation. */
+export function tryForm(operation: ListedOperation): Html {
+  const { operationId: id, method, path, parameters } = operation;
+  const body = exampleBody(operation);
+  const text = body === undefined ? '' : JSON.stringify(body, null, 2);
+  return form({
+    id,
+    path,
+    needsKey: scopeOf(operation) !== undefined,
+    fields: html`${parameters.map((parameter) => parameterField(id, parameter))}${
+      operation.requestBody !== undefined && bodyField(id, text)
+    }`,
+    button: html`<button type="submit" data-method="${method}">Send ${method}</button>`,
+  });
+}
+
+/** A form for requests to an area: any of its methods, on any path below its own. */
+export function areaForm(area: string, { path, methods }: { path: string; methods: readonly string[] }): Html {
+  const id = `area-${area}`;
+  const options = methods.map((method) => html`<option>${method}</option>`);
+  const below = html`<input id="${id}-below" data-in="path" data-name="below" data-below ${asWritten} placeholder="/…">`;
+  return form({
+    id,
+    path: `${path}{below}`,
+    needsKey: true,
+    fields: html`${field({ id: `${id}-method`, label: 'Method', input: html`<select id="${id}-method" data-method-choice>${options}</select>` })}
+${field({ id: `${id}-below`, label: `Path and query below ${path}`, input: below })}
+${methods.some((method) => method !== 'GET') && bodyField(id, '')}`,
+    button: html`<button type="submit">Send</button>`,
+  });
+}
+
+interface Form {
+  readonly id: string;
+  readonly path: string;
+  readonly needsKey: boolean;
+  readonly fields: Html;
+  readonly button: Html;
+}
+
+/**
+ * The script of the page shows it; without one it stays hidden, because a form that the browser sent by itself would put
+ * what was typed into an address. For the same reason no field has a name.
+ */
+function form({ id, path, needsKey, fields, button }: Form): Html {
+  return html`<form class="try" data-path="${path}" aria-label="Try ${id}" hidden>
+<h4>Try it</h4>
+${needsKey && field({ id: `${id}-key`, label: 'API key', input: keyInput(`${id}-key`) })}
+${fields}
+<p class="actions">${button} <button type="button" data-stop hidden>Stop</button></p>
+<div class="answer" data-answer role="status"></div>
+<pre class="scrolls" data-answer-body hidden><code></code></pre>
+</form>`;
+}
+
+/** No completion, correction or storage by the browser. */
+const asWritten = html`type="text" autocomplete="off" autocapitalize="off" spellcheck="false"`;
+
+function bodyField(id: string, text: string): Html {
+  const input = html`<textarea id="${id}-body" data-body rows="6" autocomplete="off" spellcheck="false">${text}</textarea>`;
+  return field({ id: `${id}-body`, label: 'Body', input });
+}
+
+/** Shown as dots by the style sheet: a password field would make browsers offer to store the key. */
+function keyInput(id: string): Html {
+  return html`<input id="${id}" class="key" data-key ${asWritten} required placeholder="nwk_…">`;
+}
+
+function parameterField(operationId: string, { name, in: place, required = false, schema }: Parameter): Html {
+  const id = `${operationId}-${place}-${name}`;
+  const values = schema?.enum ?? schema?.items?.enum;
+  const attributes = html`id="${id}" data-in="${place}" data-name="${name}"${required && html` required`}`;
+  const input =
+    values === undefined
+      ? html`<input ${attributes} ${asWritten}>`
+      : html`<select ${attributes}><option value="">${required ? '' : 'not given'}</option>${values.map(
+          (value) => html`<option>${textOf(value)}</option>`,
+        )}</select>`;
+  return field({ id, label: name, input, note: `${place}${required ? ', required' : ''}` });
+}
+
+function field({ id, label, input, note }: { id: string; label: string; input: Html; note?: string }): Html {
+  return html`<p class="field"><label for="${id}">${label}</label>${
+    note !== undefined && html` <span class="type">${note}</span>`
+  } ${input}</p>
+`;
+}

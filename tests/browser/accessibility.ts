@@ -1,0 +1,15 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/** Loads axe into every page that a window opens from now on, past the page's own policy. */
+export async function loadAxe(page: Page): Promise<void> {
+  await page.addInitScript(axe.source);
+}
+
+/** Every violation of axe's rules, its best practices included, with the elements that it is about. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { loadAxe, violationsOf } from './accessibility.ts';
+import { desktop, phone } from './browser.ts';
+import { type BrowserStage, openBrowserStage } from './stage.ts';
+
+/** A rule of accessibility looks at every element of a long page; with all tests beside it, that takes a while. */
+const patienceMs = 240_000;
+
+const paths = [
+  '/docs',
+  '/docs/operations',
+  '/docs/objects',
+  '/docs/areas',
+  '/docs/events',
+  '/docs/events/batch.completed',
+  '/docs/events/webhook.test',
+];
+
+let stage: BrowserStage;
+beforeAll(async () => {
+  stage = await openBrowserStage();
+});
+afterAll(async () => stage[Symbol.asyncDispose]());
+
+jest.setTimeout(patienceMs);
+
+describe.each([
+  ['a desktop', desktop],
+  ['a phone', phone],
+])('the reference on %s', (_device, options) => {
+  it.each(paths)('%s breaks no rule of accessibility, in light and in dark colours', async (path) => {
+    await using window = await stage.browser.open(options);
+    const { page } = window;
+    await loadAxe(page);
+    await page.goto(stage.url + path);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    expect(window.complaints).toEqual([]);
+  });
+
+  it.each(paths)('%s does not scroll sideways', async (path) => {
+    await using window = await stage.browser.open(options);
+    await window.page.goto(stage.url + path);
+    const [content, screen] = await window.page.evaluate<number[]>(
+      '[document.documentElement.scrollWidth, innerWidth]',
+    );
+    expect(content).toBeLessThanOrEqual(screen as number);
+  });
+});
+
+describe('the reference', () => {
+  it('has other colours in the dark', async () => {
+    await using window = await stage.browser.open();
+    await window.page.goto(`${stage.url}/docs`);
+    const colours = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await window.page.emulateMedia({ colorScheme });
+      colours.push(await window.page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+    }
+    expect(new Set(colours).size).toBe(2);
+  });
+
+  it('asks no other origin for anything, and its policy blocks nothing of its own', async () => {
+    await using window = await stage.browser.open();
+    for (const path of paths) await window.page.goto(stage.url + path, { waitUntil: 'networkidle' });
+    expect(window.requested.length).toBeGreaterThan(paths.length);
+    expect(window.requested.filter((address) => new URL(address).origin !== stage.url)).toEqual([]);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('has links that lead to a page and to a place on it', async () => {
+    await using window = await stage.browser.open();
+    const anchors = new Map<string, string[]>();
+    const links = new Set<string>();
+    for (const path of await everyPage()) {
+      await window.page.goto(stage.url + path);
+      anchors.set(
+        path,
+        await window.page.evaluate<string[]>('[...document.querySelectorAll("[id]")].map(({ id }) => id)'),
+      );
+      const own = await window.page.evaluate<string[]>('[...document.links].map(({ href }) => href)');
+      for (const link of own) links.add(link);
+    }
+    const broken = [...links].filter((link) => {
+      const { origin, pathname, hash } = new URL(link);
+      if (origin !== stage.url || pathname === '/openapi.json') return false;
+      const found = anchors.get(pathname);
+      return found === undefined || (hash !== '' && !found.includes(decodeURIComponent(hash.slice(1))));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('can be read without JavaScript: pages, navigation on a phone, and no form', async () => {
+    await using window = await stage.browser.open({ ...phone, javaScriptEnabled: false });
+    const { page } = window;
+    await page.goto(`${stage.url}/docs`);
+    await page.getByRole('heading', { name: 'Verify' }).waitFor();
+    await page.getByRole('button', { name: 'Contents' }).click();
+    await page.getByRole('link', { name: 'batch.partial_failure' }).click();
+    await page.getByRole('heading', { name: 'batch.partial_failure', level: 1 }).waitFor();
+    await page.goto(`${stage.url}/docs/operations`);
+    expect(await page.locator('form:visible').count()).toBe(0);
+    await page.getByText('curl -H').first().waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('is printed without navigation and forms', async () => {
+    await using window = await stage.browser.open();
+    await window.page.goto(`${stage.url}/docs/operations`);
+    await window.page.emulateMedia({ media: 'print' });
+    expect(await window.page.locator('nav:visible, form:visible, body > header:visible').count()).toBe(0);
+    expect(await window.page.locator('h1:visible').count()).toBe(1);
+  });
+});
+
+/** The pages that the navigation leads to. */
+async function everyPage(): Promise<string[]> {
+  await using window = await stage.browser.open();
+  await window.page.goto(`${stage.url}/docs`);
+  const links = await window.page.evaluate<string[]>(
+    '[...document.querySelectorAll("nav a")].map(({ pathname }) => pathname)',
+  );
+  return [...new Set(links)];
+}
