@@ -77,9 +77,8 @@ function forwarded({ headers }: IncomingMessage): Record<string, string> {
 }
 
 function send(response: ServerResponse, status: number, answer: HttpAnswer | null): void {
-  const headers = {
-    'content-type': 'application/json',
-    ...(answer === null && { 'retry-after': String(retryAfterSeconds) }),
-  };
-  response.writeHead(status, headers).end(answer?.text ?? busy);
+  const requestId = answer?.headers['x-request-id'] ?? 'req_front';
+  const headers = { 'content-type': 'application/json', 'x-request-id': requestId };
+  response.writeHead(status, { ...headers, ...(answer === null && { 'retry-after': String(retryAfterSeconds) }) });
+  response.end(answer?.text ?? busy);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { describePrograms } from './describe-programs.ts';
 import { readPrograms, runByHand, runBySuites } from './programs.ts';
 
-describePrograms('Node.js', ['got', 'fetch', 'undici'], {
+describePrograms('Node.js', ['The SDK', 'got', 'fetch', 'undici'], {
   fileName: 'program.mjs',
   command: process.execPath,
   args: [],

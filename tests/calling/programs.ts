@@ -32,7 +32,7 @@ export function readProgram(title: string): Program {
 /** The programs that a suite of this folder runs. All others need packages that this repository has not. */
 export const runBySuites = [
   ['curl'],
-  ['got', 'fetch', 'undici'],
+  ['The SDK', 'got', 'fetch', 'undici'],
   ['The standard library'],
   ['requests', 'urllib3', 'httpx'],
   ['net/http'],
