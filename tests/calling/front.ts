@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { type HttpAnswer, sendRequest } from '@enterprise-api/testkit';
 
 /** A request that came through, and the answer of the API behind; null when it was refused at the front. */
-export interface PassedRequest {
+interface PassedRequest {
   method: string;
   path: string;
   idempotencyKey: string | undefined;
