@@ -35,16 +35,19 @@ export type GetUsage = QueryOf<'getUsage'>;
 
 /** What a caller may write: undefined for what may be absent, and a Date where a period begins or ends. */
 type Input<Body> = {
-  [Name in keyof Body]: undefined extends Body[Name] ? Given<Name, Body[Name]> | undefined : Given<Name, Body[Name]>;
+  [Name in keyof Body]: Given<Name, Body[Name]> | (undefined extends Body[Name] ? undefined : never);
 };
 
 type QueryOf<Id extends keyof operations> = Queried<NonNullable<operations[Id]['parameters']['query']>>;
 
 /** A parameter that may be repeated may be a list or a single value. */
-type Queried<Query> = {
-  [Name in keyof Query]?:
-    | (Query[Name] extends (infer Item)[] | undefined ? Item | Item[] : Given<Name, Query[Name]>)
-    | undefined;
-};
+type Queried<Query> = { [Name in keyof Query]?: Given<Name, Query[Name]> | ItemOf<Query[Name]> | undefined };
 
-type Given<Name, Value> = Name extends 'since' | 'until' ? Instant : Value;
+type Given<Name, Value> = Name extends 'since' | 'until'
+  ? Instant
+  : NonNullable<Value> extends unknown[]
+    ? ItemOf<Value>[]
+    : Value;
+
+/** The names in lists are of catalogues that grow: a newer service may know more of them than this version. */
+type ItemOf<Value> = NonNullable<Value> extends (infer Item)[] ? Item | (string & {}) : never;
