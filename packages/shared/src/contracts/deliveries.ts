@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventTypeSchema } from './event-types.ts';
-import { orderSchema, pageQueryShape } from './pagination.ts';
+import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
 import { exampleId, forwardPeriod, instantSchema, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** `pending` waits for an attempt, the first or the next. The other statuses are final until a retry or a replay. */
@@ -48,13 +48,6 @@ const attemptErrorSchema = z.enum(attemptErrors).meta({
 /** What caused an attempt: the retry schedule, or a request for it (test, retry, replay). */
 export const attemptTriggers = ['scheduled', 'manual'] as const;
 export type AttemptTrigger = (typeof attemptTriggers)[number];
-
-/** A filter that may be given once or several times in a query string. */
-function repeatable<Item extends z.ZodType>(item: Item) {
-  return z
-    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).min(1).max(20))
-    .optional();
-}
 
 export const listDeliveriesQuerySchema = forwardPeriod(
   z.strictObject({
