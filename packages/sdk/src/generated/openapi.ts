@@ -190,7 +190,7 @@ export interface components {
             object: "delivery";
             webhook_id: string;
             event_id: string;
-            event_type: components["schemas"]["EventType"];
+            event_type: components["schemas"]["EventTypeName"];
             status: components["schemas"]["DeliveryStatus"];
             attempt_count: number;
             max_attempts: number;
@@ -199,11 +199,8 @@ export interface components {
              * @description When the next attempt is due; null when there will be none.
              */
             next_attempt_at: string | null;
-            /**
-             * @description What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).
-             * @enum {string|null}
-             */
-            waiting_for: "lease" | "circuit_open" | "schedule" | "capacity" | null;
+            /** @description What it waits for; null unless it is pending. */
+            waiting_for: components["schemas"]["WaitingReason"] | null;
             last_status_code: number | null;
             last_error: components["schemas"]["AttemptError"] | null;
             last_duration_ms: number | null;
@@ -222,7 +219,7 @@ export interface components {
             object: "delivery";
             webhook_id: string;
             event_id: string;
-            event_type: components["schemas"]["EventType"];
+            event_type: components["schemas"]["EventTypeName"];
             status: components["schemas"]["DeliveryStatus"];
             attempt_count: number;
             max_attempts: number;
@@ -231,11 +228,8 @@ export interface components {
              * @description When the next attempt is due; null when there will be none.
              */
             next_attempt_at: string | null;
-            /**
-             * @description What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).
-             * @enum {string|null}
-             */
-            waiting_for: "lease" | "circuit_open" | "schedule" | "capacity" | null;
+            /** @description What it waits for; null unless it is pending. */
+            waiting_for: components["schemas"]["WaitingReason"] | null;
             last_status_code: number | null;
             last_error: components["schemas"]["AttemptError"] | null;
             last_duration_ms: number | null;
@@ -272,6 +266,11 @@ export interface components {
          * @enum {string}
          */
         DeliveryStatus: "pending" | "succeeded" | "failed" | "canceled";
+        /**
+         * @description Why a webhook is disabled: by its owner, as failing, or because its endpoint answered 410 (`gone`).
+         * @enum {string}
+         */
+        DisabledReason: "manual" | "failing" | "gone";
         /**
          * @description A type of event that webhooks can subscribe to.
          * @enum {string}
@@ -335,6 +334,8 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description The body of a delivery. */
+        EventBody: components["schemas"]["ConsultationCompletedEvent"] | components["schemas"]["ConsultationFailedEvent"] | components["schemas"]["BatchCompletedEvent"] | components["schemas"]["BatchFailedEvent"] | components["schemas"]["BatchPartialFailureEvent"] | components["schemas"]["WebhookTestEvent"];
         /** @description A page of a list. */
         EventList: {
             /** @constant */
@@ -350,25 +351,18 @@ export interface components {
          * @enum {string}
          */
         EventPattern: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "consultation.*" | "batch.*" | "*";
-        /**
-         * @description The type of an event. `webhook.test` is sent by the test endpoint alone.
-         * @enum {string}
-         */
-        EventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
         /** @description A type of event that webhooks can subscribe to, with the shape of its deliveries. */
         EventTypeEntry: {
             /** @constant */
             object: "event_type";
-            type: components["schemas"]["EventType"];
+            type: components["schemas"]["EventTypeName"];
             description: string;
             /** @description JSON Schema (draft 2020-12) of the body of a delivery. */
             schema: {
                 [key: string]: unknown;
             };
             /** @description A body of a delivery. */
-            example: {
-                [key: string]: unknown;
-            };
+            example: components["schemas"]["EventBody"];
         };
         /** @description A page of a list. */
         EventTypeEntryList: {
@@ -380,6 +374,11 @@ export interface components {
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
         };
+        /**
+         * @description The type of an event. `webhook.test` is sent by the test endpoint alone.
+         * @enum {string}
+         */
+        EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
         /** @description The key of the caller, and its organization. */
         Me: {
             /** @constant */
@@ -534,6 +533,11 @@ export interface components {
                 attempts: number;
             };
         };
+        /**
+         * @description What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).
+         * @enum {string}
+         */
+        WaitingReason: "lease" | "circuit_open" | "schedule" | "capacity";
         /** @description A customer's registered URL, with the events it subscribes to and its state. */
         Webhook: {
             id: string;
@@ -543,11 +547,7 @@ export interface components {
             events: string[];
             description: string | null;
             enabled: boolean;
-            /**
-             * @description Why it is disabled: by its owner, as failing, or because its endpoint answered 410 (`gone`).
-             * @enum {string|null}
-             */
-            disabled_reason: "manual" | "failing" | "gone" | null;
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * Format: date-time
              * @description Since when no delivery has succeeded; null when the last one did.
@@ -601,11 +601,7 @@ export interface components {
             events: string[];
             description: string | null;
             enabled: boolean;
-            /**
-             * @description Why it is disabled: by its owner, as failing, or because its endpoint answered 410 (`gone`).
-             * @enum {string|null}
-             */
-            disabled_reason: "manual" | "failing" | "gone" | null;
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * Format: date-time
              * @description Since when no delivery has succeeded; null when the last one did.
@@ -708,7 +704,7 @@ export interface operations {
                 webhook_id?: string;
                 /** @example evt_01jd6kz5r8e2v9qxm3c7t4b0na */
                 event_id?: string;
-                event_type?: components["schemas"]["EventType"][];
+                event_type?: components["schemas"]["EventTypeName"][];
                 status?: components["schemas"]["DeliveryStatus"][];
                 /** @description Only what was created at this time or later. */
                 since?: string;
