@@ -7,6 +7,7 @@ import { isApiPath } from './http/parsing/request-target.ts';
 import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
 import { authorizePath, authorizeRoute } from './http/server/authorize-route.ts';
+import { documentRoute } from './http/server/document-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
 import { referenceRoute } from './http/server/reference-route.ts';
@@ -16,6 +17,8 @@ import {
   type RequestContextOptions,
   requestContextOf,
 } from './http/server/request-context.ts';
+import { documentPaths } from './openapi/service-paths.ts';
+import type { JsonObject } from './openapi/types.ts';
 import type { ReferenceFile } from './reference/reference.ts';
 
 interface CommonOptions {
@@ -23,10 +26,11 @@ interface CommonOptions {
   requestContext: RequestContextOptions;
 }
 
-/** The public listener: `/v1`, `/scim/v2`, the reference pages, and the probes. */
+/** The public listener: `/v1`, `/scim/v2`, the reference pages, the OpenAPI document, and the probes. */
 export function createPublicApp(
   options: CommonOptions & {
     probes: ProbeOptions;
+    document: () => JsonObject;
     api: ServeOptions<Principal>;
     reference: ReadonlyMap<string, ReferenceFile>;
   },
@@ -35,22 +39,25 @@ export function createPublicApp(
   app.use(judgedByDecodedPath(serveRoutes(options.api)));
   app.use(referenceRoute(options.reference));
   app.use(probeRoutes(options.probes));
+  app.use(documentRoute(documentPaths.public, options.document));
   return closed(app, options.log);
 }
 
-/** The internal listener: `/internal/v1`, and the metrics. */
+/** The internal listener: `/internal/v1`, the metrics, and the OpenAPI document. */
 export function createInternalApp(
   options: CommonOptions & {
     registry: Registry;
     authorize: Authorize;
     secrets: InternalSecrets;
+    document: () => JsonObject;
     api: ServeOptions<InternalAccess>;
   },
 ): Express {
   const app = bareApp(options);
-  app.get('/metrics', metricsRoute(options.registry));
+  app.use(metricsRoute(options.registry));
   // Envoy appends the path of the request that it asks about.
   app.use(authorizePath, authorizeRoute(options.authorize, options.secrets));
+  app.use(documentRoute(documentPaths.internal, options.document));
   app.use('/internal', serveRoutes(options.api));
   return closed(app, options.log);
 }

@@ -45,6 +45,7 @@ import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
+import { createDocument } from './openapi/document.ts';
 import { createReference } from './reference/reference.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
@@ -174,6 +175,7 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
   return createPublicApp({
     log,
     requestContext: requestContextOptions('public', parts),
+    document: () => createDocument('public', table.routes),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
     reference: createReference({ info: { version }, paths: {} }),
     api: {
@@ -194,6 +196,7 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
 }
 
 function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
+  const table = createRouteTable(internalRoutes(parts, producer));
   const { internalSecrets, authorizeSecrets, eventsSecrets } = parts.config;
   const secrets = createInternalSecrets({
     service: internalSecrets,
@@ -206,8 +209,9 @@ function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProduce
     authorize: createAuthorize({ ...checks, tokenFor: parts.identityTokens.tokenFor }),
     requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
+    document: () => createDocument('internal', table.routes),
     api: {
-      table: createRouteTable(internalRoutes(parts, producer)),
+      table,
       guard: createInternalGuard(secrets),
       body: internalBody,
       actorOf: () => 'internal',

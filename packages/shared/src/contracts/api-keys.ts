@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { planSchema, rateLimitSchema } from './plans.ts';
-import { instantSchema, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+import { exampleId, instantSchema, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 import { scopeSchema } from './scopes.ts';
 
 const nameSchema = textSchema.min(1).max(200);
@@ -8,7 +8,8 @@ const scopesSchema = z
   .array(scopeSchema)
   .min(1)
   .max(50)
-  .refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice');
+  .refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice')
+  .meta({ description: 'What the key may do.', uniqueItems: true });
 /**
  * Addresses and CIDRs as text; the API stores them in canonical form. Only `null` means "from anywhere": a client that
  * computes an empty list must not open the key to the world.
@@ -17,14 +18,18 @@ const allowlistSchema = z
   .array(z.string().min(1).max(100))
   .min(1, 'must not be empty; null lifts the restriction')
   .max(50)
-  .nullable();
+  .nullable()
+  .describe('Addresses and CIDRs that the key may be used from; null: from anywhere.');
+const expirySchema = instantSchema.nullable().describe('When the key stops being valid; null: never.');
 
-export const createApiKeySchema = z.strictObject({
-  name: nameSchema,
-  scopes: scopesSchema,
-  ip_allowlist: allowlistSchema.optional(),
-  expires_at: instantSchema.nullable().optional(),
-});
+export const createApiKeySchema = z
+  .strictObject({
+    name: nameSchema,
+    scopes: scopesSchema,
+    ip_allowlist: allowlistSchema.optional(),
+    expires_at: expirySchema.optional(),
+  })
+  .meta({ id: 'CreateApiKey', examples: [{ name: 'Production', scopes: ['me:read', 'webhooks:read'] }] });
 
 export type CreateApiKey = z.output<typeof createApiKeySchema>;
 
@@ -33,15 +38,21 @@ export const updateApiKeySchema = z
     name: nameSchema.optional(),
     scopes: scopesSchema.optional(),
     ip_allowlist: allowlistSchema.optional(),
-    expires_at: instantSchema.nullable().optional(),
+    expires_at: expirySchema.optional(),
   })
-  .refine((body) => Object.keys(body).length > 0, 'must change at least one field');
+  .refine((body) => Object.keys(body).length > 0, 'must change at least one field')
+  .meta({
+    id: 'UpdateApiKey',
+    description: 'The fields to change; the others stay as they are.',
+    minProperties: 1,
+    examples: [{ ip_allowlist: ['192.0.2.0/24'] }],
+  });
 export type UpdateApiKey = z.output<typeof updateApiKeySchema>;
 
 const keyShape = {
   id: publicIdSchema('key'),
   name: z.string(),
-  key_prefix: z.string(),
+  key_prefix: z.string().describe('The beginning of the key, by which its owner knows it.'),
   scopes: z.array(scopeSchema),
   ip_allowlist: z.array(z.string()).nullable(),
   created_at: timestampSchema,
@@ -49,23 +60,59 @@ const keyShape = {
   last_used_at: timestampSchema.nullable(),
 };
 
-export const apiKeySchema = z.strictObject({
+const keyExample = {
+  id: exampleId('key'),
+  name: 'Production',
+  key_prefix: 'nwk_4tTq0GxD',
+  scopes: ['me:read', 'webhooks:read'],
+  ip_allowlist: null,
+  created_at: '2026-11-21T07:00:00.000Z',
+  expires_at: null,
+  last_used_at: null,
+};
+
+const apiKeyFields = z.strictObject({
   ...keyShape,
   object: z.literal('api_key'),
   organization_id: publicIdSchema('org'),
 });
+const apiKeyExample = { ...keyExample, object: 'api_key', organization_id: exampleId('org') };
+
+export const apiKeySchema = apiKeyFields.meta({
+  id: 'ApiKey',
+  description: 'An API key, without its secret.',
+  examples: [apiKeyExample],
+});
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
 /** The answer to creating a key, the only one that shows its secret. */
-export const createdApiKeySchema = apiKeySchema.extend({ secret: z.string() });
+export const createdApiKeySchema = apiKeyFields.extend({ secret: z.string().describe('The key itself.') }).meta({
+  id: 'CreatedApiKey',
+  description: 'An API key with its secret, which no other answer shows.',
+  examples: [{ ...apiKeyExample, secret: 'nwk_4tTq0GxDexample0only0not0a0key0000000000000000' }],
+});
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 
 /** GET /v1/me: the organization and the key of the caller. */
-export const meSchema = z.strictObject({
-  object: z.literal('me'),
-  organization: z.strictObject({ id: publicIdSchema('org'), name: z.string(), plan: planSchema }),
-  key: z.strictObject(keyShape),
-  scopes: z.array(scopeSchema),
-  rate_limit: rateLimitSchema,
-});
+export const meSchema = z
+  .strictObject({
+    object: z.literal('me'),
+    organization: z.strictObject({ id: publicIdSchema('org'), name: z.string(), plan: planSchema }),
+    key: z.strictObject(keyShape),
+    scopes: z.array(scopeSchema).describe('What the key may do; the same as `key.scopes`.'),
+    rate_limit: rateLimitSchema,
+  })
+  .meta({
+    id: 'Me',
+    description: 'The key of the caller, and its organization.',
+    examples: [
+      {
+        object: 'me',
+        organization: { id: exampleId('org'), name: 'Example', plan: 'enterprise' },
+        key: keyExample,
+        scopes: keyExample.scopes,
+        rate_limit: { limit: 6_000, window_seconds: 60 },
+      },
+    ],
+  });
 export type Me = z.infer<typeof meSchema>;

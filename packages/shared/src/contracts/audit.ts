@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageQueryShape } from './pagination.ts';
-import { forwardPeriod, type IdPrefix, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+import { exampleId, forwardPeriod, type IdPrefix, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** The types of objects in the audit log, with the prefix of their ids. */
 export const auditObjectPrefixes = {
@@ -39,14 +39,19 @@ const objectIdSchema = z.union(
   'must be the id of an organization, a key, a webhook or a delivery',
 );
 
+const auditActionSchema = z.enum(auditActions).meta({
+  id: 'AuditAction',
+  description: 'What was done.',
+  examples: ['webhook.updated'],
+});
+
 export const listAuditQuerySchema = forwardPeriod(
   z.strictObject({
     ...pageQueryShape,
     organization_id: publicIdSchema('org').optional(),
     object_id: objectIdSchema.optional(),
-    action: z.enum(auditActions).optional(),
-    since: instantSchema.optional(),
-    until: instantSchema.optional(),
+    action: auditActionSchema.optional(),
+    ...periodShape,
   }),
 );
 export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
@@ -58,21 +63,46 @@ const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(),
 const auditChangesSchema = z.record(z.string(), z.strictObject({ from: auditValueSchema, to: auditValueSchema }));
 export type AuditChanges = z.infer<typeof auditChangesSchema>;
 
-export const auditEntrySchema = z.strictObject({
-  id: publicIdSchema('aud'),
-  object: z.literal('audit_entry'),
-  /** `key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker. */
-  actor: z.string(),
-  action: z.enum(auditActions),
-  object_type: z.enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]]),
-  object_id: objectIdSchema,
-  organization_id: publicIdSchema('org'),
-  request_id: z.string().nullable(),
-  /** `X-Actor` of a request to the internal listener: who asked the internal caller to act. */
-  on_behalf_of: z.string().nullable(),
-  changed_fields: z.array(z.string()),
-  /** Of the changed fields that hold no secret. */
-  changes: auditChangesSchema,
-  created_at: timestampSchema,
-});
+export const auditEntrySchema = z
+  .strictObject({
+    id: publicIdSchema('aud'),
+    object: z.literal('audit_entry'),
+    actor: z
+      .string()
+      .describe(
+        '`key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker.',
+      ),
+    action: auditActionSchema,
+    object_type: z.enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]]),
+    object_id: objectIdSchema,
+    organization_id: publicIdSchema('org'),
+    request_id: z.string().nullable(),
+    on_behalf_of: z
+      .string()
+      .nullable()
+      .describe('`X-Actor` of a request to the internal listener: who asked the internal caller to act.'),
+    changed_fields: z.array(z.string()),
+    changes: auditChangesSchema.describe('Of the changed fields that hold no secret.'),
+    created_at: timestampSchema,
+  })
+  .meta({
+    id: 'AuditEntry',
+    description: 'A change of an organization, a key, a webhook or a delivery: what, by whom, and when.',
+    examples: [
+      {
+        id: exampleId('aud'),
+        object: 'audit_entry',
+        actor: exampleId('key'),
+        action: 'webhook.updated',
+        object_type: 'webhook',
+        object_id: exampleId('whk'),
+        organization_id: exampleId('org'),
+        request_id: exampleId('req'),
+        on_behalf_of: null,
+        changed_fields: ['enabled'],
+        changes: { enabled: { from: true, to: false } },
+        created_at: '2026-11-21T07:00:00.000Z',
+      },
+    ],
+  });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;

@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { eventTypeSchema } from './event-types.ts';
 import { orderSchema, pageQueryShape } from './pagination.ts';
-import { forwardPeriod, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+import { exampleId, forwardPeriod, instantSchema, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** `pending` waits for an attempt, the first or the next. The other statuses are final until a retry or a replay. */
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
-const deliveryStatusSchema = z.enum(deliveryStatuses);
+const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
+  id: 'DeliveryStatus',
+  description: '`pending` waits for an attempt, the first or the next. The others are final until a retry or a replay.',
+  examples: ['succeeded'],
+});
 
 /**
  * What a pending delivery waits for: `lease`, a worker has leased it and will send it; `circuit_open`, its webhook's
@@ -29,7 +33,11 @@ export const attemptErrors = [
   'secret_unavailable',
 ] as const;
 export type AttemptError = (typeof attemptErrors)[number];
-const attemptErrorSchema = z.enum(attemptErrors);
+const attemptErrorSchema = z.enum(attemptErrors).meta({
+  id: 'AttemptError',
+  description: 'Why an attempt did not succeed.',
+  examples: ['timeout'],
+});
 
 /** What caused an attempt: the retry schedule, or a request for it (test, retry, replay). */
 export const attemptTriggers = ['scheduled', 'manual'] as const;
@@ -50,14 +58,13 @@ export const listDeliveriesQuerySchema = forwardPeriod(
     event_id: publicIdSchema('evt').optional(),
     event_type: repeatable(eventTypeSchema),
     status: repeatable(deliveryStatusSchema),
-    since: instantSchema.optional(),
-    until: instantSchema.optional(),
+    ...periodShape,
   }),
 );
 export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuerySchema>;
 
 /** A delivery: one event on its way to one webhook, from the fan-out to success, failure or cancellation. */
-export const deliverySchema = z.strictObject({
+const deliveryFields = z.strictObject({
   id: publicIdSchema('dlv'),
   object: z.literal('delivery'),
   webhook_id: publicIdSchema('whk'),
@@ -66,13 +73,42 @@ export const deliverySchema = z.strictObject({
   status: deliveryStatusSchema,
   attempt_count: z.number().int(),
   max_attempts: z.number().int(),
-  next_attempt_at: timestampSchema.nullable(),
-  waiting_for: z.enum(waitingReasons).nullable(),
+  next_attempt_at: timestampSchema.nullable().describe('When the next attempt is due; null when there will be none.'),
+  waiting_for: z
+    .enum(waitingReasons)
+    .nullable()
+    .describe(
+      'What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).',
+    ),
   last_status_code: z.number().int().nullable(),
   last_error: attemptErrorSchema.nullable(),
   last_duration_ms: z.number().int().nullable(),
   created_at: timestampSchema,
-  completed_at: timestampSchema.nullable(),
+  completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
+});
+
+const deliveryExample = {
+  id: exampleId('dlv'),
+  object: 'delivery',
+  webhook_id: exampleId('whk'),
+  event_id: exampleId('evt'),
+  event_type: 'consultation.completed',
+  status: 'succeeded',
+  attempt_count: 1,
+  max_attempts: 10,
+  next_attempt_at: null,
+  waiting_for: null,
+  last_status_code: 200,
+  last_error: null,
+  last_duration_ms: 42,
+  created_at: '2026-11-21T07:00:00.000Z',
+  completed_at: '2026-11-21T07:00:00.050Z',
+};
+
+export const deliverySchema = deliveryFields.meta({
+  id: 'Delivery',
+  description: 'One event on its way to one webhook.',
+  examples: [deliveryExample],
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
@@ -82,51 +118,101 @@ const replayableSchema = z.enum(['failed', 'canceled', 'succeeded']);
 /** POST /v1/webhooks/{id}/replay: the deliveries created from `since` on and before `until`. */
 export const replayRequestSchema = forwardPeriod(
   z.strictObject({
-    since: instantSchema,
-    until: instantSchema.optional(),
-    status: z.array(replayableSchema).min(1).max(replayableSchema.options.length).default(['failed', 'canceled']),
+    since: instantSchema.describe('Only deliveries that were created at this time or later.'),
+    until: periodShape.until,
+    status: z
+      .array(replayableSchema)
+      .min(1)
+      .max(replayableSchema.options.length)
+      .default(['failed', 'canceled'])
+      .describe('Which deliveries are sent again.'),
   }),
-);
+).meta({ id: 'ReplayRequest', examples: [{ since: '2026-11-21T00:00:00Z', until: '2026-11-22T00:00:00Z' }] });
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 
 /** How many deliveries a replay made due again; `has_more` says that there were more than one replay takes. */
-export const replaySchema = z.strictObject({
-  object: z.literal('replay'),
-  matched: z.number().int(),
-  has_more: z.boolean(),
-});
+export const replaySchema = z
+  .strictObject({
+    object: z.literal('replay'),
+    matched: z.number().int().describe('How many deliveries are sent again by this request.'),
+    has_more: z.boolean().describe('Whether there were more than one replay takes.'),
+  })
+  .meta({
+    id: 'Replay',
+    description: 'What a replay set going.',
+    examples: [{ object: 'replay', matched: 12, has_more: false }],
+  });
 export type Replay = z.infer<typeof replaySchema>;
 
 const millisecondsSchema = z.number().nullable();
+
+const attemptExample = {
+  id: exampleId('att'),
+  number: 1,
+  superseded: false,
+  trigger: 'scheduled',
+  started_at: '2026-11-21T07:00:00.008Z',
+  duration_ms: 42,
+  status_code: 200,
+  error: null,
+  error_message: null,
+  response_body: 'ok',
+  url: 'https://hooks.example.com/in',
+  timings: { dns_ms: 3, connect_ms: 9, tls_ms: 14, first_byte_ms: 41 },
+};
 
 /**
  * An attempt: one HTTP request to a webhook's URL. A superseded attempt came to its end after its delivery had moved on,
  * for example because its worker was frozen and another worker sent the delivery meanwhile; it changed nothing.
  */
-export const attemptSchema = z.strictObject({
-  id: publicIdSchema('att'),
-  number: z.number().int(),
-  superseded: z.boolean(),
-  trigger: z.enum(attemptTriggers),
-  started_at: timestampSchema,
-  duration_ms: z.number().int(),
-  status_code: z.number().int().nullable(),
-  error: attemptErrorSchema.nullable(),
-  error_message: z.string().nullable(),
-  response_body: z.string().nullable(),
-  url: z.string(),
-  timings: z.strictObject({
-    dns_ms: millisecondsSchema,
-    connect_ms: millisecondsSchema,
-    tls_ms: millisecondsSchema,
-    first_byte_ms: millisecondsSchema,
-  }),
-});
+export const attemptSchema = z
+  .strictObject({
+    id: publicIdSchema('att'),
+    number: z.number().int(),
+    superseded: z.boolean().describe('Whether the delivery had moved on when the attempt came to its end.'),
+    trigger: z.enum(attemptTriggers).describe('The retry schedule, or a test, a retry or a replay.'),
+    started_at: timestampSchema,
+    duration_ms: z.number().int(),
+    status_code: z.number().int().nullable(),
+    error: attemptErrorSchema.nullable(),
+    error_message: z.string().nullable().describe("What the receiver's owner can act on."),
+    response_body: z.string().nullable().describe('The first 4 KiB of a body that is text.'),
+    url: z.string(),
+    timings: z
+      .strictObject({
+        dns_ms: millisecondsSchema,
+        connect_ms: millisecondsSchema,
+        tls_ms: millisecondsSchema,
+        first_byte_ms: millisecondsSchema,
+      })
+      .describe('Null where a connection was reused.'),
+  })
+  .meta({ id: 'Attempt', description: "One HTTP request to a webhook's URL.", examples: [attemptExample] });
 export type Attempt = z.infer<typeof attemptSchema>;
 
+const requestExample = {
+  headers: {
+    'Content-Type': 'application/json',
+    'X-Service-Event': 'consultation.completed',
+    'X-Service-Attempt': '1',
+  },
+  body: '{"id":"evt_…","type":"consultation.completed","timestamp":"…","organization_id":"org_…","data":{…}}',
+};
+
 /** A delivery with its attempts (newest first) and the request as it is sent, without the signature headers. */
-export const deliveryDetailSchema = deliverySchema.extend({
-  attempts: z.array(attemptSchema),
-  request: z.strictObject({ headers: z.record(z.string(), z.string()), body: z.string().nullable() }),
-});
+export const deliveryDetailSchema = deliveryFields
+  .extend({
+    attempts: z.array(attemptSchema).describe('The newest first.'),
+    request: z
+      .strictObject({
+        headers: z.record(z.string(), z.string()),
+        body: z.string().nullable().describe('The exact text; null once its event is past retention.'),
+      })
+      .describe('The request as it is sent, without its signatures.'),
+  })
+  .meta({
+    id: 'DeliveryDetail',
+    description: 'A delivery with its attempts and its request.',
+    examples: [{ ...deliveryExample, attempts: [attemptExample], request: requestExample }],
+  });
 export type DeliveryDetail = z.infer<typeof deliveryDetailSchema>;

@@ -95,31 +95,52 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 
 /** One problem of a request: its place and its cause. */
-export const errorDetailSchema = z.strictObject({
-  location: z.enum(['body', 'query', 'path', 'header']),
-  path: z.string(),
-  code: z.string(),
-  message: z.string(),
-});
+export const errorDetailSchema = z
+  .strictObject({
+    location: z.enum(['body', 'query', 'path', 'header']),
+    path: z.string().describe('The field, parameter or header; empty for the whole.'),
+    code: z.string().describe('What is wrong, for programs: `required`, `too_big`, `unknown_field`, …'),
+    message: z.string().describe('What is wrong, for people. It goes on after the path.'),
+  })
+  .meta({
+    id: 'ErrorDetail',
+    description: 'One problem of a request: its place and its cause.',
+    examples: [{ location: 'body', path: 'events[1]', code: 'invalid_value', message: 'must be one of: *' }],
+  });
 export type ErrorDetail = z.infer<typeof errorDetailSchema>;
 
 /** The body of every error answer. */
-export const errorBodySchema = z.strictObject({
-  error: z.strictObject({
-    type: z.enum([
-      'authentication_error',
-      'permission_error',
-      'invalid_request_error',
-      'rate_limit_error',
-      'api_error',
-    ]),
-    code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]),
-    message: z.string(),
-    request_id: z.string(),
-    param: z.string().optional(),
-    details: z.array(errorDetailSchema).optional(),
-    required_scope: z.string().optional(),
-    retry_after: z.number().int().optional(),
-  }),
-});
+export const errorBodySchema = z
+  .strictObject({
+    error: z.strictObject({
+      type: z
+        .enum(['authentication_error', 'permission_error', 'invalid_request_error', 'rate_limit_error', 'api_error'])
+        .meta({ id: 'ErrorType', description: 'What kind of remedy there is.', examples: ['invalid_request_error'] }),
+      code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]).meta({
+        id: 'ErrorCode',
+        description: 'What went wrong, for programs.',
+        examples: ['validation_failed'],
+      }),
+      message: z.string().describe('What went wrong, for people. Its wording may change.'),
+      request_id: z.string().describe('`X-Request-Id` of the answer. Name it when you ask for help.'),
+      param: z.string().optional().describe('Of an invalid request: the first field that is wrong.'),
+      details: z.array(errorDetailSchema).optional().describe('Of an invalid request: everything that is wrong.'),
+      required_scope: z.string().optional().describe('Of `forbidden_scope`: the scope that the key lacks.'),
+      retry_after: z.number().int().optional().describe('Of `rate_limited`: seconds to wait, as in `Retry-After`.'),
+    }),
+  })
+  .meta({
+    id: 'Error',
+    description: 'The body of every error.',
+    examples: [
+      {
+        error: {
+          type: 'invalid_request_error',
+          code: 'not_found',
+          message: errorCatalogue.not_found.message,
+          request_id: 'req_01jd6kz5r8e2v9qxm3c7t4b0na',
+        },
+      },
+    ],
+  });
 export type ErrorBody = z.infer<typeof errorBodySchema>;

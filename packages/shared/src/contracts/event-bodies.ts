@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type EventType, eventTypeSchema, eventTypes } from './event-types.ts';
-import { publicIdSchema, timestampSchema } from './primitives.ts';
+import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** The body of every delivery of an event of this type. */
 export function eventBodySchema(type: EventType) {
@@ -21,23 +21,37 @@ export function eventBodyJsonSchema(type: EventType): Record<string, z.core.util
 /** A body that {@link eventBodySchema} accepts. */
 export function eventBodyExample(type: EventType): Record<string, z.core.util.JSONType> {
   return {
-    id: 'evt_01jd6kz5r8e2v9qxm3c7t4b0na',
+    id: exampleId('evt'),
     type,
     timestamp: '2026-11-21T07:00:00.000Z',
-    organization_id: 'org_01jd6kz5r8e2v9qxm3c7t4b0na',
+    organization_id: exampleId('org'),
     data: eventTypes[type].example as Record<string, z.core.util.JSONType>,
   };
 }
 
 /** Any JSON, passed on as it is: documents whose fields are not ours to declare. */
-export const anyJsonSchema = z.json();
+export const anyJsonSchema = z.json().meta({ jsonSchema: {} });
 
 /** An entry of GET /v1/webhooks/event-types; `schema` and `example` are of the whole body of a delivery. */
-export const eventTypeEntrySchema = z.strictObject({
-  object: z.literal('event_type'),
-  type: eventTypeSchema,
-  description: z.string(),
-  schema: z.record(z.string(), anyJsonSchema),
-  example: z.record(z.string(), anyJsonSchema),
-});
+export const eventTypeEntrySchema = z
+  .strictObject({
+    object: z.literal('event_type'),
+    type: eventTypeSchema,
+    description: z.string(),
+    schema: z.record(z.string(), anyJsonSchema).describe('JSON Schema (draft 2020-12) of the body of a delivery.'),
+    example: z.record(z.string(), anyJsonSchema).describe('A body of a delivery.'),
+  })
+  .meta({
+    id: 'EventTypeEntry',
+    description: 'A type of event that webhooks can subscribe to, with the shape of its deliveries.',
+    examples: [
+      {
+        object: 'event_type',
+        type: 'consultation.completed',
+        description: eventTypes['consultation.completed'].description,
+        schema: { type: 'object' },
+        example: eventBodyExample('consultation.completed'),
+      },
+    ],
+  });
 export type EventTypeEntry = z.infer<typeof eventTypeEntrySchema>;

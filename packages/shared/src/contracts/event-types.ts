@@ -68,17 +68,29 @@ export const eventTypeNames = Object.keys(eventTypes) as EventType[];
 export const subscribableEventTypeNames = eventTypeNames.filter((name) => eventTypes[name].subscribable);
 
 /** Any event type, for filters of the history. */
-export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType[]]);
+export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType[]]).meta({
+  id: 'EventType',
+  description: 'The type of an event. `webhook.test` is sent by the test endpoint alone.',
+  examples: ['consultation.completed'],
+});
 
 /** An event type that can be emitted by an internal producer. */
-export const emittableEventTypeSchema = z.enum(subscribableEventTypeNames as [EventType, ...EventType[]]);
+export const emittableEventTypeSchema = z.enum(subscribableEventTypeNames as [EventType, ...EventType[]]).meta({
+  id: 'EmittableEventType',
+  description: 'A type of event that webhooks can subscribe to.',
+  examples: ['consultation.completed'],
+});
 
 const familyWildcards = [...new Set(subscribableEventTypeNames.map((name) => `${familyOf(name)}.*`))];
 
 /** What a webhook's `events` may name: a subscribable type, a family (`batch.*`), or `*`. */
 export const eventPatterns = [...subscribableEventTypeNames, ...familyWildcards, '*'];
 
-export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]]);
+export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]]).meta({
+  id: 'EventPattern',
+  description: 'A type of event, a family of types, or `*` for all types of consultations and batches.',
+  examples: ['consultation.*'],
+});
 
 /** The families that `*` stands for. A family that is added later is not: webhooks must ask for it. */
 const familiesOfStar = new Set(['consultation', 'batch']);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { emittableEventTypeSchema, eventTypeSchema, eventTypes } from './event-types.ts';
-import { findUnstorable, instantSchema, publicIdSchema } from './primitives.ts';
+import { exampleId, findUnstorable, instantSchema, publicIdSchema } from './primitives.ts';
 
 /** `data` of an event is at most this many bytes as JSON; the queue-only producer takes less. */
 export const maxEventDataBytes = 256 * 1024;
@@ -10,10 +10,24 @@ export const maxEventsPerRequest = 1_000;
  * An object with any fields, passed on as it is. `z.record` would copy its fields and drop one named `__proto__`, which
  * is a name like any other here.
  */
-const eventDataSchema = z.custom<Record<string, unknown>>().superRefine((data, context) => {
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return;
-  context.addIssue({ code: 'invalid_type', expected: 'record', input: data, continue: false });
-});
+const eventDataSchema = z
+  .custom<Record<string, unknown>>()
+  .meta({
+    description:
+      'Any fields, passed on as they are: at most 256 KiB as JSON, nested at most 20 deep. `consultation.*` needs `consultation_id` and `batch.*` needs `batch_id`, strings of 1 to 200 characters.',
+    jsonSchema: { type: 'object', additionalProperties: true },
+  })
+  .superRefine((data, context) => {
+    if (typeof data === 'object' && data !== null && !Array.isArray(data)) return;
+    context.addIssue({ code: 'invalid_type', expected: 'record', input: data, continue: false });
+  });
+
+const emitExample = {
+  organization_id: exampleId('org'),
+  type: 'consultation.completed',
+  data: eventTypes['consultation.completed'].example,
+  id: 'con_8f14e45f:completed',
+};
 
 /**
  * An event: a fact that happened, as an internal producer emits it. `id` is the producer's own idempotency key: for one
@@ -27,8 +41,9 @@ export const emitEventSchema = z
     id: z
       .string()
       .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
-      .optional(),
-    occurred_at: instantSchema.optional(),
+      .optional()
+      .describe("The producer's own id. For one organization, the same id names the same event, whatever the rest."),
+    occurred_at: instantSchema.optional().describe('When it happened; the time of acceptance by default.'),
   })
   .superRefine((event, context) => {
     const unstorable = findUnstorable(event.data);
@@ -47,17 +62,24 @@ export const emitEventSchema = z
         message: `must be at most ${maxEventDataBytes} bytes as JSON`,
       });
     }
-  });
+  })
+  .meta({ id: 'EmitEvent', description: 'An event, as an internal producer emits it.', examples: [emitExample] });
 /** An event to emit, as a producer writes it (instants as text). */
 export type EmitEventInput = z.input<typeof emitEventSchema>;
 /** An event to emit, parsed. */
 export type EmitEvent = z.output<typeof emitEventSchema>;
 
 /** POST /internal/v1/events: one event, or up to {@link maxEventsPerRequest} of them, all or nothing. */
-export const emitBatchSchema = z.strictObject({ events: z.array(emitEventSchema).min(1).max(maxEventsPerRequest) });
+export const emitBatchSchema = z
+  .strictObject({ events: z.array(emitEventSchema).min(1).max(maxEventsPerRequest) })
+  .meta({ id: 'EmitEvents', description: 'Events, all or nothing.', examples: [{ events: [emitExample] }] });
 
 /** The body of POST /internal/v1/events. */
-export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]);
+export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]).meta({
+  id: 'EmitRequest',
+  description: 'One event, or up to 1,000.',
+  examples: [emitExample],
+});
 
 export type EmitRequest = z.output<typeof emitRequestSchema>;
 
@@ -66,12 +88,27 @@ export function narrowEmitRequest(body: unknown): typeof emitBatchSchema | typeo
   return typeof body === 'object' && body !== null && 'events' in body ? emitBatchSchema : emitEventSchema;
 }
 
-export const emittedEventSchema = z.strictObject({
-  id: publicIdSchema('evt'),
-  type: eventTypeSchema,
-  organization_id: publicIdSchema('org'),
-  duplicate: z.boolean(),
-});
+const emittedExample = {
+  id: exampleId('evt'),
+  type: 'consultation.completed',
+  organization_id: exampleId('org'),
+  duplicate: false,
+};
+
+export const emittedEventSchema = z
+  .strictObject({
+    id: publicIdSchema('evt'),
+    type: eventTypeSchema,
+    organization_id: publicIdSchema('org'),
+    duplicate: z
+      .boolean()
+      .describe("Whether there was an event with this producer's id before; then that one is named."),
+  })
+  .meta({ id: 'EmittedEvent', description: 'An event that was accepted.', examples: [emittedExample] });
 export type EmittedEvent = z.infer<typeof emittedEventSchema>;
 
-export const emittedEventsSchema = z.strictObject({ data: z.array(emittedEventSchema) });
+export const emittedEventsSchema = z.strictObject({ data: z.array(emittedEventSchema) }).meta({
+  id: 'EmittedEvents',
+  description: 'The events that were accepted, in the order of the request.',
+  examples: [{ data: [emittedExample] }],
+});

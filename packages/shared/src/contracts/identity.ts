@@ -16,4 +16,21 @@ const publicSigningKeySchema = z.object({
 export type PublicSigningKey = z.output<typeof publicSigningKeySchema>;
 
 /** `GET /internal/v1/jwks.json` (RFC 7517, section 5). */
-export const publicSigningKeysSchema = z.object({ keys: z.array(publicSigningKeySchema) });
+export const publicSigningKeysSchema = z.object({ keys: z.array(publicSigningKeySchema) }).meta({
+  id: 'PublicSigningKeys',
+  description: 'A JSON Web Key Set.',
+  examples: [
+    {
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          alg: 'EdDSA',
+          use: 'sig',
+          kid: '2026-11',
+          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+        },
+      ],
+    },
+  ],
+});

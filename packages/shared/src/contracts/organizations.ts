@@ -1,18 +1,23 @@
 import { z } from 'zod';
 import { pageQueryShape } from './pagination.ts';
 import { planSchema } from './plans.ts';
-import { publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+import { exampleId, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 
 const nameSchema = textSchema.min(1).max(200);
 
 /** The caller's own id of an organization; no two organizations have the same. */
-const externalIdSchema = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters');
+const externalIdSchema = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters')
+  .describe("The caller's own id of the organization. No two organizations have the same.");
 
-export const createOrganizationSchema = z.strictObject({
-  name: nameSchema,
-  plan: planSchema,
-  external_id: externalIdSchema.nullable().optional(),
-});
+export const createOrganizationSchema = z
+  .strictObject({
+    name: nameSchema,
+    plan: planSchema,
+    external_id: externalIdSchema.nullable().optional(),
+  })
+  .meta({ id: 'CreateOrganization', examples: [{ name: 'Example', plan: 'enterprise', external_id: 'customer-17' }] });
 export type CreateOrganization = z.output<typeof createOrganizationSchema>;
 
 export const updateOrganizationSchema = z
@@ -21,7 +26,13 @@ export const updateOrganizationSchema = z
     plan: planSchema.optional(),
     external_id: externalIdSchema.nullable().optional(),
   })
-  .refine((body) => Object.keys(body).length > 0, 'must change at least one field');
+  .refine((body) => Object.keys(body).length > 0, 'must change at least one field')
+  .meta({
+    id: 'UpdateOrganization',
+    description: 'The fields to change; the others stay as they are.',
+    minProperties: 1,
+    examples: [{ plan: 'business' }],
+  });
 export type UpdateOrganization = z.output<typeof updateOrganizationSchema>;
 
 export const listOrganizationsQuerySchema = z.strictObject({
@@ -31,12 +42,27 @@ export const listOrganizationsQuerySchema = z.strictObject({
 export type ListOrganizationsQuery = z.output<typeof listOrganizationsQuerySchema>;
 
 /** An organization: a customer of the service, with one plan, API keys and webhooks. */
-export const organizationSchema = z.strictObject({
-  id: publicIdSchema('org'),
-  object: z.literal('organization'),
-  name: z.string(),
-  plan: planSchema,
-  external_id: z.string().nullable(),
-  created_at: timestampSchema,
-});
+export const organizationSchema = z
+  .strictObject({
+    id: publicIdSchema('org'),
+    object: z.literal('organization'),
+    name: z.string(),
+    plan: planSchema,
+    external_id: z.string().nullable(),
+    created_at: timestampSchema,
+  })
+  .meta({
+    id: 'Organization',
+    description: 'A customer of the service, with one plan, API keys and webhooks.',
+    examples: [
+      {
+        id: exampleId('org'),
+        object: 'organization',
+        name: 'Example',
+        plan: 'enterprise',
+        external_id: 'customer-17',
+        created_at: '2026-11-21T07:00:00.000Z',
+      },
+    ],
+  });
 export type Organization = z.infer<typeof organizationSchema>;

@@ -10,24 +10,51 @@ export const pageQueryShape = {
     .regex(/^\d{1,9}$/, `must be a whole number from 1 to ${maxPageSize}`)
     .transform(Number)
     .refine((limit) => limit >= 1 && limit <= maxPageSize, `must be a whole number from 1 to ${maxPageSize}`)
-    .default(defaultPageSize),
-  cursor: z.string().optional(),
+    .default(defaultPageSize)
+    .meta({
+      description: 'How many items the page has at most.',
+      jsonSchema: { type: 'integer', minimum: 1, maximum: maxPageSize, default: defaultPageSize },
+    }),
+  cursor: z.string().optional().describe('`next_cursor` of the page before, with the same filters.'),
 };
 
 /** The order of a list's rows by `created_at`: newest first unless the oldest are asked for first. */
-export const orderSchema = z.enum(['asc', 'desc']).default('desc');
+export const orderSchema = z
+  .enum(['asc', 'desc'])
+  .default('desc')
+  .describe('By `created_at`: the newest first (`desc`), or the oldest (`asc`).');
 export type Order = z.output<typeof orderSchema>;
 
 /** The query of a list without filters. */
 export const pageQuerySchema = z.strictObject(pageQueryShape);
 
-/** The answer of every list: newest first, where no other order is asked for. */
-export function listSchema<Item extends z.ZodType>(item: Item) {
+/**
+ * The answer of every list: newest first, where no other order is asked for. The list of a named schema has a name and an
+ * example too.
+ */
+export function listSchema<Item extends z.ZodType>(item: Item): ListSchema<Item> {
+  const known = listSchemas.get(item);
+  if (known !== undefined) return known as ListSchema<Item>;
+  const list = bareListSchema(item);
+  const { id, examples = [] } = item.meta() ?? {};
+  const example = { object: 'list', data: examples, has_more: false, next_cursor: null };
+  const named =
+    id === undefined ? list : list.meta({ id: `${id}List`, description: 'A page of a list.', examples: [example] });
+  listSchemas.set(item, named);
+  return named;
+}
+
+type ListSchema<Item extends z.ZodType> = ReturnType<typeof bareListSchema<Item>>;
+
+/** One schema for each list: a name must not stand for two. */
+const listSchemas = new WeakMap<z.ZodType, z.ZodType>();
+
+function bareListSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     object: z.literal('list'),
     data: z.array(item),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
+    has_more: z.boolean().describe('Whether there are more items behind this page.'),
+    next_cursor: z.string().nullable().describe('`cursor` of the next page; null when there is none.'),
   });
 }
 

@@ -8,7 +8,11 @@ export type Plan = (typeof planNames)[number];
 /** A plan whose keys are accepted. */
 export type ApiPlan = Exclude<Plan, 'starter'>;
 
-export const planSchema = z.enum(planNames);
+export const planSchema = z.enum(planNames).meta({
+  id: 'Plan',
+  description: 'The plan of an organization. `starter` has no API access.',
+  examples: ['enterprise'],
+});
 
 /** Whether keys of organizations on this plan may call the API. */
 export function hasApiAccess(plan: Plan): plan is ApiPlan {
@@ -16,4 +20,13 @@ export function hasApiAccess(plan: Plan): plan is ApiPlan {
 }
 
 /** The rate limit of an organization, as its plan has it. */
-export const rateLimitSchema = z.strictObject({ limit: z.number().int(), window_seconds: z.number().int() });
+export const rateLimitSchema = z
+  .strictObject({
+    limit: z.number().int().describe('Requests that the organization may make in each window.'),
+    window_seconds: z.number().int(),
+  })
+  .meta({
+    id: 'RateLimit',
+    description: "The rate limit of an organization's plan.",
+    examples: [{ limit: 6_000, window_seconds: 60 }],
+  });

@@ -5,9 +5,17 @@ import { isExactNumber } from './exact-json.ts';
 export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'req'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
+/** An id for examples in documents. It is well formed, and belongs to nothing. */
+export function exampleId<Prefix extends IdPrefix>(prefix: Prefix): `${Prefix}_${string}` {
+  return `${prefix}_01jd6kz5r8e2v9qxm3c7t4b0na`;
+}
+
 /** The shape of a public id of one kind. The first character is at most 7, because a UUID has 128 bits, not 130. */
 export function publicIdSchema<Prefix extends IdPrefix>(prefix: Prefix): z.ZodType<`${Prefix}_${string}`, string> {
-  const schema = z.string().regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), 'must be an id of this kind');
+  const schema = z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), 'must be an id of this kind')
+    .meta({ examples: [exampleId(prefix)] });
   return schema as z.ZodType<string, string> as z.ZodType<`${Prefix}_${string}`, string>;
 }
 
@@ -19,6 +27,12 @@ export const instantSchema = z.iso
   .datetime({ offset: true, error: 'must be an RFC 3339 date and time' })
   .transform((text) => new Date(text))
   .refine((date) => date.getTime() >= 0 && date.getTime() < 253_402_300_800_000, 'must be between 1970 and 9999');
+
+/** `since` and `until` of a list's query; see {@link forwardPeriod}. */
+export const periodShape = {
+  since: instantSchema.optional().describe('Only what was created at this time or later.'),
+  until: instantSchema.optional().describe('Only what was created before this time.'),
+};
 
 /** Refuses a period that contains nothing: `since` is inclusive and `until` exclusive. */
 export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefined; until?: Date | undefined }>>(

@@ -28,4 +28,8 @@ export type RequiredScope = Exclude<Scope, '*'>;
 
 export const scopeNames = Object.keys(scopeDescriptions) as Scope[];
 
-export const scopeSchema = z.enum(scopeNames as [Scope, ...Scope[]]);
+export const scopeSchema = z.enum(scopeNames as [Scope, ...Scope[]]).meta({
+  id: 'Scope',
+  description: 'A permission of a key. `*` grants every other scope.',
+  examples: ['webhooks:read'],
+});

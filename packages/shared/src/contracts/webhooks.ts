@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventPatternSchema } from './event-types.ts';
 import { pageQueryShape } from './pagination.ts';
-import { publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+import { exampleId, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 
 export const maxWebhooksPerOrganization = 100;
 
@@ -13,17 +13,28 @@ const eventsSchema = z
   .array(eventPatternSchema)
   .min(1)
   .max(50)
-  .refine((events) => new Set(events).size === events.length, 'must not name an event twice');
-const descriptionSchema = textSchema.max(500).nullable();
+  .refine((events) => new Set(events).size === events.length, 'must not name an event twice')
+  .meta({ description: 'The events that the webhook gets.', uniqueItems: true });
+const descriptionSchema = textSchema.max(500).nullable().describe("The owner's own note.");
 /** Only the type is checked here. `checkNewUrl` checks the rest, with an error code of its own (`url_not_allowed`). */
-const urlSchema = z.string();
+const urlSchema = z
+  .string()
+  .describe(
+    'Where deliveries go: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters.',
+  );
+const enabledSchema = z.boolean().describe('Whether new events are delivered.');
 
-export const createWebhookSchema = z.strictObject({
-  url: urlSchema,
-  events: eventsSchema,
-  description: descriptionSchema.optional(),
-  enabled: z.boolean().optional(),
-});
+export const createWebhookSchema = z
+  .strictObject({
+    url: urlSchema,
+    events: eventsSchema,
+    description: descriptionSchema.optional(),
+    enabled: enabledSchema.optional(),
+  })
+  .meta({
+    id: 'CreateWebhook',
+    examples: [{ url: 'https://hooks.example.com/in', events: ['consultation.*'], description: 'Orders' }],
+  });
 export type CreateWebhook = z.infer<typeof createWebhookSchema>;
 
 export const updateWebhookSchema = z
@@ -31,9 +42,15 @@ export const updateWebhookSchema = z
     url: urlSchema.optional(),
     events: eventsSchema.optional(),
     description: descriptionSchema.optional(),
-    enabled: z.boolean().optional(),
+    enabled: enabledSchema.optional(),
   })
-  .refine((body) => Object.keys(body).length > 0, 'must change at least one field');
+  .refine((body) => Object.keys(body).length > 0, 'must change at least one field')
+  .meta({
+    id: 'UpdateWebhook',
+    description: 'The fields to change; the others stay as they are.',
+    minProperties: 1,
+    examples: [{ enabled: false }],
+  });
 export type UpdateWebhook = z.infer<typeof updateWebhookSchema>;
 
 export const listWebhooksQuerySchema = z.strictObject({
@@ -41,38 +58,85 @@ export const listWebhooksQuerySchema = z.strictObject({
   enabled: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
-    .optional(),
+    .optional()
+    .meta({
+      description: 'Only webhooks that are enabled, or only those that are not.',
+      jsonSchema: { type: 'boolean' },
+    }),
 });
 export type ListWebhooksQuery = z.infer<typeof listWebhooksQuerySchema>;
 
 /** A webhook: a customer's registered URL, with the events it subscribes to, its secret and its state. */
-export const webhookSchema = z.strictObject({
+const webhookFields = z.strictObject({
   id: publicIdSchema('whk'),
   object: z.literal('webhook'),
   url: z.string(),
   events: z.array(z.string()),
   description: z.string().nullable(),
   enabled: z.boolean(),
-  disabled_reason: z.enum(disabledReasons).nullable(),
-  failing_since: timestampSchema.nullable(),
-  disable_at: timestampSchema.nullable(),
-  /** Until then the secret before the last rotation is in use too; null when only one is. */
-  previous_secret_expires_at: timestampSchema.nullable(),
+  disabled_reason: z
+    .enum(disabledReasons)
+    .nullable()
+    .describe('Why it is disabled: by its owner, as failing, or because its endpoint answered 410 (`gone`).'),
+  failing_since: timestampSchema
+    .nullable()
+    .describe('Since when no delivery has succeeded; null when the last one did.'),
+  disable_at: timestampSchema.nullable().describe('When it will be disabled, if no delivery succeeds until then.'),
+  previous_secret_expires_at: timestampSchema
+    .nullable()
+    .describe('Until then the secret before the last rotation is in use too; null when only one is.'),
   created_at: timestampSchema,
   updated_at: timestampSchema,
+});
+
+const webhookExample = {
+  id: exampleId('whk'),
+  object: 'webhook',
+  url: 'https://hooks.example.com/in',
+  events: ['consultation.*'],
+  description: 'Orders',
+  enabled: true,
+  disabled_reason: null,
+  failing_since: null,
+  disable_at: null,
+  previous_secret_expires_at: null,
+  created_at: '2026-11-21T07:00:00.000Z',
+  updated_at: '2026-11-21T07:00:00.000Z',
+};
+
+export const webhookSchema = webhookFields.meta({
+  id: 'Webhook',
+  description: "A customer's registered URL, with the events it subscribes to and its state.",
+  examples: [webhookExample],
 });
 export type Webhook = z.infer<typeof webhookSchema>;
 
 /** A webhook with its secret: only the answers to creating it and to rotating its secret show the secret. */
-export const webhookWithSecretSchema = webhookSchema.extend({ secret: z.string() });
+export const webhookWithSecretSchema = webhookFields
+  .extend({ secret: z.string().describe('Signs the deliveries: `whsec_` and 32 random bytes in base64.') })
+  .meta({
+    id: 'WebhookWithSecret',
+    description: 'A webhook with its secret, which no other answer shows.',
+    examples: [{ ...webhookExample, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' }],
+  });
 export type WebhookWithSecret = z.infer<typeof webhookWithSecretSchema>;
 
 /** How long both secrets of a rotation are in use, in seconds: a day by default, a week at most. */
-const overlapSchema = z.number().int().min(0).max(604_800).default(86_400);
+const overlapSchema = z
+  .number()
+  .int()
+  .min(0)
+  .max(604_800)
+  .default(86_400)
+  .describe('For how many seconds deliveries are signed with the old secret too.');
 
 /** POST /v1/webhooks/{id}/rotate-secret; the body is optional. `force` ends an overlap that is still open. */
 export const rotateSecretSchema = z
-  .strictObject({ overlap_seconds: overlapSchema, force: z.boolean().default(false) })
+  .strictObject({
+    overlap_seconds: overlapSchema,
+    force: z.boolean().default(false).describe('Whether to end an overlap that is still open.'),
+  })
+  .meta({ id: 'RotateSecret', examples: [{ overlap_seconds: 3_600 }] })
   .prefault({});
 export type RotateSecret = z.infer<typeof rotateSecretSchema>;
 

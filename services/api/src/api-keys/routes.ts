@@ -18,7 +18,10 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
     defineRoute({
       method: 'POST',
       path: '/internal/v1/organizations/{id}/keys',
+      operationId: 'createApiKey',
+      tag: 'API keys',
       summary: 'Create an API key; its secret is in this answer and nowhere else',
+      errors: [],
       scope: null,
       ids: { id: 'org' },
       exists: ({ ids, trx }) => apiKeys.organizationExists(trx, ids.id),
@@ -30,7 +33,10 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
     defineRoute({
       method: 'GET',
       path: '/internal/v1/organizations/{id}/keys',
+      operationId: 'listApiKeys',
+      tag: 'API keys',
       summary: "List an organization's API keys",
+      errors: [],
       scope: null,
       ids: { id: 'org' },
       query: pageQuerySchema,
@@ -41,33 +47,54 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
     defineRoute({
       method: 'GET',
       path: '/internal/v1/organizations/{id}/keys/{key_id}',
+      operationId: 'getApiKey',
+      tag: 'API keys',
       summary: 'Read an API key',
+      errors: [],
       scope: null,
       ids: { id: 'org', key_id: 'key' },
       status: 200,
       response: apiKeySchema,
       handle: ({ ids }) => apiKeys.get({ organizationId: ids.id, id: ids.key_id }),
     }),
-    ...changeRoutes('/internal/v1/organizations/{id}/keys/{key_id}', { id: 'org', key_id: 'key' }, apiKeys, (ids) => ({
-      organizationId: ids.id,
-      id: ids.key_id,
-    })),
-    ...changeRoutes('/internal/v1/keys/{id}', { id: 'key' }, apiKeys, ({ id }) => ({ id })),
+    ...changeRoutes(apiKeys, {
+      path: '/internal/v1/organizations/{id}/keys/{key_id}',
+      operationSuffix: '',
+      ids: { id: 'org', key_id: 'key' },
+      nameOf: (ids) => ({ organizationId: ids.id, id: ids.key_id }),
+    }),
+    ...changeRoutes(apiKeys, {
+      path: '/internal/v1/keys/{id}',
+      operationSuffix: 'ById',
+      ids: { id: 'key' },
+      nameOf: ({ id }) => ({ id }),
+    }),
   ];
+}
+
+/** A path that names a key. */
+interface KeyPath<Ids extends string> {
+  path: string;
+  /** Tells its operations from those of the other path. */
+  operationSuffix: string;
+  ids: Readonly<Record<Ids, IdPrefix>>;
+  nameOf: (ids: Readonly<Record<Ids, Uuid>>) => KeyName;
 }
 
 /** Change and revocation of a key, under one of the paths that name it. */
 function changeRoutes<Ids extends string>(
-  path: string,
-  kinds: Readonly<Record<Ids, IdPrefix>>,
   apiKeys: ApiKeyService,
-  nameOf: (ids: Readonly<Record<Ids, Uuid>>) => KeyName,
+  { path, operationSuffix, ids: kinds, nameOf }: KeyPath<Ids>,
 ): Route<InternalAccess>[] {
   return [
     defineRoute({
       method: 'PATCH',
       path,
+      operationId: `updateApiKey${operationSuffix}`,
+      tag: 'API keys',
       summary: 'Change an API key',
+      description: 'It has its effect within a second.',
+      errors: [],
       scope: null,
       ids: kinds,
       body: updateApiKeySchema,
@@ -78,7 +105,11 @@ function changeRoutes<Ids extends string>(
     defineRoute({
       method: 'DELETE',
       path,
+      operationId: `revokeApiKey${operationSuffix}`,
+      tag: 'API keys',
       summary: 'Revoke an API key',
+      description: 'The key is refused everywhere within a second.',
+      errors: [],
       scope: null,
       ids: kinds,
       status: 204,

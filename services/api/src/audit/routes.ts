@@ -8,7 +8,10 @@ export function auditRoutes(audit: AuditService): Route<InternalAccess>[] {
     defineRoute({
       method: 'GET',
       path: '/internal/v1/audit',
+      operationId: 'listAuditEntries',
+      tag: 'Audit',
       summary: 'List changes of organizations, keys and webhooks, with actor and time',
+      errors: [],
       scope: null,
       query: listAuditQuerySchema,
       status: 200,

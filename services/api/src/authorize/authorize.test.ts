@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
+import { undescribed } from '../testing/undescribed.ts';
 import { createAuthorize } from './authorize.ts';
 
 const notAsked = () => {
@@ -9,7 +10,7 @@ const notAsked = () => {
 };
 
 describe('a request for a route that needs no key', () => {
-  const open = { path: '/v1/open', summary: '', scope: null, access: 'anyone', status: 204 } as const;
+  const open = { ...undescribed, path: '/v1/open', scope: null, access: 'anyone', status: 204 } as const;
   const table = createRouteTable([defineRoute({ ...open, method: 'GET', handle: () => undefined })]);
   const authorize = createAuthorize({ judge: notAsked, table, addressOf: notAsked, tokenFor: notAsked });
   const ask = (headersDistinct: Record<string, string[]>) =>

@@ -13,7 +13,10 @@ export function deliveryRoutes(deliveries: DeliveryService): Route<Principal>[] 
     defineRoute({
       method: 'GET',
       path: '/v1/webhooks/deliveries',
+      operationId: 'listDeliveries',
+      tag: 'Deliveries',
       summary: 'Delivery history: status codes, errors, timing',
+      errors: [],
       scope: 'webhooks:read',
       query: listDeliveriesQuerySchema,
       status: 200,
@@ -23,7 +26,10 @@ export function deliveryRoutes(deliveries: DeliveryService): Route<Principal>[] 
     defineRoute({
       method: 'GET',
       path: '/v1/webhooks/deliveries/{id}',
+      operationId: 'getDelivery',
+      tag: 'Deliveries',
       summary: 'A delivery with its attempts and its request',
+      errors: [],
       scope: 'webhooks:read',
       ids: { id: 'dlv' },
       status: 200,

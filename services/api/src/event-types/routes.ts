@@ -40,7 +40,10 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
     defineRoute({
       method: 'GET',
       path: '/v1/webhooks/event-types',
+      operationId: 'listEventTypes',
+      tag: 'Events',
       summary: 'The event types that webhooks can subscribe to, with a schema and an example of their bodies',
+      errors: [],
       scope: 'webhooks:read',
       query: pageQuerySchema,
       status: 200,

@@ -8,7 +8,11 @@ export function eventRoutes(events: EventService): Route<InternalAccess>[] {
     defineRoute({
       method: 'POST',
       path: '/internal/v1/events',
+      operationId: 'emitEvents',
+      tag: 'Events',
       summary: 'Emit one event, or up to 1,000, all or nothing',
+      description: 'The same `id` again is a duplicate, whatever the body: the first event wins.',
+      errors: [],
       scope: null,
       access: 'producer',
       body: emitRequestSchema,

@@ -14,6 +14,7 @@ import { createRouteTable } from '../http/routing/route-table.ts';
 import { serveRoutes } from '../http/routing/serve-routes.ts';
 import { createErrorHandler } from '../http/server/error-handler.ts';
 import { attachRequestContext } from '../http/server/request-context.ts';
+import { undescribed } from '../testing/undescribed.ts';
 import { createRunOnce } from './run-once.ts';
 
 // What is true of every POST, shown with routes that do what no real one does: write first and refuse then.
@@ -66,7 +67,7 @@ function createApp(database: Database): Express {
     defineRoute({
       method: 'POST',
       path: '/v1/notes',
-      summary: 'With a body',
+      ...undescribed,
       scope: 'webhooks:write',
       body: noteSchema,
       status: 201,
@@ -76,7 +77,7 @@ function createApp(database: Database): Express {
     defineRoute({
       method: 'POST',
       path: '/v1/notes/{id}/ring',
-      summary: 'On an object, with a body that may be left out',
+      ...undescribed,
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       exists: async () => isThere,

@@ -9,7 +9,10 @@ export function identityRoutes({ publicKeys }: Pick<IdentityTokens, 'publicKeys'
     defineRoute({
       method: 'GET',
       path: '/internal/v1/jwks.json',
+      operationId: 'getSigningKeys',
+      tag: 'Identity',
       summary: 'Read the public keys that verify identity tokens',
+      errors: [],
       scope: null,
       access: 'anyone',
       status: 200,

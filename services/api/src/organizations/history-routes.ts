@@ -32,7 +32,10 @@ export function historyRoutes({ organizations, webhooks, deliveries }: HistoryRo
     defineRoute({
       method: 'GET',
       path: '/internal/v1/organizations/{id}/webhooks',
+      operationId: 'listOrganizationWebhooks',
+      tag: 'Organizations',
       summary: "List an organization's webhooks",
+      errors: [],
       scope: null,
       ids: { id: 'org' },
       query: listWebhooksQuerySchema,
@@ -43,7 +46,10 @@ export function historyRoutes({ organizations, webhooks, deliveries }: HistoryRo
     defineRoute({
       method: 'GET',
       path: '/internal/v1/organizations/{id}/deliveries',
+      operationId: 'listOrganizationDeliveries',
+      tag: 'Organizations',
       summary: "List an organization's deliveries",
+      errors: [],
       scope: null,
       ids: { id: 'org' },
       query: listDeliveriesQuerySchema,

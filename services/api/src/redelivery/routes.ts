@@ -8,7 +8,11 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
     defineRoute({
       method: 'POST',
       path: '/v1/webhooks/{id}/test',
+      operationId: 'testWebhook',
+      tag: 'Webhooks',
       summary: 'Send a test event to a webhook, also while it is disabled',
+      description: 'One attempt, without an effect on the health of the webhook.',
+      errors: ['url_not_allowed', 'limit_reached'],
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       exists: ({ access, ids, trx }) => redelivery.webhookExists(trx, access.key.organization.id, ids.id),
@@ -21,7 +25,12 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
     defineRoute({
       method: 'POST',
       path: '/v1/webhooks/deliveries/{id}/retry',
+      operationId: 'retryDelivery',
+      tag: 'Deliveries',
       summary: 'Send a delivery again, with a fresh retry schedule',
+      description:
+        'It is 409 `conflict` for a pending delivery, for one whose event is no longer stored, and while its webhook is not enabled.',
+      errors: ['conflict', 'url_not_allowed'],
       scope: 'webhooks:write',
       ids: { id: 'dlv' },
       exists: ({ access, ids, trx }) => redelivery.deliveryExists(trx, access.key.organization.id, ids.id),
@@ -33,7 +42,11 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
     defineRoute({
       method: 'POST',
       path: '/v1/webhooks/{id}/replay',
+      operationId: 'replayWebhook',
+      tag: 'Webhooks',
       summary: 'Send deliveries of a period again: failed and canceled ones unless other statuses are asked for',
+      description: 'They are sent at the pace of normal traffic. Overlapping replays send each of them once.',
+      errors: ['conflict', 'url_not_allowed'],
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       body: replayRequestSchema,

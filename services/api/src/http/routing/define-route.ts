@@ -1,10 +1,11 @@
-import type { IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { ErrorCode, IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
 import type { IsWanted } from '../../core/database-health.ts';
 import type { Problem } from '../../core/problem.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
+import type { Tag } from '../../openapi/tags.ts';
 import type { IfMatch, Tagged } from './etag.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -36,6 +37,19 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
 /** What a handler returns; a tagged answer is sent with its `ETag`. */
 type Outcome<Answer> = Answer | Tagged<Answer> | Problem;
 
+/** What documents say of a route beyond what its schemas say. */
+export interface RouteDescription {
+  /** `createWebhook`: names the operation in OpenAPI, and so in generated clients. No two routes have the same. */
+  readonly operationId: string;
+  readonly tag: Tag;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  /** What the summary has no room for; Markdown. */
+  readonly description?: string;
+  /** The codes of errors that the handler returns. Those of the checks before it are known (`openapi/error-codes.ts`). */
+  readonly errors: readonly ErrorCode[];
+}
+
 /** A route as its feature declares it. */
 export interface RouteDefinition<
   Access,
@@ -43,11 +57,10 @@ export interface RouteDefinition<
   Body extends z.ZodType,
   Answer extends z.ZodType,
   Ids extends string,
-> {
+> extends RouteDescription {
   method: Method;
   /** `/v1/webhooks/{id}` */
   path: string;
-  summary: string;
   /** The scope that the key needs; null on the internal listener, whose secret may do everything. */
   scope: RequiredScope | null;
   /**
@@ -74,6 +87,8 @@ export interface RouteDefinition<
   }) => Promise<boolean>;
   /** Whether the route honours `If-Match`. */
   ifMatch?: boolean;
+  /** Whether its answers have an `ETag`: its handler then tags every one of them. */
+  etag?: boolean;
   /**
    * Runs the requests of one organization one after the other, in this process. For routes that may hold one of the few
    * database connections for seconds.
@@ -93,10 +108,9 @@ export interface RouteDefinition<
 }
 
 /** A route in the table. Its types were checked by `defineRoute`. */
-export interface Route<Access> {
+export interface Route<Access> extends RouteDescription {
   readonly method: Method;
   readonly path: string;
-  readonly summary: string;
   readonly scope: RequiredScope | null;
   readonly caller: 'authenticated' | 'producer' | 'anyone';
   readonly ids: Readonly<Record<string, IdPrefix>>;
@@ -111,6 +125,7 @@ export interface Route<Access> {
       }) => Promise<boolean>)
     | undefined;
   readonly ifMatch: boolean;
+  readonly etag: boolean;
   readonly serializedPerOrganization: boolean;
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
@@ -127,11 +142,15 @@ export function defineRoute<
   Answer extends z.ZodType = z.ZodUndefined,
   Ids extends string = never,
 >(definition: RouteDefinition<Access, Query, Body, Answer, Ids>): Route<Access> {
-  const { method, path, summary, scope, status } = definition;
+  const { method, path, operationId, tag, summary, description, errors, scope, status } = definition;
   return {
     method,
     path,
+    operationId,
+    tag,
     summary,
+    ...(description !== undefined && { description }),
+    errors,
     scope,
     status,
     caller: definition.access ?? 'authenticated',
@@ -141,6 +160,7 @@ export function defineRoute<
     narrowBody: definition.narrowBody,
     exists: definition.exists as Route<Access>['exists'],
     ifMatch: definition.ifMatch ?? false,
+    etag: definition.etag ?? false,
     serializedPerOrganization: definition.serializedPerOrganization ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],

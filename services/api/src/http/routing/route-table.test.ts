@@ -1,10 +1,11 @@
 import type { RequiredScope } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
+import { undescribed } from '../../testing/undescribed.ts';
 import { defineRoute, type Method } from './define-route.ts';
 import { createRouteTable } from './route-table.ts';
 
 function route(method: Method, path: string, scope: RequiredScope | null = 'webhooks:read') {
-  return defineRoute({ method, path, summary: '', scope, status: 204, handle: () => undefined });
+  return defineRoute({ ...undescribed, method, path, scope, status: 204, handle: () => undefined });
 }
 
 const table = createRouteTable([
@@ -55,8 +56,8 @@ describe('the route table', () => {
     expect(() => createRouteTable([route('GET', '/v1/x', null)])).toThrow('GET /v1/x: declare its scope');
     expect(() => createRouteTable([route('GET', '/internal/v1/x', null)])).not.toThrow();
     const open = {
+      ...undescribed,
       path: '/v1/x',
-      summary: '',
       scope: null,
       access: 'anyone',
       status: 204,

@@ -1,12 +1,13 @@
 import type { Area } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
+import { undescribed } from '../../testing/undescribed.ts';
 import { defineRoute } from './define-route.ts';
 import { createRouteTable } from './route-table.ts';
 import { withAreas } from './with-areas.ts';
 
 const own = createRouteTable(
   ['/v1/me', '/v1/usage'].map((path) =>
-    defineRoute({ method: 'GET', path, summary: '', scope: 'usage:read', status: 204, handle: () => undefined }),
+    defineRoute({ ...undescribed, method: 'GET', path, scope: 'usage:read', status: 204, handle: () => undefined }),
   ),
 );
 

@@ -1,0 +1,116 @@
+import { type Area, areaCatalogue, areaNames, type RequiredScope } from '@enterprise-api/shared/contracts';
+import { areaErrorCodes } from './error-codes.ts';
+import { schemeOf } from './operation.ts';
+import { type ErrorResponses, headersOf } from './responses.ts';
+import type { Tag } from './tags.ts';
+import type { JsonObject, PathItem } from './types.ts';
+
+const tags: Readonly<Record<Area, Tag>> = {
+  consultations: 'Consultations',
+  batches: 'Batches',
+  panels: 'Panels',
+  usage: 'Usage',
+  automations: 'Automations',
+  chat: 'Chat',
+  scim: 'SCIM',
+};
+
+/** Errors of areas, in the API's shape and in SCIM's. */
+export interface AreaErrors {
+  readonly own: ErrorResponses;
+  readonly scim: ErrorResponses;
+}
+
+/** The paths of the areas that other services own, from their catalogue. */
+export function areaPaths(errors: AreaErrors): Record<string, PathItem> {
+  return Object.assign({}, ...areaNames.map((area) => pathsOf(area, errors)));
+}
+
+function pathsOf(area: Area, errors: AreaErrors): Record<string, PathItem> {
+  const { path, below, scopes, exception } = areaCatalogue[area];
+  const itemOf = (suffix: string, isBelow: boolean) =>
+    Object.fromEntries(
+      Object.entries(scopes).map(([method, scope]) => {
+        const operationId = `${method.toLowerCase()}${pascal(area)}${suffix}`;
+        return [method.toLowerCase(), operationOf({ area, operationId, scope, isBelow, method }, errors)];
+      }),
+    );
+  return {
+    [path]: itemOf('', false),
+    ...(exception !== undefined && {
+      [exception.path]: {
+        [exception.method.toLowerCase()]: operationOf(
+          {
+            area,
+            operationId: area === 'automations' ? 'triggerAutomation' : 'searchScim',
+            scope: exception.scope,
+            isBelow: false,
+            method: exception.method,
+            parameters: pathParameters(exception.path),
+          },
+          errors,
+        ),
+      },
+    }),
+    ...(below && { [`${path}/{path}`]: itemOf('Below', true) }),
+  };
+}
+
+interface AreaOperation {
+  readonly area: Area;
+  readonly operationId: string;
+  readonly scope: RequiredScope;
+  readonly method: string;
+  /** Whether `{path}` stands for what is below. */
+  readonly isBelow: boolean;
+  readonly parameters?: JsonObject[];
+}
+
+const anything = { '*/*': {} };
+
+function operationOf({ area, operationId, scope, method, isBelow, ...more }: AreaOperation, errors: AreaErrors) {
+  const parameters = isBelow ? [below] : (more.parameters ?? []);
+  const facts = { listener: 'public', isAuthenticated: true } as const;
+  const ours = area === 'scim' ? errors.scim : errors.own;
+  return {
+    operationId,
+    tags: [tags[area]],
+    summary: `Forward ${method} to the service that owns ${area}`,
+    description:
+      'Bodies are passed on as they are, in both directions: their shapes are those of the service. Its own errors pass through too. Where no service is configured for the area, it is 404 `not_found`.',
+    security: [{ [schemeOf('public')]: [scope] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(['POST', 'PUT', 'PATCH'].includes(method) && { requestBody: { content: anything } }),
+    responses: {
+      default: {
+        description: 'The answer of the service.',
+        headers: headersOf({ ...facts, status: 'default' }),
+        content: anything,
+      },
+      ...ours.of(areaErrorCodes, facts),
+    },
+  };
+}
+
+const below = {
+  name: 'path',
+  in: 'path',
+  required: true,
+  description: 'One segment or several: slashes between them are not encoded.',
+  schema: { type: 'string' },
+  example: 'an-id',
+};
+
+function pathParameters(path: string): JsonObject[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    example: name === 'id' ? 'an-id' : 'Users',
+  }));
+}
+
+function pascal(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

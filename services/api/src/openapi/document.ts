@@ -1,0 +1,123 @@
+import { type ErrorCode, errorBodySchema, errorCatalogue } from '@enterprise-api/shared/contracts';
+import { version } from '@enterprise-api/shared/runtime';
+import type { Route } from '../http/routing/define-route.ts';
+import { areaPaths } from './areas.ts';
+import { headerComponents } from './headers.ts';
+import { introductions, securitySchemes } from './introduction.ts';
+import { operationOf } from './operation.ts';
+import { parameterComponents } from './parameters.ts';
+import { createErrorResponses, errorExamples } from './responses.ts';
+import { createSchemas } from './schemas.ts';
+import { scimErrorSchema } from './scim-error.ts';
+import { servicePaths } from './service-paths.ts';
+import { tagDescriptions } from './tags.ts';
+import type { Json, JsonObject, Listener, PathItem } from './types.ts';
+import { webhookEntries } from './webhooks.ts';
+
+/**
+ * Makes the OpenAPI document of a listener from its routes and the catalogues.
+ *
+ * @throws for a route that cannot be described: without a named schema, without an example that satisfies its schema, or
+ *   with the operation id of another one
+ */
+export function createDocument<Access>(listener: Listener, routes: readonly Route<Access>[]): JsonObject {
+  const schemas = createSchemas();
+  const own = createErrorResponses({
+    mediaType: 'application/json',
+    schema: schemas.of(errorBodySchema, 'output'),
+    prefix: '',
+  });
+  const scim = createErrorResponses({
+    mediaType: 'application/scim+json',
+    schema: schemas.of(scimErrorSchema, 'output'),
+    prefix: 'Scim',
+  });
+  const paths = joined([
+    routePaths(routes, (route) => operationOf(route, { listener, schemas, errors: own })),
+    servicePaths(listener, own),
+    listener === 'public' ? areaPaths({ own, scim }) : {},
+  ]);
+  refuseRepeatedIds(paths);
+  const webhooks = listener === 'public' ? webhookEntries(schemas) : {};
+  const components = {
+    securitySchemes: securitySchemes[listener],
+    schemas: Object.fromEntries(schemas.named),
+    responses: { ...Object.fromEntries(own.named), ...Object.fromEntries(scim.named) },
+    parameters: parameterComponents,
+    headers: headerComponents,
+    examples: errorExamples(Object.keys(errorCatalogue) as ErrorCode[]),
+  };
+  const body = { paths, ...(listener === 'public' && { webhooks }) } as unknown as JsonObject;
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: listener === 'public' ? 'Enterprise API' : 'Enterprise API, internal listener',
+      version,
+      summary: introductions[listener].summary,
+      description: introductions[listener].description,
+      contact: { name: 'The maintainers of Enterprise API' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The listener that serves this document.' }],
+    tags: usedTags(paths),
+    ...body,
+    components: onlyUsed(components as unknown as Components, body),
+  };
+}
+
+function routePaths<Access>(
+  routes: readonly Route<Access>[],
+  describe: (route: Route<Access>) => JsonObject,
+): Record<string, PathItem> {
+  return joined(routes.map((route) => ({ [route.path]: { [route.method.toLowerCase()]: describe(route) } })));
+}
+
+/** Paths in the order of the alphabet, with the operations of all. The first to describe an operation wins. */
+function joined(parts: readonly Record<string, PathItem>[]): Record<string, PathItem> {
+  const found: Record<string, PathItem> = {};
+  for (const part of parts) {
+    for (const [path, item] of Object.entries(part)) found[path] = { ...item, ...found[path] };
+  }
+  return sorted(found);
+}
+
+function refuseRepeatedIds(paths: Record<string, PathItem>): void {
+  const seen = new Set<string>();
+  for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
+    const operationId = operation.operationId as string;
+    if (seen.has(operationId)) throw new Error(`OpenAPI: two operations are called ${operationId}.`);
+    seen.add(operationId);
+  }
+}
+
+function usedTags(paths: Record<string, PathItem>): JsonObject[] {
+  const used = new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)));
+  return Object.entries(tagDescriptions)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
+}
+
+type Components = Readonly<Record<string, Readonly<Record<string, Json>>>>;
+
+/** The components that the document refers to, and those that these refer to; security schemes are named otherwise. */
+function onlyUsed(components: Components, root: Json): JsonObject {
+  const used = new Set<string>();
+  const pending: Json[] = [root];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    for (const [, ref = ''] of JSON.stringify(next).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)) {
+      if (used.has(ref)) continue;
+      used.add(ref);
+      const [kind = '', name = ''] = ref.split('/');
+      pending.push(components[kind]?.[name] ?? {});
+    }
+  }
+  const kept = Object.entries(components).map(([kind, all]) => {
+    const some = Object.entries(all).filter(([name]) => kind === 'securitySchemes' || used.has(`${kind}/${name}`));
+    return [kind, sorted(Object.fromEntries(some))] as const;
+  });
+  return Object.fromEntries(kept.filter(([, all]) => Object.keys(all).length > 0));
+}
+
+function sorted<Value>(values: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(values).sort(([left], [right]) => (left < right ? -1 : 1)));
+}

@@ -1,0 +1,70 @@
+import { type ErrorCode, errorCatalogue } from '@enterprise-api/shared/contracts';
+import type { Route } from '../http/routing/define-route.ts';
+import type { Listener } from './types.ts';
+
+/** What the answers of a route depend on, beside its own handler. */
+export type CheckedRoute = Pick<
+  Route<never>,
+  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'ifMatch' | 'errors'
+>;
+
+/** What is checked of every API key. */
+const keyChecks = ['unauthorized', 'ip_not_allowed', 'plan_no_api_access', 'rate_limited'] as const;
+
+/** Whether requests to the route may carry an `Idempotency-Key`. */
+export function isIdempotent({ method }: Pick<CheckedRoute, 'method'>): boolean {
+  return method === 'POST';
+}
+
+/** The codes of every error that a route answers with, in the order of the catalogue. */
+export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode[] {
+  const found = new Set<ErrorCode>([
+    ...(route.caller === 'anyone' ? [] : checksOfCaller(route, listener)),
+    ...checksOfInput(route),
+    ...route.errors,
+    'internal_error',
+    'service_unavailable',
+  ]);
+  return inOrder(found);
+}
+
+/** The codes of an area: what we answer ourselves before, or in place of, the service that owns it. */
+export const areaErrorCodes = inOrder(
+  new Set<ErrorCode>([
+    ...keyChecks,
+    'forbidden_scope',
+    'validation_failed',
+    'malformed_request',
+    'not_found',
+    'payload_too_large',
+    'request_timeout',
+    'upstream_unavailable',
+    'upstream_timeout',
+    'internal_error',
+    'service_unavailable',
+  ]),
+);
+
+function checksOfCaller({ scope }: CheckedRoute, listener: Listener): readonly ErrorCode[] {
+  if (listener === 'internal') return ['unauthorized', 'forbidden_scope'];
+  return scope === null ? keyChecks : [...keyChecks, 'forbidden_scope'];
+}
+
+function checksOfInput(route: CheckedRoute): ErrorCode[] {
+  const { method, ids, query, ifMatch } = route;
+  const codes: ErrorCode[] = ['validation_failed', 'malformed_request'];
+  if (method !== 'GET') codes.push('request_timeout', 'unsupported_media_type', 'payload_too_large', 'invalid_json');
+  if (query !== undefined && hasCursor(query)) codes.push('invalid_cursor');
+  if (Object.keys(ids).length > 0) codes.push('not_found');
+  if (ifMatch) codes.push('precondition_failed');
+  if (isIdempotent(route)) codes.push('idempotency_in_progress', 'idempotency_key_reused');
+  return codes;
+}
+
+function hasCursor(query: object): boolean {
+  return 'shape' in query && 'cursor' in (query.shape as object);
+}
+
+function inOrder(codes: ReadonlySet<ErrorCode>): ErrorCode[] {
+  return (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => codes.has(code));
+}

@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { Route } from '../http/routing/define-route.ts';
+import { errorCodesOf, isIdempotent } from './error-codes.ts';
+import { parametersOf } from './parameters.ts';
+import { type ErrorResponses, headersOf } from './responses.ts';
+import type { Direction, Schemas } from './schemas.ts';
+import type { Json, JsonObject, Listener } from './types.ts';
+
+export interface OperationParts {
+  readonly listener: Listener;
+  readonly schemas: Schemas;
+  readonly errors: ErrorResponses;
+}
+
+/** A route as an operation of the document. */
+export function operationOf<Access>(route: Route<Access>, parts: OperationParts): JsonObject {
+  const { operationId, tag, summary, description, caller, scope, body } = route;
+  const { listener, schemas } = parts;
+  const parameters = parametersOf(route, listener, schemas);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: caller === 'anyone' ? [] : [{ [schemeOf(listener)]: scope === null ? [] : [scope] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: !body.safeParse(undefined).success,
+        content: { 'application/json': mediaTypeOf(body, 'input', route, schemas) },
+      },
+    }),
+    responses: { ...successOf(route, parts), ...errorsOf(route, parts) },
+  };
+}
+
+/** The name of the security scheme of a listener. */
+export function schemeOf(listener: Listener): string {
+  return listener === 'public' ? 'apiKey' : 'internalSecret';
+}
+
+function successOf<Access>(route: Route<Access>, { listener, schemas }: OperationParts): Record<string, JsonObject> {
+  const { status, response, method, etag, location, caller } = route;
+  const facts = { listener, isAuthenticated: caller !== 'anyone', etag };
+  const headers = headersOf({
+    ...facts,
+    status,
+    location: location !== undefined,
+    idempotent: isIdempotent(route),
+  });
+  const success = {
+    description: successTexts[status],
+    headers,
+    ...(response !== undefined && {
+      content: { 'application/json': mediaTypeOf(response, 'output', route, schemas) },
+    }),
+  };
+  const unchanged = { description: 'There is no newer version.', headers: headersOf({ ...facts, status: 304 }) };
+  return { [status]: success, ...(method === 'GET' && etag && { 304: unchanged }) };
+}
+
+const successTexts = { 200: 'Done.', 201: 'Created.', 202: 'Accepted.', 204: 'Done; there is no body.' };
+
+function errorsOf<Access>(route: Route<Access>, { listener, errors }: OperationParts): Record<string, JsonObject> {
+  return errors.of(errorCodesOf(route, listener), { listener, isAuthenticated: route.caller !== 'anyone' });
+}
+
+/** @throws for a schema without a name, and for an example that is missing or does not satisfy its schema */
+function mediaTypeOf(
+  schema: z.ZodType,
+  direction: Direction,
+  { method, path }: Pick<Route<never>, 'method' | 'path'>,
+  schemas: Schemas,
+): JsonObject {
+  const place = `${method} ${path}, ${direction === 'input' ? 'body' : 'response'}`;
+  const { $ref } = schemas.of(schema, direction);
+  if (typeof $ref !== 'string') throw new Error(`${place}: give its schema a name, by \`id\` in its meta.`);
+  const example = exampleOf(schemas, $ref);
+  if (example === undefined) throw new Error(`${place}: give its schema an example, by \`examples\` in its meta.`);
+  const parsed = schema.safeParse(example);
+  if (!parsed.success) throw new Error(`${place}: the example does not satisfy the schema: ${parsed.error.message}`);
+  return { schema: { $ref }, example };
+}
+
+function exampleOf({ named }: Schemas, ref: string): Json | undefined {
+  const examples = named.get(ref.slice(ref.lastIndexOf('/') + 1))?.examples;
+  return Array.isArray(examples) ? (examples[0] as Json) : undefined;
+}

@@ -1,0 +1,158 @@
+import type { ErrorCode } from '@enterprise-api/shared/contracts';
+import { type ErrorResponses, headersOf } from './responses.ts';
+import type { JsonObject, Listener, PathItem } from './types.ts';
+
+/** Where each listener serves its document. */
+export const documentPaths: Readonly<Record<Listener, string>> = {
+  public: '/openapi.json',
+  internal: '/internal/openapi.json',
+};
+
+/** What the listeners serve beside their routes: probes, metrics, forward authentication, and the document itself. */
+export function servicePaths(listener: Listener, errors: ErrorResponses): Record<string, PathItem> {
+  const common = { [documentPaths[listener]]: { get: documentOperation(listener) } };
+  return listener === 'public'
+    ? {
+        ...common,
+        '/healthz': { get: healthOperation(listener) },
+        '/readyz': { get: readyOperation(listener, errors) },
+      }
+    : { ...common, '/metrics': { get: metricsOperation }, '/internal/v1/authorize': authorizeItem(errors) };
+}
+
+function documentOperation(listener: Listener): JsonObject {
+  return {
+    operationId: 'getOpenApiDocument',
+    tags: ['Service'],
+    summary: 'Read this document',
+    security: [],
+    responses: {
+      200: {
+        description: 'An OpenAPI document.',
+        headers: headersOf({ listener, status: 200, isAuthenticated: false, etag: true }),
+        content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.1.1' } } },
+      },
+      304: {
+        description: 'There is no newer version.',
+        headers: headersOf({ listener, status: 304, isAuthenticated: false, etag: true }),
+      },
+    },
+  };
+}
+
+function healthOperation(listener: Listener): JsonObject {
+  return {
+    operationId: 'getHealth',
+    tags: ['Service'],
+    summary: 'Whether the process is alive',
+    security: [],
+    responses: { 200: statusResponse(listener, 'ok') },
+  };
+}
+
+function readyOperation(listener: Listener, errors: ErrorResponses): JsonObject {
+  return {
+    operationId: 'getReadiness',
+    tags: ['Service'],
+    summary: 'Whether the process can serve requests',
+    security: [],
+    responses: {
+      200: statusResponse(listener, 'ready'),
+      ...errors.of(['service_unavailable'], { listener, isAuthenticated: false }),
+    },
+  };
+}
+
+function statusResponse(listener: Listener, status: string): JsonObject {
+  const schema = { type: 'object', properties: { status: { type: 'string', enum: [status] } }, required: ['status'] };
+  return {
+    description: 'It is.',
+    headers: headersOf({ listener, status: 200, isAuthenticated: false }),
+    content: { 'application/json': { schema, example: { status } } },
+  };
+}
+
+const metricsOperation: JsonObject = {
+  operationId: 'getMetrics',
+  tags: ['Service'],
+  summary: 'Metrics for Prometheus',
+  security: [],
+  responses: {
+    200: {
+      description: "Prometheus' text format.",
+      headers: headersOf({ listener: 'internal', status: 200, isAuthenticated: false }),
+      content: { 'text/plain': { schema: { type: 'string' } } },
+    },
+  },
+};
+
+const authorizeMethods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
+
+function authorizeItem(errors: ErrorResponses): PathItem {
+  return Object.fromEntries(authorizeMethods.map((method) => [method, authorizeOperation(method, errors)]));
+}
+
+/** What an ingress may be answered: what the API would answer to the client. */
+const authorizeErrors: readonly ErrorCode[] = [
+  'validation_failed',
+  'malformed_request',
+  'unauthorized',
+  'ip_not_allowed',
+  'plan_no_api_access',
+  'forbidden_scope',
+  'not_found',
+  'method_not_allowed',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+];
+
+function authorizeOperation(method: string, errors: ErrorResponses): JsonObject {
+  const facts = { listener: 'internal', isAuthenticated: true } as const;
+  return {
+    operationId: `authorize${method.charAt(0).toUpperCase()}${method.slice(1)}`,
+    tags: ['Identity'],
+    summary: 'Forward authentication: ask whether a request may pass',
+    description:
+      'For an ingress that passes requests on itself. It does not matter which method it asks with. A refusal has the status, headers and body that the API would have answered the client with, under `/scim/v2` in the shape of SCIM.',
+    security: [{ authorizeSecret: [] }],
+    parameters: [
+      headerParameter('X-Forwarded-Method', 'The method of the request.', 'GET'),
+      headerParameter('X-Forwarded-Uri', 'Its path and query.', '/v1/me'),
+      headerParameter(
+        'X-Forwarded-For',
+        "The client's address, as API_TRUSTED_PROXIES lets it be known.",
+        '203.0.113.7',
+      ),
+      headerParameter('X-Original-Method', "nginx's name for `X-Forwarded-Method`.", 'GET'),
+      headerParameter('X-Original-URI', "nginx's name for `X-Forwarded-Uri`.", '/v1/me'),
+      headerParameter(
+        'X-Required-Scope',
+        'The scope for a path that is not under `/v1` or `/scim/v2`.',
+        'webhooks:read',
+      ),
+      headerParameter('X-Authorize-Repeat', '`1`: the request was just judged, and is not counted again.', '1'),
+    ],
+    responses: {
+      200: {
+        description: 'It may pass. The headers tell whose request it is; there is no body.',
+        headers: { ...headersOf({ ...facts, status: 200 }), ...identityHeaders },
+      },
+      ...errors.of(authorizeErrors, facts),
+    },
+  };
+}
+
+function headerParameter(name: string, description: string, example: string): JsonObject {
+  return { name, in: 'header', description, schema: { type: 'string' }, example };
+}
+
+const text = { schema: { type: 'string' } };
+
+const identityHeaders: JsonObject = {
+  'X-Organization-Id': text,
+  'X-Organization-Plan': text,
+  'X-Api-Key-Id': text,
+  'X-Api-Key-Scopes': text,
+  'X-Identity-Token': { ...text, description: 'A JWT that verifies the others, when signing keys are configured.' },
+};

@@ -1,0 +1,21 @@
+/** The groups that operations are shown in, with what each is about. */
+export const tagDescriptions = {
+  Account: 'The key of the caller, and its organization.',
+  Webhooks: 'URLs that receive events.',
+  Events: 'What happened, and the types of events.',
+  Deliveries: 'Events on their way to webhooks: history, attempts, sending again.',
+  Usage: 'What the organization has used.',
+  Consultations: 'Forwarded to the service that owns consultations.',
+  Batches: 'Forwarded to the service that owns batches.',
+  Panels: 'Forwarded to the service that owns panels.',
+  Automations: 'Forwarded to the service that owns automations.',
+  Chat: 'Forwarded to the service that owns chat completions.',
+  SCIM: 'Forwarded to the service that owns users and groups (RFC 7644).',
+  Organizations: 'Customers of the service, with their plans.',
+  'API keys': 'Keys of organizations, with their scopes.',
+  Audit: 'Who changed what, and when.',
+  Identity: 'Whose request a forwarded request is: identity tokens, and forward authentication.',
+  Service: 'The service itself: its health, and this document.',
+} as const satisfies Record<string, string>;
+
+export type Tag = keyof typeof tagDescriptions;

@@ -1,0 +1,78 @@
+import {
+  type EventType,
+  eventBodyExample,
+  eventBodySchema,
+  eventTypeNames,
+  eventTypes,
+  exampleId,
+} from '@enterprise-api/shared/contracts';
+import { version } from '@enterprise-api/shared/runtime';
+import type { Schemas } from './schemas.ts';
+import type { JsonObject, PathItem } from './types.ts';
+
+/** The requests that webhooks get: one entry for each type of event. */
+export function webhookEntries(schemas: Schemas): Record<string, PathItem> {
+  return Object.fromEntries(eventTypeNames.map((type) => [type, { post: deliveryOf(type, schemas) }]));
+}
+
+/** `consultation.completed` → `ConsultationCompletedEvent` */
+function eventSchemaName(type: EventType): string {
+  return `${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
+}
+
+function deliveryOf(type: EventType, schemas: Schemas): JsonObject {
+  const { description } = eventTypes[type];
+  const body = eventBodySchema(type).meta({
+    id: eventSchemaName(type),
+    description,
+    examples: [eventBodyExample(type)],
+  });
+  return {
+    operationId: `receive${eventSchemaName(type).replace(/Event$/, '')}`,
+    tags: ['Deliveries'],
+    summary: description.replace(/\.$/, ''),
+    description: 'Verify a signature over the raw body, answer 2xx at once, and work afterwards.',
+    security: [],
+    parameters: headers(type),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: schemas.of(body, 'output'), example: eventBodyExample(type) } },
+    },
+    responses: {
+      '2XX': { description: 'Delivered. The body of the answer is kept as far as 4 KiB, and has no effect.' },
+      410: { description: 'The endpoint is gone: the webhook is disabled.' },
+      default: { description: 'Sent again by the retry schedule, or when `Retry-After` says.' },
+    },
+  };
+}
+
+/** The headers of a delivery; the worker makes them (`deliveryHeaders` of the contracts, and its signatures). */
+function headers(type: EventType): JsonObject[] {
+  const all: [name: string, description: string, example: string][] = [
+    ['User-Agent', 'The product and its version.', `enterprise-api-webhooks/${version}`],
+    [
+      'X-Service-Signature',
+      'HMAC-SHA256 of the raw body with the secret of the webhook, in lowercase hex.',
+      'f'.repeat(64),
+    ],
+    ['X-Service-Event', 'The type of the event.', type],
+    ['X-Service-Event-Id', 'The id of the event: the same in every delivery of it.', exampleId('evt')],
+    ['X-Service-Delivery-Id', 'The id of the delivery.', exampleId('dlv')],
+    ['X-Service-Attempt', 'Counts the attempts of the delivery, from 1.', '1'],
+    ['webhook-id', 'Standard Webhooks: the id of the event.', exampleId('evt')],
+    ['webhook-timestamp', 'Standard Webhooks: when the attempt was signed, in seconds since 1970.', '1795244400'],
+    [
+      'webhook-signature',
+      'Standard Webhooks: `v1,` and a signature in base64; two of them during a rotation.',
+      'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+    ],
+  ];
+  return all.map(([name, description, example]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+    example,
+  }));
+}

@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createDatabaseClock } from '@enterprise-api/shared/ledger';
+import { systemClock } from '@enterprise-api/shared/runtime';
+import { parseConfig } from '../config.ts';
+import { internalRoutes, publicRoutes } from '../routes.ts';
+import { createDocument } from './document.ts';
+import type { JsonObject } from './types.ts';
+
+/**
+ * A command: writes the OpenAPI documents to docs/. With `--check` it writes nothing, and fails when what it would write
+ * is not what is there.
+ */
+const folder = new URL('../../../../docs/', import.meta.url);
+
+/** Routes are declared with what their handlers need. No handler runs here, so none of it is used. */
+function bothTables() {
+  const parsed = parseConfig({
+    DATABASE_URL: 'postgres://nowhere/none',
+    SECRETS_ENCRYPTION_KEYS: `none:${Buffer.alloc(32).toString('base64')}`,
+    INTERNAL_API_SECRET: 'x'.repeat(32),
+  });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  const parts = { config: parsed.config, db: undefined as never, databaseClock: createDatabaseClock(systemClock) };
+  const more = { metrics: { event: () => undefined }, identityTokens: { publicKeys: [] } };
+  const emit = () => Promise.reject(new Error('no event is emitted here'));
+  const producer = { emit, emitWithin: emit };
+  return { public: publicRoutes(parts), internal: internalRoutes({ ...parts, ...more }, producer) };
+}
+
+function main(onlyCheck: boolean): void {
+  const tables = bothTables();
+  const documents: [file: string, document: JsonObject][] = [
+    ['openapi.json', createDocument('public', tables.public)],
+    ['internal-openapi.json', createDocument('internal', tables.internal)],
+  ];
+  for (const [file, document] of documents) {
+    const text = `${JSON.stringify(document, null, 2)}\n`;
+    const place = new URL(file, folder);
+    if (!onlyCheck) writeFileSync(place, text);
+    else if (readFileSync(place, 'utf8') !== text) {
+      console.error(`docs/${file} is not what the routes say. Run \`npm run openapi\`.`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+main(process.argv.includes('--check'));
