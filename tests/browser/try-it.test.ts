@@ -176,7 +176,8 @@ describe('the key', () => {
     await form.getByRole('button', { name: 'Send GET' }).click();
     await statusOf(form).getByText('200 OK').waitFor();
     expect(carriers).toEqual([`${stage.url}/v1/me`]);
-    expect(await field.evaluate('(element) => getComputedStyle(element).webkitTextSecurity')).toBe('disc');
+    const shownAs = 'getComputedStyle(document.querySelector("#getMe-key")).getPropertyValue("-webkit-text-security")';
+    expect(await window.page.evaluate(shownAs)).toBe('disc');
     expect(await field.getAttribute('autocomplete')).toBe('off');
   });
 });
