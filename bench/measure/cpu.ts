@@ -27,12 +27,6 @@ export function total(times: CpuTimes): number {
   return Object.values(times).reduce((sum, time) => sum + time, 0);
 }
 
-/** The peak resident memory of a process, in bytes; NaN where the system does not show it. */
-export function peakMemory(pid: number): number {
-  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1];
-  return kilobytes === undefined ? Number.NaN : Number(kilobytes) * 1_024;
-}
-
 function familyTime(pid: number): number {
   const ticks = [pid, ...childrenOf(pid)].map((each) => ticksOf(read(`/proc/${each}/stat`)));
   return ticks.reduce((sum, each) => sum + each, 0) * microsecondsPerTick;

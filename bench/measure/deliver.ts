@@ -38,7 +38,7 @@ export async function deliver(stage: BenchStage, load: Load, expected: Expectati
   const received = await receiver.call('received', since);
   const deliveries = received.statuses.filter((status) => status === 200).length;
   const seconds = ((received.at.at(-1) ?? result.endedAt) - result.startedAt) / 1_000;
-  return { load: result, received, cpu, deliveries, seconds, problems: audit(result, received, expected) };
+  return { load: result, received, cpu, deliveries, seconds, problems: await audit(result, received, expected) };
 }
 
 /** The usual figures of a load: CPU per delivery confirmed, in all and by process, and deliveries per second. */

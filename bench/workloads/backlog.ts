@@ -43,6 +43,6 @@ export async function backlog({ lab, sizes, setting }: RunContext): Promise<Find
       queued_events: full.events,
       redis_bytes: (full.usedMemory - empty.usedMemory) / full.events,
     },
-    problems: [...audit(load, received, { webhooksPerEvent: 1 }), ...ledger],
+    problems: [...(await audit(load, received, { webhooksPerEvent: 1 })), ...ledger],
   };
 }

@@ -1,9 +1,17 @@
-import { createApiClient, findIngress, freePort, quantile, startIngress, startPeer } from '@enterprise-api/testkit';
+import {
+  createApiClient,
+  findIngress,
+  freePort,
+  quantile,
+  residentMemory,
+  startIngress,
+  startPeer,
+} from '@enterprise-api/testkit';
 import { openStreams } from '../forwarding/event-streams.ts';
 import type { ForwarderCalls } from '../forwarding/forwarder-main.ts';
 import { download, upload } from '../forwarding/transfer.ts';
 import type { UpstreamCalls } from '../forwarding/upstream-main.ts';
-import { cpuTimes, peakMemory } from '../measure/cpu.ts';
+import { cpuTimes } from '../measure/cpu.ts';
 import { serveRequests } from '../measure/requests.ts';
 import { cores, pinnedTo } from '../processes/pinning.ts';
 import { request } from '../stage/requests.ts';
@@ -95,7 +103,7 @@ async function streams({ stage, sizes, key, port }: Parts): Promise<Finding> {
   const headers = [`Authorization: Bearer ${key}`];
   const bytes = sizes.streamedMib * mib;
   const apiUs = () => stage.cpu().api ?? Number.NaN;
-  const before = peakMemory(stage.api.pid);
+  const before = residentMemory(stage.api.pid).peak;
   const start = apiUs();
   await download(port, `${area}/bytes/${bytes}`, headers, bytes);
   const afterDownload = apiUs();
@@ -104,7 +112,7 @@ async function streams({ stage, sizes, key, port }: Parts): Promise<Finding> {
     figures: {
       mib_down_us: (afterDownload - start) / sizes.streamedMib,
       mib_up_us: (apiUs() - afterDownload) / sizes.streamedMib,
-      memory_growth: peakMemory(stage.api.pid) - before,
+      memory_growth: residentMemory(stage.api.pid).peak - before,
     },
     problems: [],
   };

@@ -1,6 +1,6 @@
+import { residentMemory } from '@enterprise-api/testkit';
 import { ledgerProblems } from '../measure/audit.ts';
 import { ledgerBytes } from '../measure/bytes.ts';
-import { peakMemory } from '../measure/cpu.ts';
 import { deliver, deliveryFigures } from '../measure/deliver.ts';
 import { emission } from '../stage/emission.ts';
 import { seededRandom, zipfPicks } from '../stage/random.ts';
@@ -75,6 +75,6 @@ async function closedRun({ lab, setting }: RunContext, shape: Shape): Promise<Fi
 
 /** The peak memory of API and worker, each and together. */
 function memoryFigures(stage: BenchStage): Record<string, number> {
-  const peaks = Object.entries(stage.pids()).map(([name, pid]) => [`${name}_rss`, peakMemory(pid)] as const);
+  const peaks = Object.entries(stage.pids()).map(([name, pid]) => [`${name}_rss`, residentMemory(pid).peak] as const);
   return { ...Object.fromEntries(peaks), rss: peaks.reduce((sum, [, bytes]) => sum + bytes, 0) };
 }

@@ -9,7 +9,7 @@ export interface Imports {
   packages: Map<string, string>;
 }
 
-const workspace = /^@enterprise-api\/(shared|testkit)(\/.+)?$/;
+const workspace = /^@enterprise-api\/(shared|testkit|sdk)(\/.+)?$/;
 const statement = /^\s*(?:import|export)\s(?!type\b)(?:[^'";]*\sfrom\s+)?'([^']+)'/gm;
 
 /** Everything that Node loads to run a file: its static imports and theirs. Type imports are erased and do not count. */

@@ -1,6 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createApiClient, quantile, type ServiceProcess, steadily, until } from '@enterprise-api/testkit';
+import {
+  createApiClient,
+  quantile,
+  residentMemory,
+  type ServiceProcess,
+  steadily,
+  until,
+} from '@enterprise-api/testkit';
 import type { Finding } from './finding.ts';
 import { openFaultStage, type Stores } from './stage.ts';
 import { type Conduct, type Exchanged, exchange, type FaultyUpstream, startFaultyUpstream } from './upstreams.ts';
@@ -36,10 +42,10 @@ export async function breakUpstream(stores: Stores, size: BrokenUpstream): Promi
   const phase = (conduct: Conduct) => measure({ api, key, faulty }, size, conduct);
   await phase('answers');
   const before = await phase('answers');
-  const memoryBefore = residentMb(api);
+  const memoryBefore = residentMemory(api.pid).now;
   const phases = [];
   for (const conduct of conducts) phases.push(await phase(conduct));
-  const growthMb = residentMb(api) - memoryBefore;
+  const growthMb = (residentMemory(api.pid).now - memoryBefore) / 1_048_576 || 0;
   await faulty.conduct('answers');
   const again = () => exchange('GET', `${api.url}/v1/consultations/c1`, key);
   await until('the area is served again', again, { holds: ({ status }) => status === 200 });
@@ -117,13 +123,4 @@ function judge(size: BrokenUpstream, before: Phase, phases: readonly Phase[], gr
     figures: { 'p99 of another area, of /v1/webhooks (ms)': shown.join('; '), 'memory growth (MB)': growthMb },
     broken: growthMb <= maxGrowthMb ? broken : [...broken, `the API has grown by ${growthMb} MB`],
   };
-}
-
-/** Resident memory of a process; 0 where the system does not show it. */
-function residentMb({ pid }: ServiceProcess): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1_024;
-  } catch {
-    return 0;
-  }
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   type Answer,
   drip,
@@ -6,6 +5,7 @@ import {
   endlessHeaders,
   informationalStorm,
   insertOrganization,
+  residentMemory,
   testEvent,
   until,
 } from '@enterprise-api/testkit';
@@ -58,13 +58,12 @@ describe('a hundred receivers whose answers have no end', () => {
     };
     // Warm-up: the heap grows with any load until it reaches its working size.
     for (let round = 1; round <= rounds; round++) await runRound(round);
-    const before = await residentMiB(worker.pid);
+    const residentMiB = () => residentMemory(worker.pid).now / 1_048_576;
+    const before = residentMiB();
     isHostile = true;
     let most = before;
     const sampling = setInterval(() => {
-      void residentMiB(worker.pid).then((now) => {
-        most = Math.max(most, now);
-      });
+      most = Math.max(most, residentMiB());
     }, 50);
     try {
       for (let round = rounds + 1; round <= 2 * rounds; round++) await runRound(round);
@@ -78,9 +77,4 @@ describe('a hundred receivers whose answers have no end', () => {
 async function countAttempts({ db }: TestStage): Promise<number> {
   const counted = db.selectFrom('all_attempts').select((eb) => eb.fn.countAll<number>().as('count'));
   return (await counted.executeTakeFirstOrThrow()).count;
-}
-
-async function residentMiB(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 }

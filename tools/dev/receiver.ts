@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import { verifyWebhook, WebhookVerificationError } from '@enterprise-api/sdk/webhooks';
 
 /** A delivery that arrived. */
 export interface Arrival {
@@ -12,7 +12,7 @@ export interface Arrival {
   /** The consultation or batch that the event is about; undefined when the body does not say. */
   workId: string | undefined;
   attempt: number;
-  /** Whether X-Service-Signature is the HMAC-SHA256 of the body under the webhook's secret. */
+  /** Whether the delivery was signed with the webhook's secret, and not long ago. */
   verified: boolean;
   /** The body's size, in bytes. */
   bytes: number;
@@ -68,7 +68,7 @@ async function receive(
     return;
   }
   const header = (name: string) => String(request.headers[name] ?? '');
-  const verified = verifySignature(body, header('x-service-signature'), secret);
+  const verified = await isVerified(request, body, secret);
   onArrival({
     eventId: header('x-service-event-id'),
     deliveryId: header('x-service-delivery-id'),
@@ -91,12 +91,14 @@ function workIdOf(body: Buffer): string | undefined {
   }
 }
 
-/** Whether the signature was made of these bytes with this secret. */
-export function verifySignature(body: Buffer, signature: string, secret: string): boolean {
-  const expected = createHmac('sha256', secret).update(body).digest();
-  const given = Buffer.from(/^[0-9a-f]{64}$/.test(signature) ? signature : '', 'hex');
-  // timingSafeEqual throws on unequal lengths.
-  return given.length === expected.length && timingSafeEqual(given, expected);
+async function isVerified({ headers }: IncomingMessage, rawBody: Buffer, secret: string): Promise<boolean> {
+  try {
+    await verifyWebhook({ headers, rawBody, secret });
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
 }
 
 async function close(server: Server): Promise<void> {

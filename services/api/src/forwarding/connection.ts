@@ -64,6 +64,11 @@ export class UpstreamConnection {
     return this.#hasFailed;
   }
 
+  /** Whether the system has taken every byte that was written to the connection. */
+  get isAllSent(): boolean {
+    return this.#socket?.writableLength === 0;
+  }
+
   destroy(): void {
     this.#socket?.destroy();
     if (!this.client.destroyed) void this.client.destroy();

@@ -7,6 +7,7 @@ import { answerHeaders } from './answer-headers.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { BodyTooLargeError, RequestBody } from './request-body.ts';
+import { WrittenChunks } from './written-chunks.ts';
 
 /** How a forwarded request ended, for metrics. */
 export type Outcome =
@@ -81,10 +82,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The head, and a small beginning of the body, are held until it is clear whether they are the whole answer. */
   #isHeadHeld = false;
   #heldBody: Buffer | undefined;
+  /** Of the answer. */
+  readonly #writtenChunks: WrittenChunks;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.#startedAt = options.monotonic();
+    const { response } = options;
+    this.#writtenChunks = new WrittenChunks(() => response.writableLength === 0 && this.#heldBody === undefined);
     this.#usualTimeoutMs = options.request.socket.timeout ?? 0;
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
@@ -100,7 +105,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       const onChunk = (bytes: number) => {
         record.bytesIn += bytes;
       };
-      this.#body = new RequestBody(request, { maxBytes: maxBodyBytes, onChunk, onEnd: () => this.#awaitHead() });
+      this.#body = new RequestBody(request, {
+        maxBytes: maxBodyBytes,
+        onChunk,
+        onEnd: () => this.#awaitHead(),
+        isAllSent: () => this.#connection?.isAllSent === true,
+      });
       this.#watchIdle();
     } else {
       this.#awaitHead();
@@ -149,6 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     const { record, response } = this.#options;
     record.bytesOut += chunk.length;
+    this.#writtenChunks.next(chunk);
     if (this.#isHeadHeld && this.#heldBody === undefined && chunk.length <= maxHeldBytes) this.#heldBody = chunk;
     else {
       this.#flush();

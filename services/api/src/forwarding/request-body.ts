@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { WrittenChunks } from './written-chunks.ts';
 
 export interface RequestBodyOptions {
   /** A body that grows beyond this ends with {@link BodyTooLargeError}. */
@@ -7,6 +8,8 @@ export interface RequestBodyOptions {
   onChunk: (bytes: number) => void;
   /** The last byte has come. */
   onEnd: () => void;
+  /** Whether the upstream's connection has taken all that was read from here. */
+  isAllSent: () => boolean;
 }
 
 /** The body has turned out to be larger than allowed, after its first bytes went to the upstream. */
@@ -20,6 +23,7 @@ export class BodyTooLargeError extends Error {}
 export class RequestBody extends Readable {
   readonly #request: IncomingMessage;
   readonly #options: RequestBodyOptions;
+  readonly #writtenChunks: WrittenChunks;
   #bytes = 0;
   /** Whether we wait for the upstream to take what has come, rather than for the client. */
   isBlocked = true;
@@ -28,6 +32,7 @@ export class RequestBody extends Readable {
     super();
     this.#request = request;
     this.#options = options;
+    this.#writtenChunks = new WrittenChunks(() => this.readableLength === 0 && options.isAllSent());
     // The exchange learns of errors from the client library.
     this.on('error', () => undefined);
     request.on('data', this.#onData).on('end', this.#onEnd).pause();
@@ -45,6 +50,7 @@ export class RequestBody extends Readable {
 
   readonly #onData = (chunk: Buffer): void => {
     this.#bytes += chunk.length;
+    this.#writtenChunks.next(chunk);
     this.#options.onChunk(chunk.length);
     if (this.#bytes > this.#options.maxBytes) {
       this.#request.pause();
