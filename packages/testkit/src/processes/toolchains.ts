@@ -5,11 +5,11 @@ import { findProgram } from './find-program.ts';
 /** Programs of other languages that some tests use. Nothing of the product needs them. */
 const toolchains = {
   curl: { name: 'curl', find: () => working('curl', ['--fail-with-body', '--version']) },
-  python: { name: 'Python', find: () => python('sqlite3') },
-  fastapi: { name: 'Python with FastAPI and uvicorn', find: () => python('fastapi, uvicorn') },
+  python: { name: 'Python', find: () => python('json') },
+  fastapi: { name: 'Python with FastAPI and uvicorn', find: () => python('fastapi, uvicorn, sqlite3') },
   pythonClients: {
-    name: 'Python with requests, httpx and urllib3',
-    find: () => python('requests, httpx, urllib3'),
+    name: 'Python with requests, httpx and urllib3 2',
+    find: () => python('requests, httpx, urllib3', 'urllib3.__version__ >= "2"'),
   },
   go: { name: 'Go 1.24', find: () => working('go', ['version'], (text) => numberIn(text, /go1\.(\d+)/) >= 24) },
   node20: { name: 'Node.js 20', find: oldNode },
@@ -42,10 +42,10 @@ export function requireToolchain(name: ToolchainName): string {
   return program;
 }
 
-/** The Python at TEST_PYTHON, else on the PATH, when it has these modules. */
-function python(modules: string): string | undefined {
-  const hasModules = ['-c', `import sys, ${modules}; sys.exit(sys.version_info < (3, 10))`];
-  return working(process.env.TEST_PYTHON || 'python3', hasModules);
+/** The Python at TEST_PYTHON, else on the PATH, when it has these modules, and they fulfil a condition. */
+function python(modules: string, condition = 'True'): string | undefined {
+  const check = `import sys, ${modules}; sys.exit(not (sys.version_info >= (3, 10) and ${condition}))`;
+  return working(process.env.TEST_PYTHON || 'python3', ['-c', check]);
 }
 
 /** Not the first on the PATH: `npm test` puts this project's own Node.js before it. */
