@@ -62,6 +62,12 @@ const boundaries: Boundary[] = [
     files: ['packages/shared/src/ledger/**'],
   },
   {
+    imports: ['@enterprise-api/*', '!@enterprise-api/sdk', '!@enterprise-api/sdk/webhooks'],
+    message: 'The command line is a client like any other: of this workspace it knows the SDK alone.',
+    files: ['packages/cli/src/**'],
+    allowedIn: tests,
+  },
+  {
     imports: ['express', 'express/*'],
     message:
       'Express types belong in app.ts, http/ and auth/: handlers get parsed input and a principal, and return data.',
@@ -90,8 +96,13 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['got'],
-    message: 'Services send deliveries only, and not with got: it is for the SDK, tools and tests.',
-    allowedIn: ['packages/sdk/src/http/transport.ts', ...tools, ...tests],
+    message: 'Services send deliveries only, and not with got: it is for the SDK, the command line, tools and tests.',
+    allowedIn: [
+      'packages/sdk/src/http/transport.ts',
+      'packages/cli/src/{stream/connect,listen/forward}.ts',
+      ...tools,
+      ...tests,
+    ],
   },
   {
     imports: ['jose', 'jose/*'],

@@ -57,6 +57,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
       if (outcome !== 'rate_limited') counters.forwarding.dec({ area });
       if (upstreamMs !== undefined) counters.upstreamDurations.observe({ area }, upstreamMs / 1_000);
     },
+    shareWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }),
     keyLookup: () => counters.keyLookups.inc(),
     event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
     eventsNotified: (outcome: NotificationOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
@@ -109,6 +110,12 @@ function createCounters(registry: Registry) {
       help: "Time until the head of an upstream's answer had come, or until it was clear that none would.",
       labelNames: ['area'],
       buckets: [0.0025, 0.01, 0.05, 0.25, 1, 5, 30, 120],
+      registers,
+    }),
+    shareWaits: new Counter({
+      name: 'api_database_share_waits_total',
+      help: 'Requests that waited because their organization used its whole share of database connections.',
+      labelNames: ['outcome'],
       registers,
     }),
     keyLookups: new Counter({

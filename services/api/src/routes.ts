@@ -8,6 +8,10 @@ import { createAuditService } from './audit/service.ts';
 import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
+import { createHorizonReader } from './event-history/horizon.ts';
+import { readHorizonRows } from './event-history/queries.ts';
+import { eventHistoryRoutes } from './event-history/routes.ts';
+import { createEventHistory } from './event-history/service.ts';
 import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
@@ -41,6 +45,7 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
+    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon: createHorizonReader(() => readHorizonRows(db)) })),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
     ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),

@@ -24,6 +24,7 @@ import { createRecentSuccesses } from './auth/recent-successes.ts';
 import { createAuthorize } from './authorize/authorize.ts';
 import type { ApiConfig } from './config.ts';
 import {
+  connectionsPerOrganization,
   type Foundation,
   openChangeFeed,
   openDatabase,
@@ -32,6 +33,7 @@ import {
   openRateLimiter,
 } from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
+import { createDatabaseShare } from './core/database-share.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import type { Forwarder } from './forwarding/forwarder.ts';
 import { createAreaForwarder } from './http/routing/forward-area.ts';
@@ -190,6 +192,10 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
         runOnce: parts.runOnce,
       },
       withDatabaseCheck,
+      share: {
+        organizationOf: ({ key }) => key.organization.id,
+        within: createDatabaseShare({ connections: connectionsPerOrganization, onWaited: parts.metrics.shareWaited }),
+      },
       checkResponses: parts.checkResponses,
     },
   });

@@ -10,7 +10,7 @@ export const maxEventsPerRequest = 1_000;
  * An object with any fields, passed on as it is. `z.record` would copy its fields and drop one named `__proto__`, which
  * is a name like any other here.
  */
-const eventDataSchema = z
+export const eventDataSchema = z
   .custom<Record<string, unknown>>()
   .meta({
     description:

@@ -6,6 +6,7 @@ export * from './delivery-headers.ts';
 export * from './delivery-policy.ts';
 export * from './errors.ts';
 export * from './event-bodies.ts';
+export * from './event-history.ts';
 export * from './event-types.ts';
 export * from './events.ts';
 export * from './exact-json.ts';

@@ -25,6 +25,13 @@ export const orderSchema = z
   .describe('By `created_at`: the newest first (`desc`), or the oldest (`asc`).');
 export type Order = z.output<typeof orderSchema>;
 
+/** A filter that may be given once or several times in a query string. */
+export function repeatable<Item extends z.ZodType>(item: Item) {
+  return z
+    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).min(1).max(20))
+    .optional();
+}
+
 /** The query of a list without filters. */
 export const pageQuerySchema = z.strictObject(pageQueryShape);
 

@@ -141,8 +141,8 @@ async function insertEvents<DB>(
       select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
       on conflict do nothing returning event_id
     ), written as (
-      insert into events (id, organization_id, type, body, occurred_at, request_id)
-      select id, organization_id, type, body, occurred_at, request_id from input
+      insert into events (id, organization_id, type, body, occurred_at, request_id, position)
+      select id, organization_id, type, body, occurred_at, request_id, event_position(organization_id) from input
       where key is null or id in (select event_id from keyed) order by id
       on conflict do nothing returning id, organization_id
     ), waiting as (

@@ -82,6 +82,8 @@ export interface EventsTable {
   created_at: CreatedAt;
   /** Of the API request that emitted the event; null when a producer or the queue did. */
   request_id: string | null;
+  /** In the order of writing, across organizations, with gaps; 0 of events from before migration 0018. */
+  position: Generated<number>;
 }
 
 export interface EventKeysTable {

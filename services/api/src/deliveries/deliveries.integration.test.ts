@@ -238,7 +238,7 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
         timings: { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 },
       },
     ]);
-    expect(body.request.body).toBe(JSON.stringify({ id: eventId, type: 'batch.completed' }));
+    expect(body.request.body).toBe(JSON.stringify({ id: eventId, type: 'batch.completed', data: {} }));
     expect(body.request.headers).toMatchObject({
       'Content-Type': 'application/json',
       'X-Service-Event': 'batch.completed',

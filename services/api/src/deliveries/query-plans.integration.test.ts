@@ -88,7 +88,7 @@ const someStatuses: (DeliveryStatus[] | undefined)[] = [
 
 describe('the history', () => {
   const pages = (): PageQuestion[] => {
-    const after = { createdAt: new Date(Date.now() - 20_000_000).toISOString(), id: newUuid() };
+    const after = { sortKey: new Date(Date.now() - 20_000_000).toISOString(), id: newUuid() };
     return [first, oldestFirst, { ...first, after }, { ...oldestFirst, after }];
   };
   const filters = () => {

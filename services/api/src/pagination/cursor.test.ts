@@ -7,10 +7,10 @@ const newKey = { id: 'new', key: randomBytes(32) };
 const oldKey = { id: 'old', key: randomBytes(32) };
 const cursors = createCursors([newKey, oldKey]);
 const scope = { list: 'deliveries', organizationId: 'o', filters: { status: ['failed'] } };
-const position = { createdAt: '2026-11-21T07:00:00.123456Z', id: '01948f00-0000-7000-8000-000000000001' };
+const position = { sortKey: '2026-11-21T07:00:00.123456Z', id: '01948f00-0000-7000-8000-000000000001' };
 
 const positions = fc.record({
-  createdAt: fc
+  sortKey: fc
     .tuple(
       fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }),
       fc.integer({ min: 0, max: 999 }),

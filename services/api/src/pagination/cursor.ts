@@ -1,9 +1,10 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from '@enterprise-api/shared/security';
 
-/** The sort key of the last row of a page. Text and not a Date, because a Date has no microseconds. */
+/** Where a row stands in its list: by its sort key, and among rows with the same one by its id. */
 export interface Position {
-  createdAt: string;
+  /** `created_at` as text, because a Date has no microseconds; of an event that is read in both orders, its position. */
+  sortKey: string;
   /** UUID */
   id: string;
 }
@@ -22,7 +23,8 @@ export interface Cursors {
 }
 
 const macBytes = 16;
-const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const positionPattern =
+  /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z|\d{1,15}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
  * Makes opaque cursors: the position, and a MAC over the position and its scope. The MAC keys are derived from the key
@@ -35,8 +37,8 @@ export function createCursors(ring: KeyRing): Cursors {
     return createHmac('sha256', key).update(text).digest().subarray(0, macBytes);
   };
   return {
-    seal: ({ createdAt, id }, scope) => {
-      const position = `${createdAt} ${id}`;
+    seal: ({ sortKey, id }, scope) => {
+      const position = `${sortKey} ${id}`;
       const mac = macOf(keys[0] as Buffer, position, scope);
       return Buffer.concat([mac, Buffer.from(position)]).toString('base64url');
     },
@@ -47,8 +49,8 @@ export function createCursors(ring: KeyRing): Cursors {
       const position = bytes.subarray(macBytes).toString('latin1');
       const mac = bytes.subarray(0, macBytes);
       if (!keys.some((key) => timingSafeEqual(mac, macOf(key, position, scope)))) return null;
-      const [, createdAt, id] = positionPattern.exec(position) ?? [];
-      return createdAt !== undefined && id !== undefined ? { createdAt, id } : null;
+      const [, sortKey, id] = positionPattern.exec(position) ?? [];
+      return sortKey !== undefined && id !== undefined ? { sortKey, id } : null;
     },
   };
 }

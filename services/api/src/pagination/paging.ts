@@ -5,8 +5,10 @@ import type { CursorScope, Cursors, Position } from './cursor.ts';
 /** A row of a list's query. */
 export interface Positioned {
   id: string;
-  /** `created_at` with its microseconds, as {@link Position} wants it. */
+  /** Its sort key, as {@link Position} wants it. */
   position: string;
+  /** Whether the page ends before this row although it could hold more rows: together they would be too large. */
+  isBeyondPage?: boolean;
 }
 
 /** What a list's query is asked for: one row more than the page, to know whether another page follows. */
@@ -23,6 +25,12 @@ const badCursor = {
   message: 'is not one of this list with these filters',
 } as const;
 
+/** How a list differs from the others. */
+export interface ListOptions {
+  /** The place before the first row, in a list that grows at its end: every page then has a next cursor. */
+  start?: Position;
+}
+
 /**
  * Answers a page of a list: opens the cursor, reads one row more than the page holds, seals the next cursor.
  *
@@ -34,6 +42,7 @@ export async function paginate<Row extends Positioned, Item>(
   listed: CursorScope,
   ask: (question: PageQuestion) => Promise<Row[]>,
   present: (row: Row) => Item,
+  { start }: ListOptions = {},
 ): Promise<Page<Item> | Problem> {
   const { order = 'desc' } = request;
   // A list that is always newest first keeps the cursors that it had before others could be read in both orders.
@@ -41,13 +50,15 @@ export async function paginate<Row extends Positioned, Item>(
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
   const rows = await ask({ after, limit: request.limit + 1, order });
-  const shown = rows.slice(0, request.limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > shown.length && last !== undefined;
+  const shown = rows.slice(0, request.limit).filter(({ isBeyondPage }) => isBeyondPage !== true);
+  const row = shown.at(-1);
+  const hasMore = rows.length > shown.length && row !== undefined;
+  const last = row === undefined ? (after ?? start) : { sortKey: row.position, id: row.id };
+  const goesOn = last !== undefined && (hasMore || start !== undefined);
   return {
     object: 'list',
     data: shown.map(present),
     has_more: hasMore,
-    next_cursor: hasMore ? cursors.seal({ createdAt: last.position, id: last.id }, scope) : null,
+    next_cursor: goesOn ? cursors.seal(last, scope) : null,
   };
 }

@@ -10,8 +10,8 @@ export function positionOf(column: string): AliasedRawBuilder<string, 'position'
 /** Matches the rows after a position, in the order of the page, or all rows. Compared as a row value, which an index can serve. */
 export function isAfter(page: PageQuestion, table?: string): RawBuilder<SqlBool> {
   if (page.after === null) return sql<SqlBool>`true`;
-  const { createdAt, id } = page.after;
+  const { sortKey, id } = page.after;
   const column = (name: string) => sql.ref(table === undefined ? name : `${table}.${name}`);
   const isBeyond = page.order === 'asc' ? sql`>` : sql`<`;
-  return sql<SqlBool>`(${column('created_at')}, ${column('id')}) ${isBeyond} (${createdAt}::timestamptz, ${id}::uuid)`;
+  return sql<SqlBool>`(${column('created_at')}, ${column('id')}) ${isBeyond} (${sortKey}::timestamptz, ${id}::uuid)`;
 }

@@ -48,8 +48,8 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
   const { id, organizationId, type, body, requestId } = event;
   const { rows } = await sql<DeliveryRow>`
     with event as (
-      insert into events (id, organization_id, type, body, request_id)
-      values (${id}, ${organizationId}, ${type}, ${body}, ${requestId})
+      insert into events (id, organization_id, type, body, request_id, position)
+      values (${id}, ${organizationId}, ${type}, ${body}, ${requestId}, event_position(${organizationId}))
     )
     insert into deliveries as d (id, organization_id, webhook_id, event_id, event_type, status, max_attempts,
       next_attempt_at, manual)

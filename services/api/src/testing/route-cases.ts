@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { type HttpAnswer, type HttpRequest, sendRequest } from '@enterprise-api/testkit';
+import { type HttpAnswer, type HttpRequest, insertEvents, sendRequest, testEvent } from '@enterprise-api/testkit';
 import { generateKey } from '../auth/key-format.ts';
 import { insertDelivery } from './rows.ts';
 import { sampleOf } from './samples.ts';
@@ -165,6 +165,10 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
     const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home, 'Content-Type': 'application/json' };
     const webhook = await sendRequest({ method: 'POST', url: `${api.publicUrl}/v1/webhooks`, headers, body });
     if (kind === 'whk') return webhook.body.id;
+    if (kind === 'evt') {
+      const [written] = await insertEvents(api.db, [testEvent(organizationId)]);
+      return toPublicId('evt', written?.id as string);
+    }
     if (kind !== 'dlv')
       throw new Error(`testing/route-cases.ts cannot make an object of the kind ${kind}: add it there.`);
     const place = { organizationId, webhookId: webhook.body.id };

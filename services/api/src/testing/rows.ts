@@ -19,7 +19,7 @@ export async function insertDelivery(
   const event_id = newUuid();
   const event_type = fields.event_type ?? 'batch.completed';
   const status = fields.status ?? 'pending';
-  const body = JSON.stringify({ id: toPublicId('evt', event_id), type: event_type });
+  const body = JSON.stringify({ id: toPublicId('evt', event_id), type: event_type, data: {} });
   const id = deriveDeliveryId(event_id, webhook_id);
   await db
     .insertInto('events')

@@ -14,6 +14,7 @@ import * as usage from './0012-usage.ts';
 import * as externalIds from './0013-external-ids.ts';
 import * as auditValues from './0014-audit-values.ts';
 import * as parkedEvents from './0017-parked-events.ts';
+import * as eventPositions from './0018-event-positions.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -32,4 +33,5 @@ export const migrations: Record<string, Migration> = {
   '0013-external-ids': externalIds,
   '0014-audit-values': auditValues,
   '0017-parked-events': parkedEvents,
+  '0018-event-positions': eventPositions,
 };

@@ -94,6 +94,11 @@ export interface RouteDefinition<
    * database connections for seconds.
    */
   serializedPerOrganization?: boolean;
+  /**
+   * The handler answers from what the process knows. It is not held back while other requests of its organization use all
+   * the database connections that the organization may use.
+   */
+  withoutDatabase?: boolean;
   /** Status of a success; 204 has no body. */
   status: 200 | 201 | 202 | 204;
   /** The body of a success. Fields that this schema does not declare are removed. */
@@ -127,6 +132,7 @@ export interface Route<Access> extends RouteDescription {
   readonly ifMatch: boolean;
   readonly etag: boolean;
   readonly serializedPerOrganization: boolean;
+  readonly withoutDatabase: boolean;
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
@@ -162,6 +168,7 @@ export function defineRoute<
     ifMatch: definition.ifMatch ?? false,
     etag: definition.etag ?? false,
     serializedPerOrganization: definition.serializedPerOrganization ?? false,
+    withoutDatabase: definition.withoutDatabase ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],
     eventIds: definition.eventIds as Route<Access>['eventIds'],

@@ -1,4 +1,4 @@
-import { anyJsonSchema } from '@enterprise-api/shared/contracts';
+import { anyJsonSchema, eventDataSchema } from '@enterprise-api/shared/contracts';
 import { z } from 'zod';
 
 /** Keeps the fields that a schema declares and drops the others. */
@@ -26,9 +26,12 @@ export function createPicker(schema: z.ZodType, place = 'response'): Picker {
   }
   // What a handler returns is the output of the schema.
   if (schema instanceof z.ZodPipe) return createPicker(schema.out as z.ZodType, place);
-  if (isScalar(schema) || schema === anyJsonSchema) return (value) => value;
+  if (isScalar(schema) || passedOn.has(schema)) return (value) => value;
   throw new Error(`${place}: cannot pick declared fields from a schema of type "${schema.def.type}".`);
 }
+
+/** Documents whose fields are not ours to declare. */
+const passedOn = new Set<z.ZodType>([anyJsonSchema, eventDataSchema]);
 
 const scalarTypes = new Set(['string', 'number', 'int', 'boolean', 'null', 'literal', 'enum', 'template_literal']);
 

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { emittableEventTypeSchema, eventTypes } from './event-types.ts';
+import { eventDataSchema } from './events.ts';
+import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
+import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
+
+export const listEventsQuerySchema = forwardPeriod(
+  z.strictObject({
+    ...pageQueryShape,
+    order: orderSchema.describe(
+      'The newest first (`desc`), or the oldest (`asc`): every page then has a `next_cursor`, the last and an empty one too.',
+    ),
+    type: repeatable(emittableEventTypeSchema),
+    ...periodShape,
+  }),
+);
+export type ListEventsQuery = z.infer<typeof listEventsQuerySchema>;
+
+const eventFields = z.strictObject({
+  id: publicIdSchema('evt'),
+  object: z.literal('event'),
+  type: emittableEventTypeSchema,
+  created_at: timestampSchema,
+  occurred_at: timestampSchema.nullable().describe('As its producer gave it; null when it gave none.'),
+  data: eventDataSchema,
+});
+
+const eventExample = {
+  id: exampleId('evt'),
+  object: 'event',
+  type: 'consultation.completed',
+  created_at: '2026-11-21T07:00:00.000Z',
+  occurred_at: null,
+  data: eventTypes['consultation.completed'].example,
+};
+
+/** An event of an organization, as its history shows it. Its data is what was emitted, with all digits of its numbers. */
+export const eventSchema = eventFields.meta({
+  id: 'Event',
+  description: 'A fact that happened, which webhooks are told of.',
+  examples: [eventExample],
+});
+export type Event = z.infer<typeof eventSchema>;

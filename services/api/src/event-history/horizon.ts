@@ -1,0 +1,41 @@
+import { createMicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
+import type { HorizonRow } from './queries.ts';
+
+/**
+ * Up to where an organization's events are complete: an event at a later position may still become visible behind one that
+ * is visible already, because its transaction is open.
+ */
+export type Horizon = (organizationId: Uuid) => Completeness;
+
+interface Completeness {
+  /** Every event up to this position is committed, or never will be. */
+  completeUntil: number;
+  /** Whether an open transaction holds it back: events may be written beyond it. */
+  isHeldBack: boolean;
+}
+
+/**
+ * Reads the horizon for many callers at once: what a caller gets was read after it asked, so that it covers whatever had
+ * been committed by then.
+ */
+export function createHorizonReader(read: () => Promise<HorizonRow[]>): () => Promise<Horizon> {
+  const batcher = createMicroBatcher({ maxRunning: 1, run: async () => horizonOf(await read()) });
+  return () => batcher.add(null);
+}
+
+/** Rows without a bucket hold for all organizations. */
+function horizonOf(rows: readonly HorizonRow[]): Horizon {
+  const forAll = rows.filter(({ bucket }) => bucket === null).map((row) => row.complete_until);
+  const greatest = Math.max(...forAll);
+  const least = Math.min(...forAll);
+  const ofBucket = new Map(rows.map((row) => [row.bucket, row.complete_until]));
+  return (organizationId) => {
+    const completeUntil = Math.min(least, ofBucket.get(bucketOf(organizationId)) ?? least);
+    return { completeUntil, isHeldBack: completeUntil < greatest };
+  };
+}
+
+/** The 12 bits of an organization's id that `event_position` notes for its transactions. */
+function bucketOf(organizationId: Uuid): number {
+  return Number.parseInt(organizationId.slice(-3), 16);
+}

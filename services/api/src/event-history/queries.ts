@@ -1,0 +1,129 @@
+import type { EventType, Order } from '@enterprise-api/shared/contracts';
+import { type Database, plainArray, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+
+/** A row of `event_horizon()`: for all organizations when its bucket is null. */
+export interface HorizonRow {
+  bucket: number | null;
+  complete_until: number;
+}
+
+/** Its answer covers what is read by a statement that is sent after it. */
+export async function readHorizonRows(db: Database): Promise<HorizonRow[]> {
+  const { rows } = await sql<HorizonRow>`select bucket, complete_until from event_horizon()`.execute(db);
+  return rows;
+}
+
+/** Where an event stands among all events. Those from before there were positions share position 0. */
+export type EventPlace = Pick<Row<'events'>, 'position' | 'id'>;
+
+export interface EventQuestion {
+  types: readonly EventType[];
+  since?: Date | undefined;
+  until?: Date | undefined;
+  order: Order;
+  /** Events behind this place, in the order of the question. */
+  after: EventPlace | null;
+  /** Events up to this position; all of them without it. */
+  upTo?: number | undefined;
+  limit: number;
+  /** Once the bodies of the first events have so many bytes together, the following ones come without theirs. */
+  maxBytes: number;
+}
+
+export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
+  type: EventType;
+  /** Null where the events before it are too large together; of the first one it never is. */
+  body: string | null;
+}
+
+/**
+ * An organization's events of some types in the order of their positions. The first ones of each type are merged, each
+ * read in its order through `events_by_position`; `query-plans.integration.test.ts` holds the query to that.
+ */
+export async function listEvents(db: Database, organizationId: Uuid, question: EventQuestion): Promise<EventRow[]> {
+  const { types, order, limit, maxBytes } = question;
+  const direction = sql.raw(order);
+  const { rows } = await sql<EventRow>`
+    with page as (
+      select e.* from unnest(${plainArray(types)}::text[]) as part (type)
+      cross join lateral (
+        select id, type, body, occurred_at, created_at, position from events
+        where organization_id = ${organizationId} and type = part.type and ${sql.join(conditions(question), sql` and `)}
+        order by position ${direction}, id ${direction} limit ${limit}
+      ) e
+      order by e.position ${direction}, e.id ${direction} limit ${limit}
+    ), measured as (
+      select *, sum(octet_length(body)) over (order by position ${direction}, id ${direction}) - octet_length(body)
+        as bytes_before
+      from page
+    )
+    select id, type, occurred_at, created_at, position, case when bytes_before < ${maxBytes}::int then body end as body
+    from measured order by position ${direction}, id ${direction}`.execute(db);
+  return rows;
+}
+
+function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
+  const { after, upTo, order } = question;
+  const found = [...periodConditions(question), ...idConditions(question)];
+  if (after !== null) {
+    const isBeyond = order === 'asc' ? sql`>` : sql`<`;
+    found.push(sql<SqlBool>`(position, id) ${isBeyond} (${after.position}::bigint, ${after.id}::uuid)`);
+  }
+  if (upTo !== undefined) found.push(sql<SqlBool>`position <= ${upTo}::bigint`);
+  return found;
+}
+
+/** Rows are written in the order of their positions, but for what the database's clock may have been set by meanwhile. */
+const clockMarginMs = 60_000;
+
+/**
+ * The period, and the positions in which its events lie: behind an event that was written before it, and ahead of one that
+ * was written after it, of whatever organization. So the index is entered where the period begins.
+ */
+function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[] {
+  const found: RawBuilder<SqlBool>[] = [];
+  if (since !== undefined) {
+    const before = new Date(since.getTime() - clockMarginMs);
+    found.push(sql<SqlBool>`created_at >= ${since}::timestamptz and position >= coalesce((
+      select position from events where id < ${uuidAtTime(before.getTime())}::uuid and created_at < ${before}::timestamptz
+      order by id desc limit 1), 0)`);
+  }
+  if (until !== undefined) {
+    const behind = new Date(until.getTime() + clockMarginMs);
+    found.push(sql<SqlBool>`created_at < ${until}::timestamptz and position <= coalesce((
+      select position from events where id >= ${uuidAtTime(behind.getTime())}::uuid and created_at >= ${behind}::timestamptz
+      order by id limit 1), ${Number.MAX_SAFE_INTEGER}::bigint)`);
+  }
+  return found;
+}
+
+/**
+ * How far the time in an event's id and the time of its row may lie apart, by far: clocks are corrected beyond 5 minutes,
+ * and a producer may wait for the lock of an event's key.
+ */
+const idMarginMs = 24 * 60 * 60_000;
+
+/** The partitions in which the wanted events can lie: the others are not opened. */
+function idConditions({ since, until, after, order }: EventQuestion): RawBuilder<SqlBool>[] {
+  const placeMs = after === null ? [] : [uuidTimeMs(after.id)];
+  const from = Math.max(...(order === 'asc' ? placeMs : []), since?.getTime() ?? 0) - idMarginMs;
+  const to = Math.min(...(order === 'desc' ? placeMs : []), until?.getTime() ?? Number.POSITIVE_INFINITY) + idMarginMs;
+  const found = [sql<SqlBool>`id >= ${uuidAtTime(from)}::uuid`];
+  if (Number.isFinite(to)) found.push(sql<SqlBool>`id <= ${uuidAtTime(to)}::uuid`);
+  return found;
+}
+
+/** Undefined when the organization has no event of these types with this id. */
+export async function findEvent(
+  db: Database,
+  organizationId: Uuid,
+  id: Uuid,
+  types: readonly EventType[],
+): Promise<(EventRow & { body: string }) | undefined> {
+  const { rows } = await sql<EventRow & { body: string }>`
+    select id, type, body, occurred_at, created_at, position from events
+    where id = ${id} and organization_id = ${organizationId} and type = any (${plainArray(types)}::text[])`.execute(db);
+  return rows[0];
+}

@@ -1,0 +1,124 @@
+import { subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
+import { type Database, ensurePartitions } from '@enterprise-api/shared/ledger';
+import { nilUuid } from '@enterprise-api/shared/runtime';
+import { insertOrganization, openTestDatabase } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { openQueryPlans, type PlanNode, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
+import { type EventPlace, type EventQuestion, findEvent, listEvents } from './queries.ts';
+
+/** Over a year: enough that reading all of them is not the quickest way. Most are of one organization. */
+const events = 36_000;
+const daysMs = 24 * 60 * 60_000;
+
+const ago = (days: number) => new Date(Date.now() - days * daysMs);
+
+let db: Database;
+let close: () => Promise<void>;
+let plans: QueryPlans;
+let organizationId: string;
+let middle: EventPlace;
+let newest: EventPlace;
+
+beforeAll(async () => {
+  const database = await openTestDatabase();
+  ({ db, close } = database);
+  plans = openQueryPlans(database.url);
+  organizationId = await insertOrganization(db);
+  for (let day = 0; day <= 360; day += 30) await ensurePartitions(db, new Date(Date.now() - day * daysMs));
+  await sql`
+    insert into events (id, organization_id, type, body, created_at, position)
+    select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
+      case when n % 12 = 0 then gen_random_uuid() else ${organizationId}::uuid end,
+      case when n % 100 = 1 then 'batch.failed' else 'consultation.completed' end, '{}', created_at, n
+    from generate_series(1, ${events}::int) n
+    cross join lateral (select now() - (${events} - n) * interval '360 days' / ${events} as created_at) t`.execute(db);
+  await sql`analyze events`.execute(db);
+  const all = {
+    types: subscribableEventTypeNames,
+    after: null,
+    maxBytes: 1_000,
+    order: 'desc',
+    limit: events,
+  } as const;
+  const rows = await listEvents(db, organizationId, all);
+  [newest, middle] = [rows[0], rows[16_000]] as [EventPlace, EventPlace];
+});
+afterAll(async () => {
+  await plans.close();
+  await close();
+});
+
+const page = { types: subscribableEventTypeNames, after: null, order: 'desc', limit: 21, maxBytes: 1_000_000 } as const;
+const planOf = (question: EventQuestion) => plans.of((handle) => listEvents(handle, organizationId, question));
+const table = /^events/;
+
+describe('the history of events', () => {
+  it('is read through an index with any filters, and reads few rows beyond those that it shows', async () => {
+    for (const types of [
+      subscribableEventTypeNames,
+      ['batch.failed'],
+      ['batch.completed'],
+      ['batch.failed', 'batch.completed'],
+    ] as const) {
+      for (const order of ['asc', 'desc'] as const) {
+        for (const after of [null, middle]) {
+          for (const since of [undefined, ago(250)]) {
+            for (const until of [undefined, ago(100)]) {
+              for (const upTo of [undefined, newest.position - 10]) {
+                const question = { ...page, types, order, after, since, until, upTo };
+                const plan = await planOf(question);
+                expect([question, wholeTablesRead(plan, table)]).toEqual([question, []]);
+                const read = rowsRead(plan, table);
+                expect([question, read < 10 * page.limit ? 'few' : read]).toEqual([question, 'few']);
+              }
+            }
+          }
+        }
+      }
+    }
+  });
+
+  it.each([
+    [undefined, ago(300)],
+    [ago(250), ago(249)],
+    [ago(250.5), ago(100)],
+    [ago(2), undefined],
+    [ago(400), ago(370)],
+  ])('has the events of a period and no others: from %s until %s', async (since, until) => {
+    const everything = { ...page, limit: events, since, until };
+    const found = await listEvents(db, organizationId, { ...everything, order: 'asc' });
+    const { rows } = await sql<{ id: string }>`
+      select id from events where organization_id = ${organizationId}
+        and created_at >= ${since ?? new Date(0)}::timestamptz and created_at < ${until ?? new Date()}::timestamptz
+      order by created_at`.execute(db);
+    expect(found.map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+    const newestFirst = await listEvents(db, organizationId, everything);
+    expect(newestFirst.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toReversed());
+  });
+
+  it('opens the latest partitions alone to see what is newer than an event of the end', async () => {
+    const plan = await planOf({ ...page, order: 'asc', after: newest, upTo: Number.MAX_SAFE_INTEGER });
+    expect(partitionsOf(plan).size).toBeGreaterThan(0);
+    // Behind an event of the end come this month and the two that are prepared, before it at most the day before.
+    expect(partitionsOf(plan).size).toBeLessThanOrEqual(5);
+  });
+
+  it('reads one event through an index', async () => {
+    const plan = await plans.of((handle) => findEvent(handle, organizationId, middle.id, subscribableEventTypeNames));
+    expect(wholeTablesRead(plan, table)).toEqual([]);
+    expect(rowsRead(plan, table)).toBe(1);
+  });
+
+  it('of an organization without events reads none', async () => {
+    const question = { ...page, order: 'asc', after: { position: 0, id: nilUuid } } as const;
+    const plan = await plans.of((handle) => listEvents(handle, nilUuid, question));
+    expect(rowsRead(plan, table)).toBe(0);
+  });
+});
+
+function partitionsOf(plan: readonly PlanNode[]): Set<string> {
+  return new Set(
+    plan.flatMap((node) => (table.test(node['Relation Name'] ?? '') ? [node['Relation Name'] ?? ''] : [])),
+  );
+}

@@ -1,0 +1,37 @@
+import { eventSchema, listEventsQuerySchema, listSchema } from '@enterprise-api/shared/contracts';
+import type { Principal } from '../auth/judge.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
+import type { EventHistory } from './service.ts';
+
+export function eventHistoryRoutes(history: EventHistory): Route<Principal>[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/events',
+      operationId: 'listEvents',
+      tag: 'Events',
+      summary: 'The events that webhooks are told of',
+      description:
+        'Oldest first (`order=asc`), every page has a `next_cursor`, so that new events can be followed: each comes once, and none is left out.',
+      errors: [],
+      scope: 'webhooks:read',
+      query: listEventsQuerySchema,
+      status: 200,
+      response: listSchema(eventSchema),
+      handle: ({ access, query }) => history.list(access.key.organization.id, query),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/events/{id}',
+      operationId: 'getEvent',
+      tag: 'Events',
+      summary: 'One event',
+      errors: [],
+      scope: 'webhooks:read',
+      ids: { id: 'evt' },
+      status: 200,
+      response: eventSchema,
+      handle: ({ access, ids }) => history.get(access.key.organization.id, ids.id),
+    }),
+  ];
+}

@@ -1,0 +1,85 @@
+import {
+  type Event,
+  type EventType,
+  type ListEventsQuery,
+  type Order,
+  parseExactJson,
+  subscribableEventTypeNames,
+} from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { nilUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { type Problem, problem } from '../core/problem.ts';
+import type { Cursors, Position } from '../pagination/cursor.ts';
+import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import type { Horizon } from './horizon.ts';
+import { type EventPlace, type EventRow, findEvent, listEvents } from './queries.ts';
+
+export type EventHistory = ReturnType<typeof createEventHistory>;
+
+interface EventHistoryOptions {
+  db: Database;
+  cursors: Cursors;
+  horizon: () => Promise<Horizon>;
+}
+
+/** A page ends before its bodies have much more than this together: parsing and writing them stops the process for a while. */
+const maxPageBytes = 4 * 1024 * 1024;
+
+/** The events of an organization, without those of the test endpoint. */
+export function createEventHistory({ db, cursors, horizon }: EventHistoryOptions) {
+  return {
+    list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
+      const { type: types = subscribableEventTypeNames, since, until } = filters;
+      const ask = async (page: PageQuestion): Promise<ListedEvent[]> => {
+        const upTo = await endOfPages(horizon, organizationId, page.order);
+        const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
+        return (await listEvents(db, organizationId, asked)).map(toListed);
+      };
+      const scope = { list: 'events', organizationId, filters };
+      const options = order === 'asc' ? { start } : {};
+      return paginate(cursors, { cursor, limit, order }, scope, ask, presentEvent, options);
+    },
+
+    get: async (organizationId: Uuid, id: Uuid): Promise<Event | Problem> => {
+      const row = await findEvent(db, organizationId, id, subscribableEventTypeNames);
+      return row === undefined ? problem('not_found') : presentEvent(row);
+    },
+  };
+}
+
+/**
+ * Oldest first, a list ends where events are complete: what becomes visible later comes on a later page. Newest first, it
+ * shows all that is visible.
+ */
+async function endOfPages(
+  horizon: EventHistoryOptions['horizon'],
+  organizationId: Uuid,
+  order: Order,
+): Promise<number | undefined> {
+  return order === 'asc' ? (await horizon())(organizationId).completeUntil : undefined;
+}
+
+/** The place before the first event. */
+const start: Position = { sortKey: '0', id: nilUuid };
+
+function toPlace(position: Position | null): EventPlace | null {
+  return position === null ? null : { position: Number(position.sortKey), id: position.id };
+}
+
+type ListedEvent = Omit<EventRow, 'position' | 'body'> & { position: string; body: string; isBeyondPage: boolean };
+
+function toListed({ position, body, ...row }: EventRow): ListedEvent {
+  return { ...row, position: String(position), body: body ?? '', isBeyondPage: body === null };
+}
+
+function presentEvent(row: Pick<EventRow, 'id' | 'type' | 'created_at' | 'occurred_at'> & { body: string }): Event {
+  const { data } = parseExactJson(row.body) as Pick<Event, 'data'>;
+  return {
+    id: toPublicId('evt', row.id),
+    object: 'event',
+    type: row.type satisfies EventType,
+    created_at: row.created_at.toISOString(),
+    occurred_at: row.occurred_at?.toISOString() ?? null,
+    data,
+  };
+}
