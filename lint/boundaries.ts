@@ -34,7 +34,8 @@ const boundaries: Boundary[] = [
     allowedIn: tests,
   },
   {
-    imports: ['*', '!./*.ts'],
+    // The types of events are erased.
+    imports: ['*', '!./*.ts', '!../generated/openapi.ts'],
     message:
       'The verifier runs in every runtime, edge and browsers included: it imports nothing, also no Node.js module.',
     files: ['packages/sdk/src/webhooks/**'],
@@ -44,7 +45,7 @@ const boundaries: Boundary[] = [
     imports: ['@enterprise-api/*'],
     message: 'The SDK is installed outside this workspace, where none of our other packages is.',
     files: ['packages/sdk/src/**'],
-    allowedIn: ['packages/sdk/src/types.ts', ...tests],
+    allowedIn: tests,
   },
   {
     imports: entries('contracts', 'ledger', 'queue', 'events', 'preflight', 'internal-service'),

@@ -6,7 +6,6 @@ import {
   createLimitedWarning,
   type Logger,
   toPublicId,
-  version,
 } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
 import { createInternalApp, createPublicApp } from './app.ts';
@@ -48,7 +47,6 @@ import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { createDocument } from './openapi/document.ts';
-import { createReference } from './reference/reference.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
 import { openUsage } from './usage/open-usage.ts';
@@ -179,7 +177,6 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
     requestContext: requestContextOptions('public', parts),
     document: () => createDocument('public', table.routes),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
-    reference: createReference({ info: { version }, paths: {} }),
     api: {
       table,
       forwarder: createAreaForwarder(forwarder),
