@@ -7,8 +7,9 @@ import { exportJWK, SignJWT } from 'jose';
 import { createIdentifyCaller, type IdentifyCaller } from './caller.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const server = createServer(async (request, response) => {
-  const keys = [{ ...(await exportJWK(publicKey)), kid: 'first', alg: 'EdDSA' }];
+const publicJwk = await exportJWK(publicKey);
+const server = createServer((request, response) => {
+  const keys = [{ ...publicJwk, kid: 'first', alg: 'EdDSA' }];
   response.statusCode = request.url === '/internal/v1/jwks.json' ? 200 : 404;
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ keys }));
 });
