@@ -99,7 +99,7 @@ const boundaries: Boundary[] = [
     imports: ['got'],
     message: 'Services send deliveries only, and not with got: it is for the SDK, the command line, tools and tests.',
     allowedIn: [
-      'packages/sdk/src/http/transport.ts',
+      'packages/sdk/src/http/{transport,open-stream,got-client}.ts',
       'packages/cli/src/{stream/connect,listen/forward}.ts',
       ...tools,
       ...tests,

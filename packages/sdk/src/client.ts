@@ -1,3 +1,4 @@
+import { createOpenStream } from './http/open-stream.ts';
 import { createSend } from './http/transport.ts';
 import { createOperations } from './operations.ts';
 import { type ClientOptions, checkOptions } from './options.ts';
@@ -24,12 +25,13 @@ export class EnterpriseApi {
 
   /** @throws TypeError for options that no request could be made with */
   constructor(options: ClientOptions) {
-    const send = createSend(checkOptions(options));
+    const settings = checkOptions(options);
+    const send = createSend(settings);
     const operations = createOperations(send);
     this.me = createMe(operations);
     this.webhooks = createWebhooks(operations);
     this.deliveries = createDeliveries(operations);
-    this.events = createEvents(operations);
+    this.events = createEvents(operations, createOpenStream(settings));
     this.usage = createUsage(operations);
     this.request = createRequest(send);
   }

@@ -67,9 +67,14 @@ export function delayBeforeRepeat(
 function mayPass({ status, errorCode, connectionCode }: Failure, repeatable: Repeatable): boolean {
   if (status === 429 && errorCode === 'rate_limited') return true;
   if (repeatable === 'when_refused') return false;
-  if (status === undefined) return passingCauses.has(connectionCode ?? '');
+  if (status === undefined) return isPassingCause(connectionCode);
   // The first of two requests with one Idempotency-Key still runs: its answer will be this one's.
   return repeatedStatuses.has(status) || errorCode === 'idempotency_in_progress';
+}
+
+/** Whether a connection that failed like this may be made soon. */
+export function isPassingCause(connectionCode: string | undefined): boolean {
+  return passingCauses.has(connectionCode ?? '');
 }
 
 /** Whether the request may have been carried out although it failed. */

@@ -1,10 +1,7 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import got, { type Got, HTTPError, RequestError, type RetryOptions } from 'got';
-import { ConnectionError } from '../errors.ts';
+import { HTTPError, type RequestError, type RetryOptions } from 'got';
 import type { CallOptions, Settings } from '../options.ts';
-import { version } from '../version.ts';
 import { type Answer, answerOf, errorCodeOf, errorOf } from './answer.ts';
+import { createGotClient, withoutRequest } from './got-client.ts';
 import { delayBeforeRepeat, type Failure, mayHaveWorked, type Repeatable } from './repeat.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { type Query, targetOf } from './target.ts';
@@ -31,7 +28,7 @@ export interface TransportRequest {
 export type Send = (request: TransportRequest, options?: CallOptions) => Promise<Answer>;
 
 export function createSend(settings: Settings): Send {
-  const client = createClient(settings);
+  const client = createGotClient(settings);
   return async (request, options = {}) => {
     const { signal } = options;
     signal?.throwIfAborted();
@@ -39,6 +36,7 @@ export function createSend(settings: Settings): Send {
     const exchange = client(targetOf(settings.baseUrl, request.path, request.query), {
       // The type knows the usual methods only; got sends any.
       method: request.method as 'POST',
+      responseType: 'buffer',
       headers: { ...request.headers, authorization: `Bearer ${settings.apiKey}` },
       ...(request.body !== undefined && { body: request.body }),
       ...(signal !== undefined && { signal }),
@@ -55,28 +53,12 @@ export function createSend(settings: Settings): Send {
     } catch (error) {
       signal?.throwIfAborted();
       const refused = refusalOf(error);
-      if (refused === null) throw connectionError(error);
+      if (refused === null) throw withoutRequest(error);
       const wasDeleted = refused.status === 404 && failures.slice(0, -1).some(mayHaveWorked);
       if (request.deletes && wasDeleted) return { ...refused, status: 204, body: undefined };
       throw errorOf(refused, Date.now());
     }
   };
-}
-
-function createClient({ apiKey, userAgent }: Settings): Got {
-  const own = `enterprise-api-sdk/${version} node/${process.versions.node}`;
-  return got.extend({
-    headers: {
-      'user-agent': userAgent === null ? own : `${userAgent} ${own}`,
-      accept: 'application/json',
-      authorization: `Bearer ${apiKey}`,
-    },
-    agent: { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) },
-    // The key goes to the base URL and nowhere else.
-    followRedirect: false,
-    allowGetBody: true,
-    responseType: 'buffer',
-  });
 }
 
 /** got waits and sends again; whether and when is decided by our own rules alone. `failures` gets each failure. */
@@ -104,10 +86,4 @@ function refusalOf(error: unknown): Answer | null {
   if (!(error instanceof HTTPError)) return null;
   const { statusCode, headers, rawBody } = error.response;
   return answerOf(statusCode, headers, rawBody);
-}
-
-/** got's own error holds the request, and with it the key: only its words are passed on. */
-function connectionError(error: unknown): unknown {
-  if (!(error instanceof RequestError)) return error;
-  return new ConnectionError(`The API gave no answer: ${error.message}`, error.code);
 }

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
+import type { Response } from 'got';
+import type { Settings } from '../options.ts';
+import { answerOf, errorOf } from './answer.ts';
+import { createGotClient, withoutRequest } from './got-client.ts';
+import { type Query, targetOf } from './target.ts';
+
+/** The API writes a comment every 15 s: a stream without a byte for three times as long is broken. */
+const idleMs = 45_000;
+
+/**
+ * Opens a stream of server-sent events. Its bytes end, or throw a ConnectionError, when the connection does.
+ *
+ * @throws ApiError when the API refuses
+ * @throws ConnectionError when it was not reached
+ */
+export type OpenStream = (
+  path: string,
+  query: Query,
+  headers: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal | undefined,
+) => Promise<AsyncIterable<Uint8Array>>;
+
+export function createOpenStream(settings: Settings): OpenStream {
+  const client = createGotClient(settings);
+  return async (path, query, headers, signal) => {
+    const stream = client.stream(targetOf(settings.baseUrl, path, query), {
+      headers: { ...headers, accept: 'text/event-stream' },
+      ...(signal !== undefined && { signal }),
+      timeout: { connect: 10_000, response: settings.timeoutMs, socket: idleMs },
+      retry: { limit: 0 },
+      throwHttpErrors: false,
+      decompress: false,
+    });
+    try {
+      const [{ statusCode, headers: answered }] = (await once(stream, 'response')) as [Response];
+      if (statusCode === 200) return withOwnErrors(stream);
+      throw errorOf(answerOf(statusCode, answered, await buffer(stream)), Date.now());
+    } catch (error) {
+      throw withoutRequest(error);
+    }
+  };
+}
+
+async function* withOwnErrors(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw withoutRequest(error);
+  }
+}
