@@ -13,8 +13,10 @@ export function everyRoute(): ListedRoute[] {
     config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }),
     db: undefined as never,
     databaseClock: createDatabaseClock(systemClock),
+    horizon: undefined as never,
+    eventStream: undefined as never,
   };
-  const noParts = { metrics: { event: () => undefined }, identityTokens: { publicKeys: [] } };
+  const noParts = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
   const refuse = () => Promise.reject(new Error('not to be called'));
   const noEvents = { emit: refuse, emitWithin: refuse };
   return [...publicRoutes(parts), ...internalRoutes({ ...parts, ...noParts }, noEvents)];
