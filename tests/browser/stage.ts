@@ -9,10 +9,11 @@ export interface BrowserStage extends AsyncDisposable {
   readonly customer: ApiCustomer;
 }
 
-export async function openBrowserStage(): Promise<BrowserStage> {
+/** @param settings of the API, beyond the usual ones */
+export async function openBrowserStage(settings: Record<string, string> = {}): Promise<BrowserStage> {
   await using building = new AsyncDisposableStack();
   const stage = building.use(await openStage({ redisUrl: undefined }));
-  const api = await stage.startApi();
+  const api = await stage.startApi(settings);
   const customer = await createApiCustomer(api);
   const browser = building.use(await startBrowser());
   const resources = building.move();

@@ -1,4 +1,5 @@
-import type { Outcome } from './exit-codes.ts';
+import { ApiError, ConnectionError } from '@enterprise-api/sdk';
+import { type Outcome, outcomeOfStatus } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 
 /** An error in words. */
@@ -15,5 +16,53 @@ export interface Explanation {
 export function explain(error: unknown): Explanation {
   if (error instanceof Failure)
     return { outcome: error.outcome, message: error.message, details: [], hint: error.hint };
+  if (error instanceof ApiError) return explainRefusal(error);
+  if (error instanceof ConnectionError)
+    return { outcome: 'unavailable', message: error.message, details: [], hint: connectionHint };
+  // The SDK's word for arguments that no request can be made with.
+  if (error instanceof TypeError) return { outcome: 'usage', message: error.message, details: [] };
   return { outcome: 'failure', message: error instanceof Error ? error.message : String(error), details: [] };
 }
+
+/** Whether the same request may succeed a little later. */
+export function isTemporary(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  return error instanceof ApiError && (error.status === 429 || error.status >= 500);
+}
+
+const connectionHint =
+  'Is the API running, and is the address right? --api-url, --internal-url or a profile name another one.';
+
+function explainRefusal(error: ApiError): Explanation {
+  // The message names the first place.
+  const places = error.details.length > 1 ? error.details.map(placeOf) : [];
+  const request = error.requestId === null ? [] : [`request ${error.requestId}`];
+  return {
+    outcome: outcomeOfStatus(error.status),
+    message: error.code === null ? error.message : `${error.message} (${error.status} ${error.code})`,
+    details: [...places, ...request],
+    hint: hintOf(error),
+  };
+}
+
+const hints: Record<string, string> = {
+  unauthorized:
+    'Log in again (enterprise-api login), or set another key. A key that was revoked or has expired is refused like this.',
+  ip_not_allowed: 'The key may be used from certain addresses only, and this is none of them.',
+  plan_no_api_access: "The organization's plan has no access to the API.",
+  not_found: 'Check the id. What belongs to another organization is not found either.',
+  event_expired: 'The event is older than what the API keeps. Start without --after.',
+  url_not_allowed:
+    'Webhooks need a public https URL. For a program on this machine: enterprise-api listen --forward-to http://localhost:PORT/path',
+  internal_error: 'Try again, and name the request when you ask for help.',
+  service_unavailable: 'Nothing was done. Try again in a moment.',
+};
+
+function hintOf({ code, requiredScope, retryAfter }: ApiError): string | undefined {
+  if (code === 'forbidden_scope')
+    return `The key lacks ${requiredScope === null ? 'the scope' : `the scope ${requiredScope}`}. "enterprise-api me" shows what it may do.`;
+  if (code === 'rate_limited') return retryAfter === null ? 'Wait a moment.' : `Wait ${retryAfter} s.`;
+  return code === null ? undefined : hints[code];
+}
+
+const placeOf = ({ path, message }: ApiError['details'][number]) => (path === '' ? message : `${path}: ${message}`);

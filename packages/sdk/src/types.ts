@@ -1,72 +1,53 @@
-export type {
-  Attempt,
-  Delivery,
-  DeliveryDetail,
-  ErrorBody as ApiErrorBody,
-  ErrorCode as ApiErrorCode,
-  ErrorDetail as ApiErrorDetail,
-  ErrorType as ApiErrorType,
-  EventTypeEntry,
-  Me,
-  Replay,
-  Usage,
-  Webhook,
-  WebhookWithSecret,
-} from '@enterprise-api/shared/contracts';
+import type { components, operations } from './generated/openapi.ts';
+
+// Everything here is made of docs/openapi.json: a field that is missing is missing there.
+type Schemas = components['schemas'];
+
+export type Attempt = Schemas['Attempt'];
+export type Delivery = Schemas['Delivery'];
+export type DeliveryDetail = Schemas['DeliveryDetail'];
+export type DeliveryStatus = Schemas['DeliveryStatus'];
+export type Event = Schemas['Event'];
+export type EventTypeEntry = Schemas['EventTypeEntry'];
+export type Me = Schemas['Me'];
+export type Replay = Schemas['Replay'];
+export type Usage = Schemas['Usage'];
+export type Webhook = Schemas['Webhook'];
+export type WebhookWithSecret = Schemas['WebhookWithSecret'];
+
+export type ApiErrorBody = Schemas['Error'];
+export type ApiErrorCode = Schemas['ErrorCode'];
+export type ApiErrorDetail = Schemas['ErrorDetail'];
+export type ApiErrorType = Schemas['ErrorType'];
 
 /** RFC 3339, or a Date. */
 export type Instant = string | Date;
 
-export interface CreateWebhook {
-  url: string;
-  events: string[];
-  description?: string | null | undefined;
-  enabled?: boolean | undefined;
-}
-export type UpdateWebhook = Partial<CreateWebhook>;
-export interface RotateSecret {
-  overlap_seconds?: number | undefined;
-  force?: boolean | undefined;
-}
-export interface ReplayRequest {
-  since: Instant;
-  until?: Instant | undefined;
-  status?: ('failed' | 'canceled' | 'succeeded')[] | undefined;
-}
-interface ListQuery {
-  /** Items per page, 1 to 100. */
-  limit?: number | undefined;
-  cursor?: string | undefined;
-}
-export interface ListWebhooks extends ListQuery {
-  enabled?: boolean | undefined;
-}
-export interface ListDeliveries extends ListQuery {
-  order?: 'asc' | 'desc' | undefined;
-  webhook_id?: string | undefined;
-  event_id?: string | undefined;
-  event_type?: string | string[] | undefined;
-  status?: string | string[] | undefined;
-  since?: Instant | undefined;
-  until?: Instant | undefined;
-}
-export interface ListEvents extends ListQuery {
-  order?: 'asc' | 'desc' | undefined;
-  type?: string | string[] | undefined;
-  since?: Instant | undefined;
-  until?: Instant | undefined;
-}
-export interface GetUsage {
-  since?: Instant | undefined;
-  until?: Instant | undefined;
-  granularity?: 'hour' | 'day' | 'month' | undefined;
-  group_by?: 'key' | 'area' | undefined;
-}
-export interface Event {
-  id: string;
-  object: 'event';
-  type: string;
-  created_at: string;
-  occurred_at: string | null;
-  data: Record<string, unknown>;
-}
+export type CreateWebhook = Input<Schemas['CreateWebhook']>;
+export type UpdateWebhook = Input<Schemas['UpdateWebhook']>;
+export type RotateSecret = Input<Schemas['RotateSecret']>;
+export type ReplayRequest = Input<Schemas['ReplayRequest']>;
+
+export type ListEvents = QueryOf<'listEvents'>;
+export type ListWebhooks = QueryOf<'listWebhooks'>;
+export type ListDeliveries = QueryOf<'listDeliveries'>;
+export type GetUsage = QueryOf<'getUsage'>;
+
+/** What a caller may write: undefined for what may be absent, and a Date where a period begins or ends. */
+type Input<Body> = {
+  [Name in keyof Body]: Given<Name, Body[Name]> | (undefined extends Body[Name] ? undefined : never);
+};
+
+type QueryOf<Id extends keyof operations> = Queried<NonNullable<operations[Id]['parameters']['query']>>;
+
+/** A parameter that may be repeated may be a list or a single value. */
+type Queried<Query> = { [Name in keyof Query]?: Given<Name, Query[Name]> | ItemOf<Query[Name]> | undefined };
+
+type Given<Name, Value> = Name extends 'since' | 'until'
+  ? Instant
+  : NonNullable<Value> extends unknown[]
+    ? ItemOf<Value>[]
+    : Value;
+
+/** The names in lists are of catalogues that grow: a newer service may know more of them than this version. */
+type ItemOf<Value> = NonNullable<Value> extends (infer Item)[] ? Item | (string & {}) : never;

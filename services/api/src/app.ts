@@ -19,7 +19,7 @@ import {
 } from './http/server/request-context.ts';
 import { documentPaths } from './openapi/service-paths.ts';
 import type { JsonObject } from './openapi/types.ts';
-import type { ReferenceFile } from './reference/reference.ts';
+import { createReference } from './reference/reference.ts';
 
 interface CommonOptions {
   log: Logger;
@@ -32,12 +32,11 @@ export function createPublicApp(
     probes: ProbeOptions;
     document: () => JsonObject;
     api: ServeOptions<Principal>;
-    reference: ReadonlyMap<string, ReferenceFile>;
   },
 ): Express {
   const app = bareApp(options);
   app.use(judgedByDecodedPath(serveRoutes(options.api)));
-  app.use(referenceRoute(options.reference));
+  app.use(referenceRoute(() => createReference(options.document())));
   app.use(probeRoutes(options.probes));
   app.use(documentRoute(documentPaths.public, options.document));
   return closed(app, options.log);

@@ -45,7 +45,10 @@ export interface Foundation {
 export type NotifyOfChange = (change: Change) => Promise<void>;
 
 const applicationName = 'enterprise-api';
+/** Database connections of the process. */
 const poolSize = 10;
+/** One organization uses at most half of them at once. */
+export const connectionsPerOrganization = poolSize / 2;
 /** A change is published before the request is answered, unless that takes longer; caches expire by themselves. */
 const publishWithinMs = 500;
 const storeReadyWithinMs = 1_000;

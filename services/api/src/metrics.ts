@@ -63,6 +63,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
       counters.streams.dec();
       counters.streamsEnded.inc({ reason });
     },
+    shareWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }),
     keyLookup: () => counters.keyLookups.inc(),
     event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
     eventsNotified: (outcome: NotificationOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
@@ -122,6 +123,12 @@ function createCounters(registry: Registry) {
       name: 'api_event_streams_ended_total',
       help: 'Streams of events that have ended, by reason: the client left, was slow, or may not use it any more; this process stopped or failed.',
       labelNames: ['reason'],
+      registers,
+    }),
+    shareWaits: new Counter({
+      name: 'api_database_share_waits_total',
+      help: 'Requests that waited because their organization used its whole share of database connections.',
+      labelNames: ['outcome'],
       registers,
     }),
     keyLookups: new Counter({

@@ -6,7 +6,6 @@ import {
   createLimitedWarning,
   type Logger,
   toPublicId,
-  version,
 } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
 import { createInternalApp, createPublicApp } from './app.ts';
@@ -24,6 +23,7 @@ import { createRecentSuccesses } from './auth/recent-successes.ts';
 import { createAuthorize } from './authorize/authorize.ts';
 import type { ApiConfig } from './config.ts';
 import {
+  connectionsPerOrganization,
   type Foundation,
   openChangeFeed,
   openDatabase,
@@ -32,6 +32,7 @@ import {
   openRateLimiter,
 } from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
+import { createDatabaseShare } from './core/database-share.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createFollowedEvents } from './event-history/followed-events.ts';
 import { createHorizonReader, type Horizon } from './event-history/horizon.ts';
@@ -52,7 +53,6 @@ import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { createDocument } from './openapi/document.ts';
-import { createReference } from './reference/reference.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
 import { openUsage } from './usage/open-usage.ts';
@@ -207,7 +207,6 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
     requestContext: requestContextOptions('public', parts),
     document: () => createDocument('public', table.routes),
     probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
-    reference: createReference({ info: { version }, paths: {} }),
     api: {
       table,
       forwarder: createAreaForwarder(forwarder),
@@ -220,6 +219,10 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
         runOnce: parts.runOnce,
       },
       withDatabaseCheck,
+      share: {
+        organizationOf: ({ key }) => key.organization.id,
+        within: createDatabaseShare({ connections: connectionsPerOrganization, onWaited: parts.metrics.shareWaited }),
+      },
       checkResponses: parts.checkResponses,
     },
   });

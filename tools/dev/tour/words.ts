@@ -57,6 +57,7 @@ export function closingWords(facts: DemoFacts, { folder, eventsSecret }: RunDeta
   });
   return [
     `API             ${facts.api_url}/v1`,
+    `reference       ${facts.api_url}/docs`,
     `internal        ${facts.internal_url}/internal/v1   (metrics: ${facts.internal_url}/metrics)`,
     `worker          ${facts.worker_url}/readyz   (metrics: ${facts.worker_url}/metrics)`,
     `demo receiver   ${facts.receiver_url}`,

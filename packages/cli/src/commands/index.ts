@@ -1,9 +1,34 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
+import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addDeliveryCommands } from './deliveries.ts';
+import { addEventCommands } from './events.ts';
+import { addKeyCommands } from './keys.ts';
+import { addListenCommand } from './listen.ts';
+import { addLoginCommands } from './login.ts';
+import { addMeCommand } from './me.ts';
+import { addOrganizationCommands } from './organizations.ts';
+import { addRequestCommand } from './request.ts';
+import { addUsageCommand } from './usage.ts';
+import { addWebhookCommands } from './webhooks.ts';
 
 /** Adds commands to the program. */
 export type CommandModule = (program: Command, open: (options: GlobalOptions) => Context) => void;
 
-export const commandModules: readonly CommandModule[] = [addCompletionCommand];
+/** In the order of the help. */
+export const commandModules: readonly CommandModule[] = [
+  addLoginCommands,
+  addMeCommand,
+  addListenCommand,
+  addEventCommands,
+  addWebhookCommands,
+  addDeliveryCommands,
+  addUsageCommand,
+  addRequestCommand,
+  addOrganizationCommands,
+  addKeyCommands,
+  addAuditCommand,
+  addCompletionCommand,
+];

@@ -82,7 +82,7 @@ function zsh(tree: readonly CommandNode[]): string {
 _enterprise_api() {
   local -a entries flags
   local previous="\${words[CURRENT - 1]}"
-${findPath(tree, `"\${words[@]:1:CURRENT-2}"`)}
+${findPath(tree, `"\${(@)words[2,CURRENT-1]}"`)}
   case "$command:$previous" in
 ${choices.join('\n')}
   esac

@@ -56,7 +56,7 @@ export async function textOf(value: string, io: Io): Promise<string> {
 }
 
 /** @throws {Failure} that names the file and why it cannot be read */
-export function readFile(path: string): string {
+function readFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

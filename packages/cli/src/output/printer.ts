@@ -23,7 +23,7 @@ export interface Printer {
   /** Lines for people, as they are: callers make data safe with `oneLine`. With --json they are left out. */
   text(...lines: string[]): void;
   /** Text as it is, in both forms, for what is neither an object nor a table. */
-  raw(text: string): void;
+  raw(text: string | Uint8Array): void;
   /** A table within a larger text. */
   section<Row>(title: string, rows: readonly Row[], columns: readonly Column<Row>[]): void;
   /** A remark, to standard error, in both forms. */

@@ -17,6 +17,12 @@ const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
  * breaker is open; `schedule`, its due time; `capacity`, it is due and no worker has leased it yet.
  */
 export const waitingReasons = ['lease', 'circuit_open', 'schedule', 'capacity'] as const;
+const waitingReasonSchema = z.enum(waitingReasons).meta({
+  id: 'WaitingReason',
+  description:
+    'What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).',
+  examples: ['schedule'],
+});
 export type WaitingFor = (typeof waitingReasons)[number];
 
 /** Why an attempt did not succeed, as receivers' owners see it. */
@@ -67,12 +73,7 @@ const deliveryFields = z.strictObject({
   attempt_count: z.number().int(),
   max_attempts: z.number().int(),
   next_attempt_at: timestampSchema.nullable().describe('When the next attempt is due; null when there will be none.'),
-  waiting_for: z
-    .enum(waitingReasons)
-    .nullable()
-    .describe(
-      'What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).',
-    ),
+  waiting_for: waitingReasonSchema.nullable().describe('What it waits for; null unless it is pending.'),
   last_status_code: z.number().int().nullable(),
   last_error: attemptErrorSchema.nullable(),
   last_duration_ms: z.number().int().nullable(),

@@ -69,7 +69,8 @@ export const subscribableEventTypeNames = eventTypeNames.filter((name) => eventT
 
 /** Any event type, for filters of the history. */
 export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType[]]).meta({
-  id: 'EventType',
+  // Not `EventType`: generated Go has that as the name of a value already.
+  id: 'EventTypeName',
   description: 'The type of an event. `webhook.test` is sent by the test endpoint alone.',
   examples: ['consultation.completed'],
 });

@@ -34,13 +34,16 @@ export const periodShape = {
   until: instantSchema.optional().describe('Only what was created before this time.'),
 };
 
+/** What `until` must be. A default that is known only at the time of the request is checked there, with the same text. */
+export const laterThanSince = 'must be later than since';
+
 /** Refuses a period that contains nothing: `since` is inclusive and `until` exclusive. */
 export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefined; until?: Date | undefined }>>(
   schema: Schema,
 ): Schema {
   return schema.refine(({ since, until }) => since === undefined || until === undefined || since < until, {
     path: ['until'],
-    error: 'must be later than since',
+    error: laterThanSince,
   });
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { usageAreaNames } from './areas.ts';
 import { planSchema, rateLimitSchema } from './plans.ts';
-import { exampleId, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+import { exampleId, forwardPeriod, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const usageGranularities = ['hour', 'day', 'month'] as const;
 export type UsageGranularity = (typeof usageGranularities)[number];
@@ -17,12 +17,17 @@ export const maxUsageEntries = 10_000;
 
 const wholeHourSchema = instantSchema.refine((date) => date.getTime() % 3_600_000 === 0, 'must be a whole hour in UTC');
 
-export const usageQuerySchema = z.strictObject({
-  since: wholeHourSchema.optional().describe('A whole hour in UTC; the beginning of this month by default.'),
-  until: wholeHourSchema.optional().describe('A whole hour in UTC; the end of this month by default.'),
-  granularity: z.enum(usageGranularities).default('day').describe('At most 1,000 hours, days or months in one answer.'),
-  group_by: z.enum(usageGroups).optional().describe('What the usage of each hour, day or month is divided by.'),
-});
+export const usageQuerySchema = forwardPeriod(
+  z.strictObject({
+    since: wholeHourSchema.optional().describe('A whole hour in UTC; the beginning of this month by default.'),
+    until: wholeHourSchema.optional().describe('A whole hour in UTC; the end of this month by default.'),
+    granularity: z
+      .enum(usageGranularities)
+      .default('day')
+      .describe('At most 1,000 hours, days or months in one answer.'),
+    group_by: z.enum(usageGroups).optional().describe('What the usage of each hour, day or month is divided by.'),
+  }),
+);
 export type UsageQuery = z.infer<typeof usageQuerySchema>;
 
 const countSchema = z.number().int().nonnegative();

@@ -7,6 +7,11 @@ export const maxWebhooksPerOrganization = 100;
 
 /** Why a webhook is disabled: by its owner, as failing (`failingPolicy`), or because its endpoint answered 410. */
 export const disabledReasons = ['manual', 'failing', 'gone'] as const;
+const disabledReasonSchema = z.enum(disabledReasons).meta({
+  id: 'DisabledReason',
+  description: 'Why a webhook is disabled: by its owner, as failing, or because its endpoint answered 410 (`gone`).',
+  examples: ['manual'],
+});
 export type DisabledReason = (typeof disabledReasons)[number];
 
 const eventsSchema = z
@@ -74,10 +79,7 @@ const webhookFields = z.strictObject({
   events: z.array(z.string()),
   description: z.string().nullable(),
   enabled: z.boolean(),
-  disabled_reason: z
-    .enum(disabledReasons)
-    .nullable()
-    .describe('Why it is disabled: by its owner, as failing, or because its endpoint answered 410 (`gone`).'),
+  disabled_reason: disabledReasonSchema.nullable(),
   failing_since: timestampSchema
     .nullable()
     .describe('Since when no delivery has succeeded; null when the last one did.'),

@@ -1,17 +1,18 @@
 import { spawnSync } from 'node:child_process';
+import { isAbsolute } from 'node:path';
 import { findProgram } from './find-program.ts';
 
 /** Programs of other languages that some tests use. Nothing of the product needs them. */
 const toolchains = {
-  curl: { name: 'curl', find: () => working(['curl'], ['--version']) },
+  curl: { name: 'curl', find: () => working('curl', ['--fail-with-body', '--version']) },
   python: { name: 'Python', find: () => python('sqlite3') },
   fastapi: { name: 'Python with FastAPI and uvicorn', find: () => python('fastapi, uvicorn') },
   pythonClients: {
     name: 'Python with requests, httpx and urllib3',
     find: () => python('requests, httpx, urllib3'),
   },
-  go: { name: 'Go', find: () => working(['go'], ['version']) },
-  java: { name: 'Java compiler', find: () => working(['javac'], ['-version']) && working(['java'], ['-version']) },
+  go: { name: 'Go 1.24', find: () => working('go', ['version'], (text) => numberIn(text, /go1\.(\d+)/) >= 24) },
+  java: { name: 'JDK 11', find: () => (isJdk() ? working('java', ['--version']) : undefined) },
 } as const;
 
 export type ToolchainName = keyof typeof toolchains;
@@ -42,17 +43,21 @@ export function requireToolchain(name: ToolchainName): string {
 
 /** The Python at TEST_PYTHON, else on the PATH, when it has these modules. */
 function python(modules: string): string | undefined {
-  const given = process.env.TEST_PYTHON;
   const hasModules = ['-c', `import sys, ${modules}; sys.exit(sys.version_info < (3, 10))`];
-  return given ? ifWorks(given, hasModules) : working(['python3', 'python'], hasModules);
+  return working(process.env.TEST_PYTHON || 'python3', hasModules);
 }
 
-function working(names: readonly string[], args: readonly string[]): string | undefined {
-  const program = findProgram(names, process.env.PATH);
-  return program && ifWorks(program, args);
+function isJdk(): boolean {
+  return working('javac', ['--version'], (text) => numberIn(text, /javac (\d+)/) >= 11) !== undefined;
 }
 
-/** Some systems have programs that only tell how to install the real one. */
-function ifWorks(program: string, args: readonly string[]): string | undefined {
-  return spawnSync(program, args, { stdio: 'ignore', timeout: 60_000 }).status === 0 ? program : undefined;
+/** The path of a program that runs with these arguments. Some systems have one that only tells how to install it. */
+function working(name: string, args: readonly string[], isRight: (output: string) => boolean = () => true) {
+  const program = isAbsolute(name) ? name : findProgram([name], process.env.PATH);
+  const answer = program && spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 });
+  return answer && answer.status === 0 && isRight(answer.stdout) ? program : undefined;
+}
+
+function numberIn(output: string, pattern: RegExp): number {
+  return Number(pattern.exec(output)?.[1] ?? 0);
 }

@@ -21,10 +21,9 @@ export function createDeliveryService({ db, cursors }: { db: Database; cursors: 
     get: async (organizationId: Uuid, id: Uuid): Promise<DeliveryDetail | Problem> => {
       const row = await findDelivery(db, organizationId, id);
       if (row === undefined) return problem('not_found');
-      const [attempts, body] = await Promise.all([
-        listAttempts(db, { id, webhookId: row.webhook_id }),
-        findEventBody(db, organizationId, row.event_id),
-      ]);
+      // One after the other: a request uses one connection at a time, which is what its organization's share counts.
+      const attempts = await listAttempts(db, { id, webhookId: row.webhook_id });
+      const body = await findEventBody(db, organizationId, row.event_id);
       return presentDetail(row, attempts, body ?? null);
     },
   };

@@ -45,6 +45,7 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
       summary: 'The event types that webhooks can subscribe to, with a schema and an example of their bodies',
       errors: [],
       scope: 'webhooks:read',
+      withoutDatabase: true,
       query: pageQuerySchema,
       status: 200,
       response: listSchema(eventTypeEntrySchema),

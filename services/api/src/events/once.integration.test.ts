@@ -1,5 +1,6 @@
 import type { EmittedEvent } from '@enterprise-api/shared/contracts';
 import { fromPublicId, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { readMetric } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -27,11 +28,7 @@ async function traces(): Promise<number[]> {
   return [events.length, waiting.length];
 }
 
-async function countOf(metric: string): Promise<number> {
-  const { text } = await api.internal('get', '/metrics').expect(200);
-  const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`));
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
+const countOf = (metric: string) => readMetric(api.internalUrl, metric);
 
 describe('POST /internal/v1/events with an Idempotency-Key', () => {
   it('202, and the same answer again without a second event', async () => {
@@ -53,10 +50,11 @@ describe('POST /internal/v1/events with an Idempotency-Key', () => {
     expect(await counts()).toEqual([emitted + 1, notified + 1]);
   });
 
+  // More than the pool has connections: a request that needed a second one would wait for the others, and they for it.
   it('202 for a crowd with keys of their own, all of an organization that is not known yet', async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => emit(newUuid(), event())));
+    const answers = await Promise.all(Array.from({ length: 12 }, () => emit(newUuid(), event())));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
-    expect(await traces()).toEqual([40, 40]);
+    expect(await traces()).toEqual([12, 12]);
   });
 
   it('shares the ids of callers with emissions without a key', async () => {

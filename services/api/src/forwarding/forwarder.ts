@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
+import { createKeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { invalidHeader, type Problem, problem } from '../core/problem.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
 import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';
 import { identityHeaders } from '../identity/identity-headers.ts';
 import type { TokenSubject } from '../identity/identity-tokens.ts';
-import { createConcurrencyLimit } from './concurrency.ts';
 import { type ConnectionPool, createConnectionPool, createUpstreamTrust } from './connection-pool.ts';
 import { Exchange, type Outcome, type TimeLimits } from './exchange.ts';
 import { headersToPass } from './request-headers.ts';
@@ -68,7 +68,7 @@ interface Target {
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const targets = createTargets(options);
-  const { enter, leave } = createConcurrencyLimit(options.limits.concurrency);
+  const { tryAcquire, release } = createKeyedSemaphore(options.limits.concurrency);
   const underWay = new Set<Exchange>();
   return {
     areas: new Set(targets.keys()),
@@ -78,7 +78,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       const refused = refuseHead(request, options.limits.maxBodyBytes);
       if (refused !== null) return refused;
       const permit = `${call.area} ${call.key.organization.id}`;
-      if (!enter(permit)) {
+      if (!tryAcquire(permit)) {
         options.onEnd?.(call.area, 'rate_limited');
         const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
         return problem('rate_limited', { message, retryAfterSeconds: 1 });
@@ -92,7 +92,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         response.once('close', () => underWay.delete(exchange));
         return await run(exchange, call, options);
       } finally {
-        leave(permit);
+        release(permit);
       }
     },
     cutAll: () => {

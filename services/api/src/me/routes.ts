@@ -16,6 +16,7 @@ export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, 
       summary: "Read the key's identity and scopes",
       errors: [],
       scope: 'me:read',
+      withoutDatabase: true,
       status: 200,
       response: meSchema,
       handle: ({ access: { key } }: { access: Principal }) => ({

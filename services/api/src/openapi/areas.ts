@@ -1,6 +1,6 @@
 import { type Area, areaCatalogue, areaNames, type RequiredScope } from '@enterprise-api/shared/contracts';
 import { areaErrorCodes } from './error-codes.ts';
-import { schemeOf } from './operation.ts';
+import { callerOf, schemeOf } from './operation.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
 import type { Tag } from './tags.ts';
 import type { JsonObject, PathItem } from './types.ts';
@@ -30,9 +30,11 @@ function pathsOf(area: Area, errors: AreaErrors): Record<string, PathItem> {
   const { path, below, scopes, exception } = areaCatalogue[area];
   const itemOf = (suffix: string, isBelow: boolean) =>
     Object.fromEntries(
-      Object.entries(scopes).map(([method, scope]) => {
+      Object.entries(scopes).flatMap(([method, scope]) => {
+        // HEAD is what GET is, everywhere; the introduction says so.
+        if (method === 'HEAD') return [];
         const operationId = `${method.toLowerCase()}${pascal(area)}${suffix}`;
-        return [method.toLowerCase(), operationOf({ area, operationId, scope, isBelow, method }, errors)];
+        return [[method.toLowerCase(), operationOf({ area, operationId, scope, isBelow, method }, errors)]];
       }),
     );
   return {
@@ -66,7 +68,11 @@ interface AreaOperation {
   readonly parameters?: JsonObject[];
 }
 
-const anything = { '*/*': {} };
+/** What is passed on has any type. It is called JSON here, because generators of clients refuse the media type of anything. */
+const anything = { 'application/json': { schema: {} } };
+
+const passedOn =
+  'Bodies of any type are passed on as they are, in both directions: their shapes are those of the service. Its own errors pass through too. Where no service is configured for the area, it is 404 `not_found`.';
 
 function operationOf({ area, operationId, scope, method, isBelow, ...more }: AreaOperation, errors: AreaErrors) {
   const parameters = isBelow ? [below] : (more.parameters ?? []);
@@ -76,15 +82,15 @@ function operationOf({ area, operationId, scope, method, isBelow, ...more }: Are
     operationId,
     tags: [tags[area]],
     summary: `Forward ${method} to the service that owns ${area}`,
-    description:
-      'Bodies are passed on as they are, in both directions: their shapes are those of the service. Its own errors pass through too. Where no service is configured for the area, it is 404 `not_found`.',
-    security: [{ [schemeOf('public')]: [scope] }],
+    description: `${passedOn}\n\n${callerOf({ caller: 'authenticated', scope })}`,
+    security: [{ [schemeOf('public')]: [] }],
+    'x-required-scope': scope,
     ...(parameters.length > 0 && { parameters }),
     ...(['POST', 'PUT', 'PATCH'].includes(method) && { requestBody: { content: anything } }),
     responses: {
-      default: {
+      '2XX': {
         description: 'The answer of the service.',
-        headers: headersOf({ ...facts, status: 'default' }),
+        headers: headersOf({ ...facts, status: 200 }),
         content: anything,
       },
       ...ours.of(areaErrorCodes, facts),

@@ -21,8 +21,9 @@ export function operationOf<Access>(route: Route<Access>, parts: OperationParts)
     operationId,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
-    security: caller === 'anyone' ? [] : [{ [schemeOf(listener)]: scope === null ? [] : [scope] }],
+    description: [description, callerOf({ caller, scope })].filter((text) => text !== undefined).join('\n\n'),
+    security: caller === 'anyone' ? [] : [{ [schemeOf(listener)]: [] }],
+    ...(scope !== null && { 'x-required-scope': scope }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {
@@ -32,6 +33,13 @@ export function operationOf<Access>(route: Route<Access>, parts: OperationParts)
     }),
     responses: { ...successOf(route, parts), ...errorsOf(route, parts) },
   };
+}
+
+/** Who may call, as a sentence. A scope is named here and in `x-required-scope`: linters want the scopes of OAuth only in `security`. */
+export function callerOf({ caller, scope }: Pick<Route<never>, 'caller' | 'scope'>): string {
+  if (caller === 'anyone') return 'Needs no key.';
+  if (caller === 'producer') return 'Needs INTERNAL_API_SECRET or INTERNAL_EVENTS_SECRET.';
+  return scope === null ? 'Needs INTERNAL_API_SECRET.' : `Scope: \`${scope}\`.`;
 }
 
 /** The name of the security scheme of a listener. */

@@ -85,7 +85,6 @@ function joinNull(schema: JsonObject): JsonObject {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
   const [first, second] = anyOf as [JsonObject, JsonObject];
-  if (second.type !== 'null' || typeof first.type !== 'string') return schema;
-  const values = Array.isArray(first.enum) ? { enum: [...first.enum, null] } : {};
-  return { ...first, ...values, ...rest, type: [first.type, 'null'] };
+  if (second.type !== 'null' || typeof first.type !== 'string' || first.enum !== undefined) return schema;
+  return { ...first, ...rest, type: [first.type, 'null'] };
 }

@@ -10,21 +10,22 @@ export const documentPaths: Readonly<Record<Listener, string>> = {
 
 /** What the listeners serve beside their routes: probes, metrics, forward authentication, and the document itself. */
 export function servicePaths(listener: Listener, errors: ErrorResponses): Record<string, PathItem> {
-  const common = { [documentPaths[listener]]: { get: documentOperation(listener) } };
+  const common = { [documentPaths[listener]]: { get: documentOperation(listener, errors) } };
   return listener === 'public'
     ? {
         ...common,
-        '/healthz': { get: healthOperation(listener) },
+        '/healthz': { get: healthOperation(listener, errors) },
         '/readyz': { get: readyOperation(listener, errors) },
       }
-    : { ...common, '/metrics': { get: metricsOperation }, '/internal/v1/authorize': authorizeItem(errors) };
+    : { ...common, '/metrics': { get: metricsOperation(errors) }, '/internal/v1/authorize': authorizeItem(errors) };
 }
 
-function documentOperation(listener: Listener): JsonObject {
+function documentOperation(listener: Listener, errors: ErrorResponses): JsonObject {
   return {
     operationId: 'getOpenApiDocument',
     tags: ['Service'],
     summary: 'Read this document',
+    description: 'It changes only with the version of the service. Needs no key.',
     security: [],
     responses: {
       200: {
@@ -36,17 +37,22 @@ function documentOperation(listener: Listener): JsonObject {
         description: 'There is no newer version.',
         headers: headersOf({ listener, status: 304, isAuthenticated: false, etag: true }),
       },
+      ...errors.of(['malformed_request'], { listener, isAuthenticated: false }),
     },
   };
 }
 
-function healthOperation(listener: Listener): JsonObject {
+function healthOperation(listener: Listener, errors: ErrorResponses): JsonObject {
   return {
     operationId: 'getHealth',
     tags: ['Service'],
     summary: 'Whether the process is alive',
+    description: 'It says nothing of the database. Needs no key.',
     security: [],
-    responses: { 200: statusResponse(listener, 'ok') },
+    responses: {
+      200: statusResponse(listener, 'ok'),
+      ...errors.of(['malformed_request'], { listener, isAuthenticated: false }),
+    },
   };
 }
 
@@ -55,10 +61,11 @@ function readyOperation(listener: Listener, errors: ErrorResponses): JsonObject 
     operationId: 'getReadiness',
     tags: ['Service'],
     summary: 'Whether the process can serve requests',
+    description: 'The database answers, and the process is not stopping. Needs no key.',
     security: [],
     responses: {
       200: statusResponse(listener, 'ready'),
-      ...errors.of(['service_unavailable'], { listener, isAuthenticated: false }),
+      ...errors.of(['malformed_request', 'service_unavailable'], { listener, isAuthenticated: false }),
     },
   };
 }
@@ -72,19 +79,24 @@ function statusResponse(listener: Listener, status: string): JsonObject {
   };
 }
 
-const metricsOperation: JsonObject = {
-  operationId: 'getMetrics',
-  tags: ['Service'],
-  summary: 'Metrics for Prometheus',
-  security: [],
-  responses: {
-    200: {
-      description: "Prometheus' text format.",
-      headers: headersOf({ listener: 'internal', status: 200, isAuthenticated: false }),
-      content: { 'text/plain': { schema: { type: 'string' } } },
+function metricsOperation(errors: ErrorResponses): JsonObject {
+  const facts = { listener: 'internal', isAuthenticated: false } as const;
+  return {
+    operationId: 'getMetrics',
+    tags: ['Service'],
+    summary: 'Metrics for Prometheus',
+    description: 'Of this process. Needs no secret.',
+    security: [],
+    responses: {
+      200: {
+        description: "Prometheus' text format.",
+        headers: headersOf({ ...facts, status: 200 }),
+        content: { 'text/plain': { schema: { type: 'string' } } },
+      },
+      ...errors.of(['malformed_request'], facts),
     },
-  },
-};
+  };
+}
 
 const authorizeMethods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 

@@ -7,11 +7,13 @@ import {
   exampleId,
 } from '@enterprise-api/shared/contracts';
 import { version } from '@enterprise-api/shared/runtime';
+import { z } from 'zod';
 import type { Schemas } from './schemas.ts';
 import type { JsonObject, PathItem } from './types.ts';
 
 /** The requests that webhooks get: one entry for each type of event. */
 export function webhookEntries(schemas: Schemas): Record<string, PathItem> {
+  schemas.of(anyBody, 'output');
   return Object.fromEntries(eventTypeNames.map((type) => [type, { post: deliveryOf(type, schemas) }]));
 }
 
@@ -20,13 +22,18 @@ function eventSchemaName(type: EventType): string {
   return `${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
 }
 
+const bodyOf = Object.fromEntries(
+  eventTypeNames.map((type) => {
+    const { description } = eventTypes[type];
+    const named = { id: eventSchemaName(type), description, examples: [eventBodyExample(type)] };
+    return [type, eventBodySchema(type).meta(named)] as const;
+  }),
+) as Record<EventType, ReturnType<typeof eventBodySchema>>;
+
+const anyBody = z.union(Object.values(bodyOf)).meta({ id: 'EventBody', description: 'The body of a delivery.' });
+
 function deliveryOf(type: EventType, schemas: Schemas): JsonObject {
   const { description } = eventTypes[type];
-  const body = eventBodySchema(type).meta({
-    id: eventSchemaName(type),
-    description,
-    examples: [eventBodyExample(type)],
-  });
   return {
     operationId: `receive${eventSchemaName(type).replace(/Event$/, '')}`,
     tags: ['Deliveries'],
@@ -36,7 +43,7 @@ function deliveryOf(type: EventType, schemas: Schemas): JsonObject {
     parameters: headers(type),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: schemas.of(body, 'output'), example: eventBodyExample(type) } },
+      content: { 'application/json': { schema: schemas.of(bodyOf[type], 'output'), example: eventBodyExample(type) } },
     },
     responses: {
       '2XX': { description: 'Delivered. The body of the answer is kept as far as 4 KiB, and has no effect.' },

@@ -38,6 +38,7 @@ ${page.main}
  */
 function navigationOf(groups: readonly NavigationGroup[], current: string): Html {
   return html`<nav id="navigation" popover aria-label="Reference">
+<p class="close"><button type="button" popovertarget="navigation" popovertargetaction="hide">Close</button></p>
 <p class="filter" hidden><label for="filter">Find</label> <input id="filter" type="search" autocomplete="off"></p>
 ${groups.map(
   ({ title, links }) => html`<section>
@@ -48,9 +49,9 @@ ${groups.map(
 </nav>`;
 }
 
-function item({ href, label, method }: NavigationLink, current: string): Html {
+function item({ href, label, method, words }: NavigationLink, current: string): Html {
   const isCurrent = href === current;
-  return html`<li><a href="${href}"${isCurrent && html` aria-current="page"`}>${
+  return html`<li${words !== undefined && html` data-words="${words}"`}><a href="${href}"${isCurrent && html` aria-current="page"`}>${
     method !== undefined && html`${methodBadge(method)} `
   }${label}</a></li>
 `;

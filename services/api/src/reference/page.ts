@@ -21,4 +21,6 @@ export interface NavigationLink {
   readonly label: string;
   /** The method of an operation, in front of its label. */
   readonly method?: string;
+  /** What the filter finds it by, beside its label. */
+  readonly words?: string;
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { JsonObject } from '../openapi/types.ts';
 import { layout } from './layout.ts';
 import type { OpenApiDocument } from './open-api.ts';
 import type { NavigationGroup, Page } from './page.ts';
@@ -17,8 +18,13 @@ export interface ReferenceFile {
   readonly etag: string;
 }
 
-/** Renders every page, and reads the files that they load. The keys are paths: `/docs`, `/docs/areas`, … */
-export function createReference(document: OpenApiDocument): ReadonlyMap<string, ReferenceFile> {
+/**
+ * Renders every page, and reads the files that they load. The keys are paths: `/docs`, `/docs/areas`, …
+ *
+ * @param source the OpenAPI document of the public listener
+ */
+export function createReference(source: JsonObject): ReadonlyMap<string, ReferenceFile> {
+  const document = source as unknown as OpenApiDocument;
   const pages: Page[] = [guidePage(), ...eventPages(), areasPage(), operationsPage(document), objectsPage(document)];
   const navigation: NavigationGroup[] = [
     guideNavigation(),

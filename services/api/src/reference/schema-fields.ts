@@ -16,19 +16,23 @@ export interface Field {
   readonly schema: JsonSchema;
   readonly required: boolean;
   readonly description?: string | undefined;
-  /** Where a parameter stands: path, query or header. */
+  /** Where a parameter stands: path, query or header. Parameters are optional unless they say otherwise, fields are not. */
   readonly place?: string;
 }
 
 /** A field or a parameter: its name, its type, whether it must be there, what it means. */
 export function fieldEntry({ name, schema, required, description = schema.description, place }: Field): Html {
   const inner = innerObject(schema);
-  return html`<div><dt><code>${name}</code> <span class="type">${place !== undefined && `${place}, `}${typeOf(schema)}</span>${
-    required && html` <span class="required">required</span>`
-  }</dt><dd>${description !== undefined && html`<p>${renderInline(description)}</p>`}${rulesOf(schema)}${
+  return html`<div><dt><code>${name}</code> <span class="type">${place !== undefined && `${place}, `}${typeOf(schema)}</span>${presenceOf(required, place)}</dt><dd>${description !== undefined && html`<p>${renderInline(description)}</p>`}${rulesOf(schema)}${
     inner !== undefined && fieldsOf(inner)
   }</dd></div>
 `;
+}
+
+/** Says only what is not usual. */
+function presenceOf(required: boolean, place: string | undefined): Html | null {
+  if (place === undefined) return required ? null : html`<span class="type">, optional</span>`;
+  return required ? html` <span class="required">required</span>` : null;
 }
 
 /** The type of a value in words, with a link where it is an object of its own. */
@@ -36,14 +40,21 @@ export function typeOf(schema: JsonSchema): Html {
   if (schema.$ref !== undefined) return objectLink(schemaNameOf(schema.$ref));
   if (schema.allOf?.length === 1 && schema.allOf[0] !== undefined) return typeOf(schema.allOf[0]);
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
-  if (schema.enum !== undefined) return html`${hasOneType(schema) ? schema.type : 'one of'}`;
+  if (schema.enum !== undefined) return html`${[...new Set(schema.enum.map(jsonTypeOf))].join(' or ')}`;
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) return html`${joined(alternatives.map(typeOf), ' or ')}`;
-  const { type = 'any' } = schema;
-  if (typeof type !== 'string') return html`${type.join(' or ')}`;
-  if (type === 'array') return html`list of ${schema.items === undefined ? 'anything' : typeOf(schema.items)}`;
-  if (schema.format === 'date-time') return html`time`;
-  return html`${type}`;
+  const { type = 'any', format, items } = schema;
+  if (typeof type !== 'string') return html`${type.map((one) => nameOfType(one, format)).join(' or ')}`;
+  if (type === 'array') return html`list of ${items === undefined ? 'anything' : typeOf(items)}`;
+  return html`${nameOfType(type, format)}`;
+}
+
+function nameOfType(type: string, format: string | undefined): string {
+  return type === 'string' && format === 'date-time' ? 'time' : type;
+}
+
+function jsonTypeOf(value: unknown): string {
+  return value === null ? 'null' : typeof value;
 }
 
 /** Whether a named schema has a name that means something; the generator makes up others, for any JSON. */
@@ -54,10 +65,6 @@ export function isShown(name: string): boolean {
 function objectLink(name: string): Html {
   if (!isShown(name)) return html`any JSON`;
   return html`<a href="/docs/objects#${name}">${name}</a>`;
-}
-
-function hasOneType({ type }: JsonSchema): boolean {
-  return typeof type === 'string';
 }
 
 /** What a value must be beyond its type: its values, length, range, default. */

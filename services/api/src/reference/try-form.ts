@@ -1,9 +1,18 @@
 import { exampleBody } from './curl.ts';
 import { type Html, html } from './html.ts';
-import { type ListedOperation, type Parameter, scopeOf, textOf } from './open-api.ts';
+import {
+  type JsonSchema,
+  type ListedOperation,
+  type OpenApiDocument,
+  type OrReference,
+  type Parameter,
+  resolved,
+  scopeOf,
+  textOf,
+} from './open-api.ts';
 
 /** A form that carries out an operation. */
-export function tryForm(operation: ListedOperation): Html {
+export function tryForm(document: OpenApiDocument, operation: ListedOperation): Html {
   const { operationId: id, method, path, parameters } = operation;
   const body = exampleBody(operation);
   const text = body === undefined ? '' : JSON.stringify(body, null, 2);
@@ -11,7 +20,7 @@ export function tryForm(operation: ListedOperation): Html {
     id,
     path,
     needsKey: scopeOf(operation) !== undefined,
-    fields: html`${parameters.map((parameter) => parameterField(id, parameter))}${
+    fields: html`${parameters.map((parameter) => parameterField(id, parameter, choicesOf(document, parameter)))}${
       operation.requestBody !== undefined && bodyField(id, text)
     }`,
     button: html`<button type="submit" data-method="${method}">Send ${method}</button>`,
@@ -61,7 +70,7 @@ ${fields}
 const asWritten = html`type="text" autocomplete="off" autocapitalize="off" spellcheck="false"`;
 
 function bodyField(id: string, text: string): Html {
-  const input = html`<textarea id="${id}-body" data-body rows="6" autocomplete="off" spellcheck="false">${text}</textarea>`;
+  const input = html`<textarea id="${id}-body" data-body rows="${Math.min(16, Math.max(4, text.split('\n').length))}" autocomplete="off" spellcheck="false">${text}</textarea>`;
   return field({ id: `${id}-body`, label: 'Body', input });
 }
 
@@ -70,14 +79,24 @@ function keyInput(id: string): Html {
   return html`<input id="${id}" class="key" data-key ${asWritten} required placeholder="nwk_…">`;
 }
 
-function parameterField(operationId: string, { name, in: place, required = false, schema }: Parameter): Html {
+/** The values of a parameter, where there are only some. */
+function choicesOf(document: OpenApiDocument, { schema = {} }: Parameter): readonly unknown[] | undefined {
+  const { type, enum: values, items } = resolved<JsonSchema>(document, schema as OrReference<JsonSchema>);
+  if (type === 'boolean') return [true, false];
+  return values ?? (items && choicesOf(document, { name: '', in: 'query', schema: items }));
+}
+
+function parameterField(
+  operationId: string,
+  { name, in: place, required = false }: Parameter,
+  choices: readonly unknown[] | undefined,
+): Html {
   const id = `${operationId}-${place}-${name}`;
-  const values = schema?.enum ?? schema?.items?.enum;
   const attributes = html`id="${id}" data-in="${place}" data-name="${name}"${required && html` required`}`;
   const input =
-    values === undefined
+    choices === undefined
       ? html`<input ${attributes} ${asWritten}>`
-      : html`<select ${attributes}><option value="">${required ? '' : 'not given'}</option>${values.map(
+      : html`<select ${attributes}><option value="">${required ? '' : 'not given'}</option>${choices.map(
           (value) => html`<option>${textOf(value)}</option>`,
         )}</select>`;
   return field({ id, label: name, input, note: `${place}${required ? ', required' : ''}` });

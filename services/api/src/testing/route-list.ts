@@ -5,7 +5,12 @@ import { testConfig } from './test-api.ts';
 import type { AnyRoute } from './wrongs.ts';
 
 /** A route with what it promises on success. */
-export type ListedRoute = AnyRoute & { readonly status: number; readonly location: unknown };
+export type ListedRoute = AnyRoute & {
+  readonly operationId: string;
+  readonly status: number;
+  readonly location: unknown;
+  readonly etag: boolean;
+};
 
 /** Every route of both listeners, from the tables themselves. Their handlers are never called. */
 export function everyRoute(): ListedRoute[] {

@@ -1,5 +1,6 @@
 import {
   type ApiPlan,
+  laterThanSince,
   maxUsageBuckets,
   maxUsageEntries,
   type Usage,
@@ -30,7 +31,7 @@ export function createUsageService({ db, clock, rateLimits }: UsageServiceOption
       const { granularity, group_by: groupBy } = query;
       const month = monthOf(clock.now());
       const { since = month.since, until = month.until } = query;
-      if (since >= until) return refused('since', 'must be before until');
+      if (since >= until) return refused('until', laterThanSince);
       if (countBuckets(granularity, since, until) > maxUsageBuckets) {
         return refused('granularity', `must divide the period into at most ${maxUsageBuckets} buckets`);
       }

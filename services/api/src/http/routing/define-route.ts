@@ -97,6 +97,11 @@ export interface RouteDefinition<
    * database connections for seconds.
    */
   serializedPerOrganization?: boolean;
+  /**
+   * The handler answers from what the process knows. It is not held back while other requests of its organization use all
+   * the database connections that the organization may use.
+   */
+  withoutDatabase?: boolean;
   /** Status of a success; 204 has no body. */
   status: 200 | 201 | 202 | 204;
   /** The media type of a success that is a stream: its handler returns a `Streamed`. */
@@ -132,6 +137,7 @@ export interface Route<Access> extends RouteDescription {
   readonly ifMatch: boolean;
   readonly etag: boolean;
   readonly serializedPerOrganization: boolean;
+  readonly withoutDatabase: boolean;
   readonly status: 200 | 201 | 202 | 204;
   readonly streams: 'text/event-stream' | undefined;
   readonly response: z.ZodType | undefined;
@@ -169,6 +175,7 @@ export function defineRoute<
     etag: definition.etag ?? false,
     serializedPerOrganization: definition.serializedPerOrganization ?? false,
     streams: definition.streams,
+    withoutDatabase: definition.withoutDatabase ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],
     eventIds: definition.eventIds as Route<Access>['eventIds'],

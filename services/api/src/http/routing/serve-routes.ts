@@ -1,6 +1,7 @@
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { IsWanted, WithDatabaseCheck } from '../../core/database-health.ts';
+import type { WithinDatabaseShare } from '../../core/database-share.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../core/keyed-mutex.ts';
 import { isProblem, type Problem, problem } from '../../core/problem.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
@@ -42,8 +43,16 @@ export interface ServeOptions<Access> {
   /** Honours `Idempotency-Key` on every POST. */
   idempotency?: Idempotency<Access>;
   withDatabaseCheck: WithDatabaseCheck;
+  /** Bounds the database connections of each organization. */
+  share?: DatabaseShare<Access>;
   /** Validates every answer against its schema (in tests) instead of only removing undeclared fields. */
   checkResponses: boolean;
+}
+
+interface DatabaseShare<Access> {
+  /** UUID of the caller's organization. */
+  organizationOf: (access: Access) => string;
+  within: WithinDatabaseShare;
 }
 
 interface Idempotency<Access> {
@@ -126,6 +135,7 @@ async function perform<Access>(call: Call<Access>, input: Input, options: ServeO
       ids === null
         ? problem('not_found')
         : route.handle({ ...input, access, ids, transact, isWanted, requestId, receivedAtMs }),
+    within: withinShareOf(call, options.share),
   };
   const { idempotencyKey } = input;
   const { idempotency, withDatabaseCheck } = options;
@@ -141,16 +151,27 @@ interface Attempt<Access> {
   ids: ReturnType<typeof resolveIds>;
   transactAs: (isWanted: IsWanted) => Transact;
   run: (transact: Transact, isWanted: IsWanted) => unknown;
+  /** Runs work within the caller's share of the database. */
+  within: WithinShare;
+}
+
+type WithinShare = <Result>(isWanted: IsWanted, work: () => Result) => Result | Promise<Awaited<Result> | Problem>;
+
+/** Routes without a caller, and those that need no database, take no part. */
+function withinShareOf<Access>({ route, access }: Call<Access>, share: DatabaseShare<Access> | undefined): WithinShare {
+  if (share === undefined || route.withoutDatabase || route.caller === 'anyone') return (_isWanted, work) => work();
+  const organizationId = share.organizationOf(access);
+  return (isWanted, work) => share.within(organizationId, isWanted, work);
 }
 
 async function runAlways<Access>(
-  { call, transactAs, run }: Attempt<Access>,
+  { call, transactAs, run, within }: Attempt<Access>,
   withDatabaseCheck: WithDatabaseCheck,
 ): Promise<Answer> {
   let stillWanted: IsWanted = () => true;
   const isWanted: IsWanted = (forMs) => stillWanted(forMs);
   const transact: Transact = (work) => transactAs(isWanted)(work);
-  const outcome = run(transact, isWanted);
+  const outcome = within(isWanted, () => run(transact, isWanted));
   // A handler that answers at once needs no database, and no check of it.
   if (!(outcome instanceof Promise)) return call.render(outcome);
   const checked = await withDatabaseCheck((asked) => {
@@ -161,7 +182,7 @@ async function runAlways<Access>(
 }
 
 async function runIdempotently<Access>(
-  { call, ids, transactAs, run }: Attempt<Access>,
+  { call, ids, transactAs, run, within }: Attempt<Access>,
   { json, idempotencyKey: key }: Input & { idempotencyKey: string },
   { ownerOf, runOnce }: Idempotency<Access>,
   withDatabaseCheck: WithDatabaseCheck,
@@ -175,8 +196,8 @@ async function runIdempotently<Access>(
     fingerprint: fingerprint(target.query, json),
     exists: async (trx) => ids !== null && ((await route.exists?.({ access, ids, trx })) ?? true),
   };
-  const found = await withDatabaseCheck((isWanted) =>
-    runOnce(once, transactAs(isWanted), (transact) => run(transact, isWanted), render),
+  const found = await withDatabaseCheck(async (isWanted) =>
+    within(isWanted, () => runOnce(once, transactAs(isWanted), (transact) => run(transact, isWanted), render)),
   );
   return isProblem(found) ? render(found) : found;
 }

@@ -22,10 +22,17 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** `/docs` and below: pages for everyone, without a key. Other paths are left to what follows. */
-export function referenceRoute(files: ReadonlyMap<string, ReferenceFile>): RequestHandler {
+/**
+ * `/docs` and below: pages for everyone, without a key. Other paths are left to what follows.
+ *
+ * @param render makes the pages; called once, by the first request for one of them
+ */
+export function referenceRoute(render: () => ReadonlyMap<string, ReferenceFile>): RequestHandler {
+  let files: ReadonlyMap<string, ReferenceFile> | undefined;
   return (request, response, next) => {
     const context = requestContextOf(response);
+    if (!/^\/docs(?:\/|$)/.test(context.target.path)) return next();
+    files ??= render();
     const file = files.get(context.target.path);
     if (file === undefined) return next();
     context.route = '/docs';

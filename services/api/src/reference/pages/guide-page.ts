@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { type ErrorCode, errorCatalogue } from '@enterprise-api/shared/contracts';
-import { scrolling } from '../code-block.ts';
 import { errorAdvice } from '../error-advice.ts';
 import { type Html, html } from '../html.ts';
 import { headingsOf, renderInline, renderMarkdown } from '../markdown.ts';
@@ -14,7 +13,7 @@ export function guidePage(): Page {
     path: '/docs',
     title: 'Guide',
     description: 'How to call the Enterprise API and how to receive its webhooks.',
-    main: html`${renderMarkdown(text)}${errorTable()}`,
+    main: html`${renderMarkdown(text)}${errorList()}`,
   };
 }
 
@@ -31,15 +30,14 @@ export function errorAnchor(code: string): string {
   return `error-${code}`;
 }
 
-function errorTable(): Html {
-  return scrolling(html`<table class="errors">
-<thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">What it means, and what to do</th></tr></thead>
-<tbody>${Object.keys(errorCatalogue).map((code) => errorRow(code as ErrorCode))}</tbody>
-</table>`);
+function errorList(): Html {
+  return html`<dl class="fields">
+${Object.keys(errorCatalogue).map((code) => errorEntry(code as ErrorCode))}</dl>`;
 }
 
-function errorRow(code: ErrorCode): Html {
+function errorEntry(code: ErrorCode): Html {
   const { status, message } = errorCatalogue[code];
-  return html`<tr id="${errorAnchor(code)}"><td>${status}</td><td><code>${code}</code></td><td>${message} ${renderInline(errorAdvice[code])}</td></tr>
+  return html`<div id="${errorAnchor(code)}"><dt><code>${code}</code> <span class="type">${status}</span></dt>
+<dd><p>${message} ${renderInline(errorAdvice[code])}</p></dd></div>
 `;
 }

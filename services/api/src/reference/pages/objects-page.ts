@@ -11,7 +11,7 @@ export function objectsPage({ components }: OpenApiDocument): Page {
     path: '/docs/objects',
     title: 'Objects',
     description: 'The fields of every object that the API takes or answers.',
-    main: html`<p>The fields of every object that the API takes or answers. A field that may be missing is not marked as required.</p>
+    main: html`<p>The fields of every object that the API takes or answers. Fields that may be missing are marked as optional.</p>
 ${Object.entries(components?.schemas ?? {})
   .filter(([name]) => isShown(name))
   .map(([name, schema]) => objectSection(name, schema))}`,

@@ -2,8 +2,17 @@ import { codeBlock } from '../code-block.ts';
 import { curlLine } from '../curl.ts';
 import { type Html, html } from '../html.ts';
 import { methodBadge } from '../layout.ts';
-import { anchorOf, renderMarkdown } from '../markdown.ts';
-import { isForwarded, type ListedOperation, type OpenApiDocument, operationsOf, scopeOf } from '../open-api.ts';
+import { anchorOf, renderInline, renderMarkdown } from '../markdown.ts';
+import {
+  isForwarded,
+  type JsonSchema,
+  type ListedOperation,
+  type OpenApiDocument,
+  type OrReference,
+  operationsOf,
+  resolved,
+  scopeOf,
+} from '../open-api.ts';
 import type { NavigationGroup, Page } from '../page.ts';
 import { fieldEntry, fieldsOf, typeOf } from '../schema-fields.ts';
 import { tryForm } from '../try-form.ts';
@@ -42,6 +51,7 @@ export function operationsNavigation(document: OpenApiDocument): NavigationGroup
       href: `/docs/operations#${operation.operationId}`,
       label: titleOf(operation),
       method: operation.method,
+      words: `${operation.path} ${operation.summary ?? ''}`,
     })),
   }));
 }
@@ -60,23 +70,26 @@ function descriptionOf({ tags = [] }: OpenApiDocument, tag: string): Html | unde
   return description === undefined ? undefined : renderMarkdown(description);
 }
 
-function titleOf({ summary, operationId }: ListedOperation): string {
-  return summary ?? operationId;
+/** `rotateWebhookSecret` → `Rotate webhook secret` */
+function titleOf({ operationId }: ListedOperation): string {
+  const words = operationId.replace(/(?<=[a-z])[A-Z](?=[a-z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function operationSection(document: OpenApiDocument, operation: ListedOperation): Html {
-  const { operationId: id, method, path, description } = operation;
+  const { operationId: id, method, path, summary, description } = operation;
   const scope = scopeOf(operation);
   return html`<section class="operation">
 <h3 id="${id}"><a href="#${id}">${titleOf(operation)}</a></h3>
 <p class="endpoint">${methodBadge(method)} <code>${path}</code></p>
 <p class="needs">${scope === undefined ? 'Needs no key' : html`Scope ${scopeLink(scope)}`}</p>
+${summary !== undefined && html`<p>${renderInline(summary)}.</p>`}
 ${description !== undefined && renderMarkdown(description)}
 ${parametersOf(operation)}
-${bodyOf(operation)}
+${bodyOf(document, operation)}
 <h4>curl</h4>
 ${codeBlock(curlLine(operation))}
-${tryForm(operation)}
+${tryForm(document, operation)}
 ${answersOf(document, operation)}
 </section>
 `;
@@ -90,10 +103,10 @@ function parametersOf({ parameters }: ListedOperation): Html | null {
   )}</dl>`;
 }
 
-function bodyOf({ requestBody }: ListedOperation): Html | null {
+function bodyOf(document: OpenApiDocument, { requestBody }: ListedOperation): Html | null {
   const [[type, media] = []] = Object.entries(requestBody?.content ?? {});
   if (type === undefined || media === undefined) return null;
-  const { schema = {} } = media;
+  const schema = resolved<JsonSchema>(document, (media.schema ?? {}) as OrReference<JsonSchema>);
   return html`<h4>Body</h4>
 ${requestBody?.required !== true && html`<p>It may be left out.</p>`}
 ${fieldsOf(schema) ?? html`<p>${type}: ${typeOf(schema)}</p>`}`;

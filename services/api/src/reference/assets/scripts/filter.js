@@ -7,7 +7,7 @@ export function enableFilter(page) {
   field.closest('[hidden]').hidden = false;
   field.addEventListener('input', () => {
     const words = field.value.toLowerCase().split(/\s+/);
-    for (const link of links) link.hidden = !words.every((word) => link.textContent.toLowerCase().includes(word));
+    for (const link of links) link.hidden = !words.every((word) => textOf(link).includes(word));
     for (const group of groups) group.hidden = group.querySelector('li:not([hidden])') === null;
   });
   field.addEventListener('keydown', (event) => {
@@ -16,4 +16,8 @@ export function enableFilter(page) {
   navigation.addEventListener('click', (event) => {
     if (event.target.closest('a') !== null && navigation.matches(':popover-open')) navigation.hidePopover();
   });
+}
+
+function textOf(link) {
+  return `${link.textContent} ${link.dataset.words ?? ''}`.toLowerCase();
 }

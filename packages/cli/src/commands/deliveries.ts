@@ -1,0 +1,113 @@
+import { type Command, Option } from 'commander';
+import { openApi } from '../clients.ts';
+import type { Context } from '../context.ts';
+import { instant, listOf } from '../input/values.ts';
+import { manyLines } from '../output/text.ts';
+import {
+  attemptColumns,
+  deliveryColumns,
+  deliveryFields,
+  deliveryLine,
+  headerColumns,
+  headersOf,
+} from '../present/deliveries.ts';
+import { readable } from '../present/format.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { tailDeliveries } from '../tail/tail-deliveries.ts';
+import { action } from './action.ts';
+import type { CommandModule } from './index.ts';
+import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
+
+type Open = (options: GlobalOptions) => Context;
+
+interface FilterOptions {
+  webhook?: string;
+  event?: string;
+  type?: string[];
+  status?: string[];
+  since?: string;
+}
+
+interface ListOptions extends FilterOptions, PagingOptions {
+  until?: string;
+  order: 'asc' | 'desc';
+}
+
+export const addDeliveryCommands: CommandModule = (program, open) => {
+  const deliveries = program.command('deliveries').description('what was sent to the webhooks, and how it went');
+  addList(deliveries, open);
+  addSingle(deliveries, open);
+  withFilters(deliveries.command('tail').description('print deliveries as they are made, and each change of them'))
+    .option('--since <time>', 'from then on instead of from now on', instant())
+    .action(
+      action<FilterOptions>(open, async (context, options) => {
+        const { printer } = context;
+        const api = openApi(context);
+        printer.note('Waiting for deliveries. Ctrl-C ends it.', 'dim');
+        for await (const delivery of tailDeliveries(api, filterOf(options), context)) {
+          printer.record(delivery, () => deliveryLine(delivery, printer.paint));
+        }
+      }),
+    );
+};
+
+function addList(deliveries: Command, open: Open): void {
+  withPaging(withFilters(deliveries.command('list').description('list deliveries, newest first')))
+    .option('--since <time>', 'created from then on: a time, or how long ago, such as 2h', instant())
+    .option('--until <time>', 'created before then', instant())
+    .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))
+    .action(
+      action<ListOptions>(open, async (context, options) => {
+        const { until, order } = options;
+        const query = { ...filterOf(options), ...(until !== undefined && { until }), order, limit: pageSize(options) };
+        const list = openApi(context).deliveries.list(query, { signal: context.io.signal });
+        const columns = deliveryColumns(context.printer.paint);
+        context.printer.list(await collect(context, list, options), columns, 'There is no such delivery.');
+      }),
+    );
+}
+
+function addSingle(deliveries: Command, open: Open): void {
+  deliveries
+    .command('show')
+    .description('show one delivery with its attempts and its request')
+    .argument('<id>', 'dlv_…')
+    .action(
+      action(open, async (context, _options, id) => {
+        const { printer, io } = context;
+        const delivery = await openApi(context).deliveries.get(id, { signal: io.signal });
+        printer.object(delivery, deliveryFields(delivery));
+        printer.section('Attempts', delivery.attempts, attemptColumns(printer.paint));
+        printer.section('Request', headersOf(delivery), headerColumns);
+        printer.text('', manyLines(readable(delivery.request.body ?? 'The body is no longer stored.')));
+      }),
+    );
+  deliveries
+    .command('retry')
+    .description('send one delivery again, now and with a fresh retry schedule')
+    .argument('<id>', 'dlv_…')
+    .action(
+      action(open, async (context, _options, id) => {
+        const delivery = await openApi(context).deliveries.retry(id, { signal: context.io.signal });
+        context.printer.object(delivery, deliveryFields(delivery));
+      }),
+    );
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .option('--webhook <id>', 'of one webhook')
+    .option('--event <id>', 'of one event')
+    .option('--type <types>', 'of these event types; a comma list, or given several times', listOf)
+    .option('--status <statuses>', 'pending, succeeded, failed, canceled; a comma list', listOf);
+}
+
+function filterOf({ webhook, event, type, status, since }: FilterOptions) {
+  return {
+    ...(webhook !== undefined && { webhook_id: webhook }),
+    ...(event !== undefined && { event_id: event }),
+    ...(type !== undefined && { event_type: type }),
+    ...(status !== undefined && { status }),
+    ...(since !== undefined && { since }),
+  };
+}

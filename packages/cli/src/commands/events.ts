@@ -1,0 +1,69 @@
+import { type Command, Option } from 'commander';
+import { openApi } from '../clients.ts';
+import type { Context } from '../context.ts';
+import { instant, listOf } from '../input/values.ts';
+import { manyLines } from '../output/text.ts';
+import { eventColumns, eventFields } from '../present/events.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { action } from './action.ts';
+import { addSendCommand } from './events-send.ts';
+import type { CommandModule } from './index.ts';
+import { followAndListen } from './listen.ts';
+import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
+
+type Open = (options: GlobalOptions) => Context;
+
+export const addEventCommands: CommandModule = (program, open) => {
+  const events = program.command('events').description('what happened in the organization');
+  addReading(events, open);
+  addTail(events, open);
+  addSendCommand(events, open);
+};
+
+interface ListOptions extends PagingOptions {
+  type?: string[];
+  since?: string;
+  until?: string;
+  order: 'asc' | 'desc';
+}
+
+function addReading(events: Command, open: Open): void {
+  withPaging(events.command('list').description('list events, newest first'))
+    .option('--type <types>', 'of these types; a comma list, or given several times', listOf)
+    .option('--since <time>', 'created from then on: a time, or how long ago, such as 2h', instant())
+    .option('--until <time>', 'created before then', instant())
+    .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))
+    .action(
+      action<ListOptions>(open, async (context, options) => {
+        const { type, since, until, order } = options;
+        const filter = { ...(type && { type }), ...(since && { since }), ...(until && { until }) };
+        const query = { ...filter, order, limit: pageSize(options) };
+        const list = openApi(context).events.list(query, { signal: context.io.signal });
+        context.printer.list(await collect(context, list, options), eventColumns, 'There is no such event.');
+      }),
+    );
+  events
+    .command('show')
+    .description('show one event with its data')
+    .argument('<id>', 'evt_…')
+    .action(
+      action(open, async (context, _options, id) => {
+        const event = await openApi(context).events.get(id, { signal: context.io.signal });
+        context.printer.object(event, eventFields(event));
+        context.printer.text('', manyLines(JSON.stringify(event.data, null, 2)));
+      }),
+    );
+}
+
+function addTail(events: Command, open: Open): void {
+  events
+    .command('tail')
+    .description('print events as they come')
+    .option('--type <types>', 'types, such as batch.failed or consultation.*; a comma list (all by default)', listOf)
+    .option('--after <id>', 'begin after this event (evt_…) instead of now')
+    .action(
+      action<{ type?: string[]; after?: string }>(open, async (context, { type = [], after }) => {
+        await followAndListen(context, { events: type, after });
+      }),
+    );
+}

@@ -1,0 +1,124 @@
+import { type Command, Option } from 'commander';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { confirm } from '../input/ask.ts';
+import { instant, listOf } from '../input/values.ts';
+import { internalApiOf } from '../internal/client.ts';
+import type { ApiKey, CreatedApiKey } from '../internal/types.ts';
+import { keyColumns, keyFields } from '../present/internal.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { action } from './action.ts';
+import type { CommandModule } from './index.ts';
+import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
+
+type Open = (options: GlobalOptions) => Context;
+
+const keysOf = (organization: string) => `/internal/v1/organizations/${encodeURIComponent(organization)}/keys`;
+const keyOf = (organization: string, key: string) => `${keysOf(organization)}/${encodeURIComponent(key)}`;
+
+export const addKeyCommands: CommandModule = (program, open) => {
+  const keys = program.command('keys').description('API keys of an organization (internal)');
+  addReading(keys, open);
+  addChanging(keys, open);
+  addRevoking(keys, open);
+};
+
+function addReading(keys: Command, open: Open): void {
+  withPaging(keys.command('list').description('list the keys of an organization, newest first'))
+    .argument('<organization>', 'org_…')
+    .action(
+      action<PagingOptions>(open, async (context, options, organization) => {
+        const list = internalApiOf(context).list<ApiKey>(keysOf(organization), { limit: pageSize(options) });
+        context.printer.list(await collect(context, list, options), keyColumns, 'The organization has no key.');
+      }),
+    );
+  keys
+    .command('show')
+    .description('show one key, without its secret')
+    .argument('<organization>', 'org_…')
+    .argument('<id>', 'key_…')
+    .action(
+      action(open, async (context, _options, organization, id = '') => {
+        const key = await internalApiOf(context).get<ApiKey>(keyOf(organization, id));
+        context.printer.object(key, keyFields(key));
+      }),
+    );
+}
+
+interface KeyOptions {
+  name?: string;
+  scopes?: string[];
+  allow?: string[];
+  allowAll?: boolean;
+  expires?: string;
+  neverExpires?: boolean;
+}
+
+function addChanging(keys: Command, open: Open): void {
+  withFields(keys.command('create').description('make a key; prints it once'))
+    .argument('<organization>', 'org_…')
+    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption('--scopes <scopes>', 'what it may do, such as webhooks:read or *; a comma list', listOf)
+    .action(
+      action<KeyOptions>(open, async (context, options, organization) => {
+        const key = await internalApiOf(context).post<CreatedApiKey>(keysOf(organization), fieldsOf(options));
+        context.printer.object(key, [...keyFields(key), ['key', key.secret]]);
+        context.printer.note('Keep the key now: it cannot be read again.');
+      }),
+    );
+  withFields(keys.command('update').description('change a key, everywhere within a second'))
+    .argument('<organization>', 'org_…')
+    .argument('<id>', 'key_…')
+    .option('--name <name>', 'what it is for')
+    .option('--scopes <scopes>', 'what it may do; a comma list', listOf)
+    .addOption(new Option('--allow-all', 'lift the restriction to addresses').conflicts('allow'))
+    .addOption(new Option('--never-expires', 'lift the expiry').conflicts('expires'))
+    .action(
+      action<KeyOptions>(open, async (context, options, organization, id = '') => {
+        const fields = fieldsOf(options);
+        if (Object.keys(fields).length === 0)
+          throw new Failure('usage', 'Nothing is to be changed.', 'Give --name, --scopes, --allow or --expires.');
+        const key = await internalApiOf(context).patch<ApiKey>(keyOf(organization, id), fields);
+        context.printer.object(key, keyFields(key));
+      }),
+    );
+}
+
+function addRevoking(keys: Command, open: Open): void {
+  keys
+    .command('revoke')
+    .description('refuse a key from now on, everywhere within a second')
+    .argument('<organization>', 'org_…')
+    .argument('<id>', 'key_…')
+    .option('-y, --yes', 'without asking')
+    .option('--actor <name>', 'who asks for it, for the audit log')
+    .action(
+      action<{ yes?: boolean }>(open, async (context, { yes }, organization, id = '') => {
+        const { io, printer } = context;
+        if (!yes && !io.stdin.isTTY) throw new Failure('usage', 'Revoking needs a confirmation.', 'Add --yes.');
+        if (!yes && !(await confirm(io, `Revoke ${id}? It cannot be undone.`)))
+          throw new Failure('usage', 'Nothing was revoked.');
+        await internalApiOf(context).delete(keyOf(organization, id));
+        if (printer.isJson) printer.record({ id, object: 'api_key', deleted: true }, () => '');
+        printer.text(`Revoked ${id}.`);
+      }),
+    );
+}
+
+function withFields(command: Command): Command {
+  return command
+    .option('--allow <addresses>', 'addresses and CIDRs that it may be used from; a comma list', listOf)
+    .option('--expires <time>', 'when it stops working', instant())
+    .option('--actor <name>', 'who asks for it, for the audit log');
+}
+
+function fieldsOf({ name, scopes, allow, allowAll, expires, neverExpires }: KeyOptions): object {
+  return {
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes }),
+    ...(allow !== undefined && { ip_allowlist: allow }),
+    ...(allowAll && { ip_allowlist: null }),
+    ...(expires !== undefined && { expires_at: expires }),
+    ...(neverExpires && { expires_at: null }),
+  };
+}

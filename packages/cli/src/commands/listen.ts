@@ -1,0 +1,55 @@
+import { openApi } from '../clients.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { listOf } from '../input/values.ts';
+import { listen } from '../listen/listen.ts';
+import { oneLine } from '../output/text.ts';
+import { resolveAccess } from '../settings/settings.ts';
+import { followEvents, newestEventId } from '../stream/follow.ts';
+import { action } from './action.ts';
+import type { CommandModule } from './index.ts';
+
+interface ListenOptions {
+  forwardTo: string;
+  events?: string[];
+  after?: string;
+}
+
+export const addListenCommand: CommandModule = (program, open) => {
+  program
+    .command('listen')
+    .description('forward events to a program on this machine, as a webhook would get them; needs no public address')
+    .requiredOption('--forward-to <url>', 'where the program listens, such as http://localhost:4000/hooks')
+    .option(
+      '-e, --events <types>',
+      'types, such as batch.failed or consultation.*; a comma list (all by default)',
+      listOf,
+    )
+    .option('--after <id>', 'begin after this event (evt_…) instead of now')
+    .action(
+      action<ListenOptions>(open, async (context, { forwardTo, events = [], after }) => {
+        const target = parseTarget(forwardTo);
+        context.printer.note(`Forwarding to ${oneLine(target)}. Ctrl-C ends it.`, 'dim');
+        await followAndListen(context, { target, events, after });
+      }),
+    );
+};
+
+/** Follows the stream until the command is interrupted; without a target the events are printed only. */
+export async function followAndListen(
+  context: Context,
+  { target, events, after }: { target?: string; events: readonly string[]; after: string | undefined },
+): Promise<void> {
+  const { io, options, profiles, printer } = context;
+  const access = resolveAccess('api', options, io.env, profiles);
+  const beginning = after ?? (await newestEventId(openApi(context), io.signal));
+  const messages = followEvents({ access, events, after: beginning, signal: io.signal });
+  await listen(messages, { target, printer, signal: io.signal });
+}
+
+function parseTarget(text: string): string {
+  // `localhost:4000` would be read as a URL of the scheme `localhost`.
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
+  if (url !== null && url.username === '' && url.password === '' && url.hash === '') return url.href;
+  throw new Failure('usage', '--forward-to is no URL.', 'It looks like http://localhost:4000/hooks.');
+}

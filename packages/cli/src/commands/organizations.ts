@@ -1,0 +1,106 @@
+import { type Command, Option } from 'commander';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { internalApiOf } from '../internal/client.ts';
+import type { Organization } from '../internal/types.ts';
+import { organizationColumns, organizationFields } from '../present/internal.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { action } from './action.ts';
+import type { CommandModule } from './index.ts';
+import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
+
+type Open = (options: GlobalOptions) => Context;
+
+const path = '/internal/v1/organizations';
+const plans = ['starter', 'pro', 'business', 'enterprise'];
+
+export const addOrganizationCommands: CommandModule = (program, open) => {
+  const organizations = program.command('orgs').description('organizations and their plans (internal)');
+  addReading(organizations, open);
+  addChanging(organizations, open);
+};
+
+interface ListOptions extends PagingOptions {
+  externalId?: string;
+}
+
+function addReading(organizations: Command, open: Open): void {
+  withPaging(organizations.command('list').description('list organizations, newest first'))
+    .option('--external-id <id>', 'the one with this id of yours')
+    .action(
+      action<ListOptions>(open, async (context, options) => {
+        const query = {
+          limit: pageSize(options),
+          ...(options.externalId !== undefined && { external_id: options.externalId }),
+        };
+        const list = internalApiOf(context).list<Organization>(path, query);
+        context.printer.list(
+          await collect(context, list, options),
+          organizationColumns,
+          'There is no such organization.',
+        );
+      }),
+    );
+  organizations
+    .command('show')
+    .description('show one organization')
+    .argument('<id>', 'org_…')
+    .action(
+      action(open, async (context, _options, id) => {
+        const organization = await internalApiOf(context).get<Organization>(`${path}/${encodeURIComponent(id)}`);
+        context.printer.object(organization, organizationFields(organization));
+      }),
+    );
+}
+
+interface ChangeOptions {
+  name?: string;
+  plan?: string;
+  externalId?: string;
+}
+
+function addChanging(organizations: Command, open: Open): void {
+  const planOption = () => new Option('--plan <plan>', 'what it may do').choices(plans);
+  organizations
+    .command('create')
+    .description('make an organization')
+    .argument('<name>', 'its name')
+    .addOption(planOption().makeOptionMandatory())
+    .option('--external-id <id>', 'your own id of it')
+    .option('--actor <name>', 'who asks for it, for the audit log')
+    .action(
+      action<ChangeOptions>(open, async (context, options, name) => {
+        const organization = await internalApiOf(context).post<Organization>(path, fieldsOf({ ...options, name }));
+        context.printer.object(organization, organizationFields(organization));
+      }),
+    );
+  organizations
+    .command('update')
+    .description('change an organization')
+    .argument('<id>', 'org_…')
+    .option('--name <name>', 'its name')
+    .addOption(planOption())
+    .option('--external-id <id>', 'your own id of it; an empty text removes it')
+    .option('--actor <name>', 'who asks for it, for the audit log')
+    .action(
+      action<ChangeOptions>(open, async (context, options, id) => {
+        const fields = fieldsOf(options);
+        if (Object.keys(fields).length === 0) throw nothingToChange;
+        const organization = await internalApiOf(context).patch<Organization>(
+          `${path}/${encodeURIComponent(id)}`,
+          fields,
+        );
+        context.printer.object(organization, organizationFields(organization));
+      }),
+    );
+}
+
+const nothingToChange = new Failure('usage', 'Nothing is to be changed.', 'Give --name, --plan or --external-id.');
+
+function fieldsOf({ name, plan, externalId }: ChangeOptions): object {
+  return {
+    ...(name !== undefined && { name }),
+    ...(plan !== undefined && { plan }),
+    ...(externalId !== undefined && { external_id: externalId === '' ? null : externalId }),
+  };
+}

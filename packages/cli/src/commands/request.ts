@@ -1,0 +1,89 @@
+import { ApiError, type ApiResponse } from '@enterprise-api/sdk';
+import { openApi } from '../clients.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { durationMs, each, textOf } from '../input/values.ts';
+import { manyLines, oneLine } from '../output/text.ts';
+import { readable } from '../present/format.ts';
+import { action } from './action.ts';
+import type { CommandModule } from './index.ts';
+
+interface RequestOptions {
+  data?: string;
+  header?: string[];
+  include?: boolean;
+  repeat?: boolean;
+  idempotencyKey?: string;
+  timeout?: number;
+}
+
+export const addRequestCommand: CommandModule = (program, open) => {
+  program
+    .command('request')
+    .description('send any request with the key, such as one to an area of another service; prints the answer')
+    .argument('<method>', 'GET, POST, PUT, PATCH, DELETE or HEAD')
+    .argument('<path>', 'such as /v1/consultations?limit=5')
+    .option('-d, --data <text>', 'the body: text, @file, or - for standard input')
+    .option('-H, --header <name: value>', 'a header; may be given several times', each)
+    .option('-i, --include', 'print the status and the headers of the answer too')
+    .option('--idempotency-key <key>', 'send this Idempotency-Key')
+    .option('--repeat', 'the service honours Idempotency-Key: send one, and try again when the answer is lost')
+    .option('--timeout <duration>', 'how long the answer may take (30s)', durationMs)
+    .action(action<RequestOptions>(open, sendRequest));
+};
+
+async function sendRequest(context: Context, options: RequestOptions, method: string, path = ''): Promise<void> {
+  const api = openApi(context);
+  const { data, include, repeat, idempotencyKey, timeout } = options;
+  const rawBody = data === undefined ? undefined : await textOf(data, context.io);
+  const headers = {
+    ...(rawBody !== undefined && { 'content-type': 'application/json' }),
+    ...headersOf(options.header),
+  };
+  try {
+    const answer = await api.request(method.toUpperCase(), path, {
+      headers,
+      rawBody,
+      idempotencyKey,
+      ownerHonoursIdempotencyKey: repeat,
+      timeoutMs: timeout,
+      signal: context.io.signal,
+    });
+    printAnswer(context, answer, include);
+  } catch (error) {
+    // The answer is what was asked for, whatever its status; the exit code and the message tell that it is a refusal.
+    if (error instanceof ApiError) {
+      const { status, headers, body } = error;
+      printAnswer(context, { status, headers, rawBody: Buffer.from(textOfBody(body)) }, include);
+    }
+    throw error;
+  }
+}
+
+function printAnswer(
+  { printer }: Context,
+  { status, headers, rawBody }: Pick<ApiResponse<unknown>, 'status' | 'headers' | 'rawBody'>,
+  include = false,
+): void {
+  if (include) {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    printer.raw(`${[`HTTP ${status}`, ...lines].map(oneLine).join('\n')}\n\n`);
+  }
+  if (rawBody.length === 0) return;
+  if (!printer.isTerminal) return printer.raw(rawBody);
+  const text = manyLines(readable(Buffer.from(rawBody).toString('utf8')));
+  printer.raw(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+const textOfBody = (body: unknown) =>
+  body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+
+function headersOf(given: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(
+    given.map((header) => {
+      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(header) ?? [];
+      if (name !== undefined && value !== undefined) return [name.toLowerCase(), value.trim()];
+      throw new Failure('usage', `"${header}" is no header.`, "It looks like 'Accept: text/csv'.");
+    }),
+  );
+}

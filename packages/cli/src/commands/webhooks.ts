@@ -1,0 +1,221 @@
+import { type Command, Option } from 'commander';
+import { openApi } from '../clients.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { confirm } from '../input/ask.ts';
+import { durationMs, instant, listOf } from '../input/values.ts';
+import { deliveryFields } from '../present/deliveries.ts';
+import { count } from '../present/format.ts';
+import { eventTypeColumns, webhookColumns, webhookFields } from '../present/webhooks.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { action } from './action.ts';
+import type { CommandModule } from './index.ts';
+import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
+
+type Open = (options: GlobalOptions) => Context;
+
+export const addWebhookCommands: CommandModule = (program, open) => {
+  const webhooks = program.command('webhooks').description('the URLs that events are delivered to');
+  addReading(webhooks, open);
+  addChanging(webhooks, open);
+  addSending(webhooks, open);
+};
+
+interface ListOptions extends PagingOptions {
+  enabled?: boolean;
+  disabled?: boolean;
+}
+
+function addReading(webhooks: Command, open: Open): void {
+  withPaging(webhooks.command('list').description('list the webhooks, newest first'))
+    .option('--enabled', 'only those that are enabled')
+    .addOption(new Option('--disabled', 'only those that are disabled').conflicts('enabled'))
+    .action(
+      action<ListOptions>(open, async (context, options) => {
+        const filter = options.enabled ? { enabled: true } : options.disabled ? { enabled: false } : {};
+        const { signal } = context.io;
+        const list = openApi(context).webhooks.list({ ...filter, limit: pageSize(options) }, { signal });
+        const columns = webhookColumns(context.printer.paint);
+        context.printer.list(
+          await collect(context, list, options),
+          columns,
+          'There is no webhook: enterprise-api webhooks create <url>',
+        );
+      }),
+    );
+  webhooks
+    .command('show')
+    .description('show one webhook')
+    .argument('<id>', 'whk_…')
+    .action(
+      action(open, async (context, _options, id) => {
+        const webhook = await openApi(context).webhooks.get(id, { signal: context.io.signal });
+        context.printer.object(webhook, webhookFields(webhook));
+      }),
+    );
+  webhooks
+    .command('event-types')
+    .description('list the event types that a webhook can subscribe to')
+    .action(
+      action(open, async (context) => {
+        const list = openApi(context).webhooks.listEventTypes({ signal: context.io.signal });
+        context.printer.list(
+          await collect(context, list, { limit: 100, all: true }),
+          eventTypeColumns,
+          'There is no event type.',
+        );
+      }),
+    );
+}
+
+interface CreateOptions {
+  events: string[];
+  description?: string;
+  disabled?: boolean;
+}
+
+interface UpdateOptions {
+  url?: string;
+  events?: string[];
+  description?: string;
+  enable?: boolean;
+  disable?: boolean;
+}
+
+const eventsHelp =
+  'types to subscribe to, such as batch.failed, consultation.* or *; a comma list, or given several times';
+
+function addChanging(webhooks: Command, open: Open): void {
+  webhooks
+    .command('create')
+    .description('register a URL; prints the secret that signs deliveries, which cannot be read again')
+    .argument('<url>', 'an https URL')
+    .requiredOption('-e, --events <types>', eventsHelp, listOf)
+    .option('--description <text>', 'what it is for')
+    .option('--disabled', 'without deliveries until it is enabled')
+    .action(
+      action<CreateOptions>(open, async (context, { events, description, disabled }, url) => {
+        const fields = {
+          url,
+          events,
+          ...(description !== undefined && { description }),
+          ...(disabled && { enabled: false }),
+        };
+        const webhook = await openApi(context).webhooks.create(fields, { signal: context.io.signal });
+        context.printer.object(webhook, [...webhookFields(webhook), ['secret', webhook.secret]]);
+        keepSecret(context);
+      }),
+    );
+  webhooks
+    .command('update')
+    .description('change a webhook')
+    .argument('<id>', 'whk_…')
+    .option('--url <url>', 'a new https URL')
+    .option('-e, --events <types>', eventsHelp, listOf)
+    .option('--description <text>', 'what it is for; an empty text removes it')
+    .option('--enable', 'deliver again')
+    .addOption(new Option('--disable', 'stop delivering, and cancel what is pending').conflicts('enable'))
+    .action(
+      action<UpdateOptions>(open, async (context, options, id) => {
+        const webhook = await openApi(context).webhooks.update(id, changesOf(options), { signal: context.io.signal });
+        context.printer.object(webhook, webhookFields(webhook));
+      }),
+    );
+  webhooks
+    .command('delete')
+    .description('delete a webhook and cancel its pending deliveries')
+    .argument('<id>', 'whk_…')
+    .option('-y, --yes', 'without asking')
+    .action(
+      action<{ yes?: boolean }>(open, async (context, { yes }, id) => {
+        const { io, printer } = context;
+        const api = openApi(context);
+        if (!yes) await askBeforeDeleting(context, (await api.webhooks.get(id, { signal: io.signal })).url);
+        await api.webhooks.delete(id, { signal: io.signal });
+        if (printer.isJson) printer.record({ id, object: 'webhook', deleted: true }, () => '');
+        printer.text(`Deleted ${id}. Its deliveries stay readable.`);
+      }),
+    );
+}
+
+function changesOf({ url, events, description, enable, disable }: UpdateOptions) {
+  const changes = {
+    ...(url !== undefined && { url }),
+    ...(events !== undefined && { events }),
+    ...(description !== undefined && { description: description === '' ? null : description }),
+    ...((enable || disable) && { enabled: enable === true }),
+  };
+  if (Object.keys(changes).length > 0) return changes;
+  throw new Failure(
+    'usage',
+    'Nothing is to be changed.',
+    'Give --url, --events, --description, --enable or --disable.',
+  );
+}
+
+async function askBeforeDeleting({ io }: Context, url: string): Promise<void> {
+  if (!io.stdin.isTTY) throw new Failure('usage', 'Deleting needs a confirmation.', 'Add --yes.');
+  if (!(await confirm(io, `Delete the webhook of ${url}?`))) throw new Failure('usage', 'Nothing was deleted.');
+}
+
+interface RotateOptions {
+  overlap?: number;
+  force?: boolean;
+}
+
+interface ReplayOptions {
+  since: string;
+  until?: string;
+  status?: ('failed' | 'canceled' | 'succeeded')[];
+}
+
+function addSending(webhooks: Command, open: Open): void {
+  webhooks
+    .command('rotate-secret')
+    .description('make a new secret; both are in use for a while')
+    .argument('<id>', 'whk_…')
+    .option('--overlap <duration>', 'how long both are in use, such as 0s, 24h or 7d (24h by default)', durationMs)
+    .option('--force', 'also while the overlap of the last rotation lasts')
+    .action(
+      action<RotateOptions>(open, async (context, { overlap, force }, id) => {
+        const body = {
+          ...(overlap !== undefined && { overlap_seconds: Math.round(overlap / 1_000) }),
+          ...(force && { force }),
+        };
+        const webhook = await openApi(context).webhooks.rotateSecret(id, body, { signal: context.io.signal });
+        context.printer.object(webhook, [...webhookFields(webhook), ['secret', webhook.secret]]);
+        keepSecret(context);
+      }),
+    );
+  webhooks
+    .command('test')
+    .description('send a webhook.test event to one webhook, also while it is disabled')
+    .argument('<id>', 'whk_…')
+    .action(
+      action(open, async (context, _options, id) => {
+        const delivery = await openApi(context).webhooks.test(id, { signal: context.io.signal });
+        context.printer.object(delivery, deliveryFields(delivery));
+        context.printer.note(`Its end: enterprise-api deliveries show ${delivery.id}`, 'dim');
+      }),
+    );
+  webhooks
+    .command('replay')
+    .description('send the failed and canceled deliveries of a time again')
+    .argument('<id>', 'whk_…')
+    .requiredOption('--since <time>', 'created from then on: a time, or how long ago, such as 2h', instant())
+    .option('--until <time>', 'created before then', instant())
+    .option('--status <statuses>', 'failed, canceled, succeeded (failed and canceled by default)', listOf)
+    .action(
+      action<ReplayOptions>(open, async (context, { since, until, status }, id) => {
+        const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };
+        const replay = await openApi(context).webhooks.replay(id, body, { signal: context.io.signal });
+        context.printer.object(replay, [['deliveries', `${count(replay.matched)} are sent again`]]);
+        if (replay.has_more)
+          context.printer.note('More deliveries match than one replay takes. Run it again for the others.');
+      }),
+    );
+}
+
+function keepSecret({ printer }: Context): void {
+  printer.note('Keep the secret now: it cannot be read again.');
+}

@@ -1,0 +1,51 @@
+import got, { RequestError } from 'got';
+import type { EventMessage } from '../stream/follow.ts';
+
+/** What the local program answered, or why it did not. */
+export interface LocalAnswer {
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+/** As long as a webhook's receiver has. */
+const timeoutMs = 15_000;
+
+/** Sends an event to the local program as a delivery: a POST with exactly the headers and the body of the stream. */
+export async function forward(
+  target: string,
+  { headers, body }: EventMessage,
+  signal: AbortSignal,
+): Promise<LocalAnswer> {
+  const startedAt = performance.now();
+  const end = (status: number | null, error: string | null) => ({
+    status,
+    error,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
+  try {
+    const answer = await got.post(target, {
+      headers,
+      body,
+      signal,
+      timeout: { request: timeoutMs },
+      retry: { limit: 0 },
+      throwHttpErrors: false,
+      followRedirect: false,
+      decompress: false,
+    });
+    return end(answer.statusCode, null);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RequestError) return end(null, error.code);
+    throw error;
+  }
+}
+
+/** What a status or an error means for a delivery, as a hint. */
+export function hintFor({ status, error }: LocalAnswer): string | undefined {
+  if (error === 'ECONNREFUSED') return 'nothing listens there';
+  if (error === 'ETIMEDOUT') return `no answer within ${timeoutMs / 1_000} s`;
+  if (status !== null && status >= 300 && status < 400) return 'redirects are not followed';
+  return undefined;
+}

@@ -1,0 +1,86 @@
+import type { Attempt, Delivery, DeliveryDetail } from '@enterprise-api/sdk';
+import type { Colour, Paint } from '../output/paint.ts';
+import type { Field } from '../output/printer.ts';
+import type { Column } from '../output/table.ts';
+import { oneLine } from '../output/text.ts';
+import { orDash, time } from './format.ts';
+
+const colours: Record<Delivery['status'], Colour> = {
+  pending: 'yellow',
+  succeeded: 'green',
+  failed: 'red',
+  canceled: 'dim',
+};
+
+export function deliveryColumns(paint: Paint): Column<Delivery>[] {
+  return [
+    { title: 'ID', text: ({ id }) => id },
+    { title: 'EVENT', text: ({ event_type }) => event_type },
+    { title: 'STATUS', text: ({ status }) => status, paint: (cell, { status }) => paint(colours[status], cell) },
+    { title: 'ATTEMPTS', text: attempts, align: 'right' },
+    { title: 'ANSWER', text: lastAnswer },
+    { title: 'CREATED (UTC)', text: ({ created_at }) => time(created_at) },
+    { title: 'WEBHOOK', text: ({ webhook_id }) => webhook_id, isElastic: true },
+  ];
+}
+
+/** A delivery as a line of a tail. */
+export function deliveryLine(delivery: Delivery, paint: Paint): string {
+  const { id, status, event_type, created_at } = delivery;
+  const state = paint(colours[status], status.padEnd(9));
+  const waits = delivery.waiting_for === null ? '' : `  waits for ${delivery.waiting_for}`;
+  return (
+    oneLine(`${time(created_at)}  `) +
+    state +
+    oneLine(`  ${event_type.padEnd(22)}  ${attempts(delivery)}  ${lastAnswer(delivery)}  ${id}${waits}`)
+  );
+}
+
+export function deliveryFields(delivery: Delivery): Field[] {
+  return [
+    ['id', delivery.id],
+    ['webhook', delivery.webhook_id],
+    ['event', `${delivery.event_type}  ${delivery.event_id}`],
+    ['status', delivery.status],
+    ['attempts', attempts(delivery)],
+    ['last answer', lastAnswer(delivery)],
+    ['waits for', delivery.waiting_for ?? undefined],
+    ['next attempt', delivery.next_attempt_at === null ? undefined : time(delivery.next_attempt_at)],
+    ['created', time(delivery.created_at)],
+    ['completed', time(delivery.completed_at)],
+  ];
+}
+
+export function attemptColumns(paint: Paint): Column<Attempt>[] {
+  return [
+    { title: '#', text: ({ number }) => String(number), align: 'right' },
+    { title: 'STARTED (UTC)', text: ({ started_at }) => time(started_at) },
+    { title: 'MS', text: ({ duration_ms }) => String(duration_ms), align: 'right' },
+    {
+      title: 'ANSWER',
+      text: ({ status_code, error }) => [status_code, error].filter((part) => part !== null).join(' '),
+      paint: (cell, { error }) => paint(error === null ? 'green' : 'red', cell),
+    },
+    { title: 'TRIGGER', text: ({ trigger, superseded }) => (superseded ? `${trigger}, superseded` : trigger) },
+    {
+      title: 'MESSAGE',
+      text: ({ error_message, response_body }) => error_message ?? response_body ?? '',
+      isElastic: true,
+    },
+  ];
+}
+
+/** The headers of the request, for the view of one delivery. */
+export const headerColumns: Column<[name: string, value: string]>[] = [
+  { title: 'HEADER', text: ([name]) => name },
+  { title: 'VALUE', text: ([, value]) => value, isElastic: true },
+];
+
+export const headersOf = ({ request }: DeliveryDetail) => Object.entries(request.headers);
+
+const attempts = ({ attempt_count, max_attempts }: Delivery) => `${attempt_count}/${max_attempts}`;
+
+function lastAnswer({ last_status_code, last_error }: Delivery): string {
+  if (last_error === 'http_error' || last_error === null) return orDash(last_status_code);
+  return last_error;
+}

@@ -1,0 +1,46 @@
+import type { EventTypeEntry, Webhook } from '@enterprise-api/sdk';
+import type { Paint } from '../output/paint.ts';
+import type { Field } from '../output/printer.ts';
+import type { Column } from '../output/table.ts';
+import { orDash, time } from './format.ts';
+
+export function webhookColumns(paint: Paint): Column<Webhook>[] {
+  return [
+    { title: 'ID', text: (webhook) => webhook.id },
+    { title: 'STATE', text: webhookState, paint: (cell, webhook) => paint(webhook.enabled ? 'green' : 'yellow', cell) },
+    { title: 'URL', text: (webhook) => webhook.url, isElastic: true },
+    { title: 'EVENTS', text: (webhook) => webhook.events.join(', '), isElastic: true },
+    { title: 'DESCRIPTION', text: (webhook) => webhook.description ?? '', isElastic: true },
+  ];
+}
+
+export function webhookFields(webhook: Webhook): Field[] {
+  return [
+    ['id', webhook.id],
+    ['url', webhook.url],
+    ['events', webhook.events.join(', ')],
+    ['description', orDash(webhook.description)],
+    ['state', webhookState(webhook)],
+    ['failing since', webhook.failing_since === null ? undefined : time(webhook.failing_since)],
+    [
+      'disabled at',
+      webhook.disable_at === null ? undefined : `${time(webhook.disable_at)}, unless a delivery succeeds before`,
+    ],
+    [
+      'previous secret',
+      webhook.previous_secret_expires_at ? `in use until ${time(webhook.previous_secret_expires_at)}` : undefined,
+    ],
+    ['created', time(webhook.created_at)],
+    ['updated', time(webhook.updated_at)],
+  ];
+}
+
+function webhookState({ enabled, disabled_reason, failing_since }: Webhook): string {
+  if (enabled) return failing_since === null ? 'enabled' : 'failing';
+  return `disabled (${disabled_reason})`;
+}
+
+export const eventTypeColumns: Column<EventTypeEntry>[] = [
+  { title: 'TYPE', text: ({ type }) => type },
+  { title: 'DESCRIPTION', text: ({ description }) => description, isElastic: true },
+];

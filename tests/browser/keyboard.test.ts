@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { desktop, phone } from './browser.ts';
+import { type BrowserStage, openBrowserStage } from './stage.ts';
+
+jest.setTimeout(240_000);
+
+let stage: BrowserStage;
+beforeAll(async () => {
+  stage = await openBrowserStage();
+});
+afterAll(async () => stage[Symbol.asyncDispose]());
+
+/** What a person can operate, in the order of the page, as far as it is visible. */
+const operable = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+  .filter((element) => element.checkVisibility({ visibilityProperty: true }))`;
+
+/** Presses Tab until the focus leaves the page; the places of what it reached, and what could not be seen to have it. */
+async function tabThrough(page: Page): Promise<{ count: number; reached: number[]; unseen: string[] }> {
+  const count = await page.evaluate<number>(`${operable}.length`);
+  const reached: number[] = [];
+  const unseen: string[] = [];
+  for (let presses = 0; presses < count + 50; presses++) {
+    await page.keyboard.press('Tab');
+    const [place, outline, markup] = await page.evaluate<[number, string, string]>(
+      `[${operable}.indexOf(document.activeElement), getComputedStyle(document.activeElement).outlineStyle, document.activeElement.outerHTML.slice(0, 200)]`,
+    );
+    if (place === -1) break;
+    reached.push(place);
+    if (outline === 'none') unseen.push(markup);
+  }
+  return { count, reached, unseen };
+}
+
+describe.each([
+  ['a desktop', desktop],
+  ['a phone', phone],
+])('with the keyboard on %s', (_device, options) => {
+  it.each(['/docs', '/docs/operations', '/docs/areas', '/docs/events/batch.failed'])(
+    'Tab reaches everything on %s in its order, and the focus can be seen',
+    async (path) => {
+      await using window = await stage.browser.open(options);
+      await window.page.goto(stage.url + path, { waitUntil: 'networkidle' });
+      const { count, reached, unseen } = await tabThrough(window.page);
+      expect(reached).toEqual(Array.from({ length: count }, (_, place) => place));
+      expect(unseen).toEqual([]);
+    },
+  );
+});
+
+describe('with the keyboard', () => {
+  it('the first link skips the navigation', async () => {
+    await using window = await stage.browser.open();
+    const { page } = window;
+    await page.goto(`${stage.url}/docs/areas`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true);
+  });
+
+  it('the filter finds an operation, and Enter goes there', async () => {
+    await using window = await stage.browser.open();
+    const { page } = window;
+    await page.goto(`${stage.url}/docs`);
+    await page.getByLabel('Find').focus();
+    await page.keyboard.type('rotate sec');
+    expect(await page.locator('nav li:visible').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/operations#rotateWebhookSecret');
+  });
+
+  it('the navigation of a phone opens, leads on, and closes again', async () => {
+    await using window = await stage.browser.open(phone);
+    const { page } = window;
+    await page.goto(`${stage.url}/docs`);
+    const button = page.getByRole('button', { name: 'Contents' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('navigation').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('navigation').waitFor({ state: 'hidden' });
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Verify' }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs#verify');
+    await page.getByRole('navigation').waitFor({ state: 'hidden' });
+  });
+
+  it('an operation is tried and its example opened with Tab, Enter and a pasted key', async () => {
+    await using window = await stage.browser.open();
+    const { page } = window;
+    await page.goto(`${stage.url}/docs/operations`);
+    await page.locator('#getMe a').focus();
+    await pressUntil(page, 'matches("form[aria-label=\'Try getMe\'] [data-key]")');
+    await page.keyboard.insertText(stage.customer.key);
+    await page.keyboard.press('Enter');
+    const form = page.getByRole('form', { name: 'Try getMe' });
+    await form.getByText('200 OK').waitFor();
+    await pressUntil(page, 'matches("summary")');
+    await page.keyboard.press('Enter');
+    await page.locator('details[open]').waitFor();
+  });
+});
+
+/** Presses Tab until the focused element is the one that is meant. */
+async function pressUntil(page: Page, condition: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate(`document.activeElement.${condition}`)) return;
+  }
+  throw new Error(`40 times Tab, and no element where ${condition}`);
+}

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type GuardedProcess, projectFolder, spawnGuarded } from '@enterprise-api/testkit';
+
+const program = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
+
+interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+interface RunOptions {
+  env?: Record<string, string>;
+  /** Standard input; empty by default. */
+  input?: string;
+}
+
+/** The real program, with a folder for settings of its own. */
+export interface CommandLine extends Disposable {
+  /** The folder for its settings. */
+  readonly configFolder: string;
+  /** Runs a command to its end. */
+  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
+  /** Runs a command that is to succeed. @returns what it printed as JSON */
+  json<Result>(args: readonly string[], options?: RunOptions): Promise<Result>;
+  /** Starts a command that goes on until it is stopped. */
+  start(args: readonly string[], options?: Pick<RunOptions, 'env'>): Promise<GuardedProcess>;
+}
+
+/** @param env settings of every command, such as the API's address */
+export function createCommandLine(env: Record<string, string> = {}): CommandLine {
+  const configFolder = mkdtempSync(join(tmpdir(), 'enterprise-api-cli-'));
+  const environment = (more: Record<string, string> = {}) => ({
+    PATH: process.env.PATH,
+    HOME: configFolder,
+    XDG_CONFIG_HOME: configFolder,
+    ...env,
+    ...more,
+  });
+  const run: CommandLine['run'] = async (args, { env: more, input = '' } = {}) => {
+    const child = spawn(process.execPath, [program, ...args], { env: environment(more), stdio: 'pipe' });
+    // It may end without reading its input.
+    child.stdin.on('error', () => undefined).end(input);
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { code, stdout, stderr };
+  };
+  return {
+    configFolder,
+    run,
+    json: async (args, options) => {
+      const { code, stdout, stderr } = await run([...args, '--json'], options);
+      if (code !== 0) throw new Error(`enterprise-api ${args.join(' ')} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    start: (args, { env: more } = {}) =>
+      spawnGuarded(process.execPath, [program, ...args], { env: environment(more), cwd: configFolder }),
+    [Symbol.dispose]: () => rmSync(configFolder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,216 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Delivery, Webhook, WebhookWithSecret } from '@enterprise-api/shared/contracts';
+import { until } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CliStage, openCliStage } from './stage.ts';
+
+describe('enterprise-api', () => {
+  let stage: CliStage;
+  let receiverUrl: string;
+
+  beforeAll(async () => {
+    stage = await openCliStage();
+    await stage.stage.startWorker();
+    const receiver = await stage.stage.startReceiver();
+    receiverUrl = receiver.url('/hook');
+  });
+  afterAll(async () => await stage[Symbol.asyncDispose]());
+
+  const run = (args: string[], input?: string) => stage.cli.run(args, input === undefined ? {} : { input });
+  const json = <Result>(...args: string[]) => stage.cli.json<Result>(args);
+  const createWebhook = (...args: string[]) =>
+    json<WebhookWithSecret>('webhooks', 'create', receiverUrl, '--events', '*', ...args);
+  const emit = (type: string, data: object) =>
+    json<{ id: string }[]>(
+      'events',
+      'send',
+      '--org',
+      stage.customer.organizationId,
+      '--type',
+      type,
+      '--data',
+      JSON.stringify(data),
+    );
+
+  it('creates, lists, shows, changes and deletes webhooks', async () => {
+    const created = await createWebhook('--description', 'first', '--disabled');
+    expect(created).toMatchObject({
+      url: receiverUrl,
+      events: ['*'],
+      enabled: false,
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    expect(await json<Webhook[]>('webhooks', 'list', '--disabled')).toContainEqual(
+      expect.objectContaining({ id: created.id }),
+    );
+    expect(await json<Webhook[]>('webhooks', 'list', '--enabled')).not.toContainEqual(
+      expect.objectContaining({ id: created.id }),
+    );
+
+    const changes = ['--enable', '--events', 'batch.failed', '-e', 'consultation.*', '--description', ''];
+    const updated = await json<Webhook>('webhooks', 'update', created.id, ...changes);
+    expect(updated).toMatchObject({ enabled: true, events: ['batch.failed', 'consultation.*'], description: null });
+    expect(await json('webhooks', 'show', created.id)).toEqual(updated);
+
+    const rotated = await json<WebhookWithSecret>('webhooks', 'rotate-secret', created.id, '--overlap', '1h');
+    expect(rotated.secret).not.toBe(created.secret);
+    expect(await run(['webhooks', 'rotate-secret', created.id])).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('409 conflict'),
+    });
+
+    expect(await run(['webhooks', 'delete', created.id])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Add --yes.'),
+    });
+    expect(await run(['webhooks', 'delete', created.id, '--yes'])).toMatchObject({ code: 0 });
+    expect(await run(['webhooks', 'show', created.id])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('404 not_found'),
+    });
+  });
+
+  it('tests a webhook, and shows, retries and replays its deliveries', async () => {
+    const webhook = await createWebhook();
+    const test = await json<Delivery>('webhooks', 'test', webhook.id);
+    const showUntil = (status: string) =>
+      until(`the delivery ${status}`, () => json<Delivery>('deliveries', 'show', test.id), {
+        holds: (delivery) => delivery.status === status,
+        withinMs: 30_000,
+        everyMs: 200,
+      });
+    expect(await showUntil('succeeded')).toMatchObject({ attempts: [{ status_code: 200 }] });
+    const shown = await run(['deliveries', 'show', test.id]);
+    expect(shown.stdout).toContain('X-Service-Event');
+    expect(shown.stdout).toContain('"type": "webhook.test"');
+    expect(await json('deliveries', 'retry', test.id)).toMatchObject({ id: test.id, status: 'pending' });
+    expect(await showUntil('succeeded')).toMatchObject({ attempt_count: 2 });
+    expect(await json('webhooks', 'replay', webhook.id, '--since', '1h')).toMatchObject({
+      object: 'replay',
+      matched: 0,
+    });
+
+    const listed = await json<Delivery[]>(
+      'deliveries',
+      'list',
+      '--webhook',
+      webhook.id,
+      '--status',
+      'succeeded',
+      '--since',
+      '1h',
+    );
+    expect(listed.map(({ id }) => id)).toEqual([test.id]);
+    await run(['webhooks', 'delete', webhook.id, '--yes']);
+  });
+
+  it('emits the events of a file, more than one request takes', async () => {
+    const line = (index: number) =>
+      JSON.stringify({ type: 'batch.failed', id: `own-${index}`, data: { batch_id: `bat_${index}` } });
+    const file = join(stage.cli.configFolder, 'events.ndjson');
+    writeFileSync(file, `${Array.from({ length: 1_500 }, (_, index) => line(index)).join('\n')}\n\n`);
+    const args = ['events', 'send', '--file', file, '--org', stage.customer.organizationId];
+    expect(await json<object[]>(...args)).toHaveLength(1_500);
+    const again = await json<{ duplicate: boolean }[]>(...args);
+    expect(again.every(({ duplicate }) => duplicate)).toBe(true);
+    expect(await run(['events', 'send', '--file', file])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Line 1 has no organization_id.'),
+    });
+  });
+
+  it('sends any request, and prints the answer also when it is a refusal', async () => {
+    const found = await run(['request', 'get', '/v1/me', '--include']);
+    expect(found).toMatchObject({ code: 0, stderr: '' });
+    expect(found.stdout).toMatch(/^HTTP 200\n(.+: .*\n)+\n\{"object":"me"/);
+    const refused = await run(['request', 'POST', '/v1/webhooks', '--data', '{"url":1}']);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('events: is required') });
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'validation_failed' } });
+    expect(await run(['request', 'GET', 'v1/me'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('path must begin with /'),
+    });
+    expect(await run(['request', 'GET', '/v1/me', '-H', 'nonsense'])).toMatchObject({ code: 2 });
+  });
+
+  it('manages organizations and keys, and shows who did what', async () => {
+    const organization = await json<{ id: string }>(
+      'orgs',
+      'create',
+      'Beta',
+      '--plan',
+      'pro',
+      '--external-id',
+      'beta-1',
+      '--actor',
+      'ada',
+    );
+    expect(await json('orgs', 'list', '--external-id', 'beta-1')).toEqual([
+      expect.objectContaining({ id: organization.id }),
+    ]);
+    expect(await json('orgs', 'update', organization.id, '--plan', 'business')).toMatchObject({ plan: 'business' });
+    const key = await json<{ id: string; secret: string }>(
+      'keys',
+      'create',
+      organization.id,
+      '--name',
+      'ci',
+      '--scopes',
+      'me:read,usage:read',
+    );
+    expect(await json('keys', 'show', organization.id, key.id)).toMatchObject({
+      name: 'ci',
+      scopes: ['me:read', 'usage:read'],
+    });
+    expect((await run(['keys', 'list', organization.id])).stdout).not.toContain(key.secret);
+    expect(await json('keys', 'update', organization.id, key.id, '--allow', '203.0.113.0/24')).toMatchObject({
+      ip_allowlist: ['203.0.113.0/24'],
+    });
+    expect(await json('keys', 'update', organization.id, key.id, '--allow-all')).toMatchObject({ ip_allowlist: null });
+    expect(await run(['keys', 'revoke', organization.id, key.id, '--yes'])).toMatchObject({ code: 0 });
+    const entries = await json<{ action: string; on_behalf_of: string | null }[]>('audit', '--org', organization.id);
+    expect(entries.map(({ action }) => action)).toEqual([
+      'api_key.deleted',
+      'api_key.updated',
+      'api_key.updated',
+      'api_key.created',
+      'organization.updated',
+      'organization.created',
+    ]);
+    expect(entries.at(-1)).toMatchObject({ on_behalf_of: 'ada' });
+  });
+
+  it('shows the usage of a period', async () => {
+    await emit('batch.failed', { batch_id: 'bat_usage' });
+    await until('requests are counted', async () => (await run(['usage', '--granularity', 'hour'])).stdout, {
+      withinMs: 30_000,
+    });
+    expect(await json('usage', '--by', 'area')).toMatchObject({ object: 'usage', granularity: 'day' });
+    expect((await run(['usage'])).stderr).toMatch(/ to .* requests \(\d+ refused\)/);
+  });
+
+  it('tails deliveries: each when it is made and when it has changed, as one line of JSON', async () => {
+    const webhook = await createWebhook();
+    const tail = await stage.cli.start(['deliveries', 'tail', '--webhook', webhook.id, '--json']);
+    await until('the tail has begun', () => tail.lines.some((line) => line.includes('Ctrl-C')), { withinMs: 30_000 });
+    const [event] = await emit('batch.completed', { batch_id: 'bat_tail' });
+    const records = () => tail.lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Delivery);
+    const last = await until('the delivery succeeded', () => records().at(-1), {
+      holds: (delivery) => delivery?.status === 'succeeded',
+      withinMs: 30_000,
+    });
+    expect(last).toMatchObject({ event_id: event?.id, attempt_count: 1 });
+    tail.kill('SIGINT');
+    expect(await tail.exited).toEqual({ code: 130, signal: null });
+    await run(['webhooks', 'delete', webhook.id, '--yes']);
+  });
+
+  it('says when the API is not reached', async () => {
+    const env = { ENTERPRISE_API_URL: 'http://127.0.0.1:1' };
+    const { code, stderr } = await stage.cli.run(['me'], { env });
+    expect(code).toBe(9);
+    expect(stderr).toContain('Is the API running, and is the address right?');
+    expect(stderr).not.toContain(stage.customer.key);
+  });
+});
