@@ -113,7 +113,7 @@ export class OpenStreams {
   /** Ends all streams, and tells their clients when to come back. Streams that come later end at once. */
   stop(): void {
     this.isStopping = true;
-    for (const stream of [...this.#streams]) this.#end(stream, 'stopping');
+    for (const stream of this.#streams) this.#end(stream, 'stopping');
   }
 
   #end({ sink, ending }: OpenStream, reason: StreamEnd): void {

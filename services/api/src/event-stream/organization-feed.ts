@@ -65,7 +65,7 @@ export class OrganizationFeed {
   /** There may be newer events: streams that wait ask again. */
   wake(): void {
     this.#wakes += 1;
-    for (const { wake } of [...this.#waiting]) wake();
+    for (const { wake } of this.#waiting) wake();
   }
 
   /** The lowest place behind which a stream waits; undefined while none waits. */
