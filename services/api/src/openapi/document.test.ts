@@ -72,10 +72,22 @@ describe('a document', () => {
     const { paths } = documents.public;
     expect(codesOf(documents.public, paths['/v1/webhooks/{id}']?.put as ReadableOperation).sort()).toEqual(
       [
-        ...['unauthorized', 'ip_not_allowed', 'plan_no_api_access', 'rate_limited', 'forbidden_scope'],
-        ...['unsupported_media_type', 'payload_too_large', 'invalid_json', 'validation_failed', 'malformed_request'],
-        ...['url_not_allowed', 'not_found', 'precondition_failed'],
-        ...['request_timeout', 'internal_error', 'service_unavailable'],
+        'unauthorized',
+        'ip_not_allowed',
+        'plan_no_api_access',
+        'rate_limited',
+        'forbidden_scope',
+        'unsupported_media_type',
+        'payload_too_large',
+        'invalid_json',
+        'validation_failed',
+        'malformed_request',
+        'url_not_allowed',
+        'not_found',
+        'precondition_failed',
+        'request_timeout',
+        'internal_error',
+        'service_unavailable',
       ].sort(),
     );
     const list = codesOf(documents.public, paths['/v1/webhooks']?.get as ReadableOperation);
@@ -98,7 +110,7 @@ describe('a document', () => {
     });
     const expected = [...Object.keys(sent), 'X-Service-Signature', 'webhook-signature'];
     const described = documents.public.webhooks['batch.failed']?.post?.parameters?.map(({ name }) => name);
-    expect(described?.sort()).toEqual(expected.filter((name) => !/^Content-/.test(name)).sort());
+    expect(described?.sort()).toEqual(expected.filter((name) => !name.startsWith('Content-')).sort());
   });
 
   it.each(['public', 'internal'] as const)('of the %s listener has examples that satisfy their schemas', (listener) => {
