@@ -31,6 +31,8 @@ export function createOpenStream(settings: Settings): OpenStream {
       timeout: { connect: 10_000, response: settings.timeoutMs, socket: idleMs },
       retry: { limit: 0 },
       throwHttpErrors: false,
+      // Else got waits for a body to be written.
+      allowGetBody: false,
       decompress: false,
     });
     try {
