@@ -40,7 +40,7 @@ describe.each([
     'Tab reaches everything on %s in its order, and the focus can be seen',
     async (path) => {
       await using window = await stage.browser.open(options);
-      await window.page.goto(stage.url + path, { waitUntil: 'networkidle' });
+      await window.read(stage.url + path);
       const { count, reached, unseen } = await tabThrough(window.page);
       expect(reached).toEqual(Array.from({ length: count }, (_, place) => place));
       expect(unseen).toEqual([]);
@@ -51,8 +51,7 @@ describe.each([
 describe('with the keyboard', () => {
   it('the first link skips the navigation', async () => {
     await using window = await stage.browser.open();
-    const { page } = window;
-    await page.goto(`${stage.url}/docs/areas`);
+    const page = await window.read(`${stage.url}/docs/areas`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
@@ -61,8 +60,7 @@ describe('with the keyboard', () => {
 
   it('the filter finds an operation, and Enter goes there', async () => {
     await using window = await stage.browser.open();
-    const { page } = window;
-    await page.goto(`${stage.url}/docs`);
+    const page = await window.read(`${stage.url}/docs`);
     await page.getByLabel('Find').focus();
     await page.keyboard.type('rotate sec');
     expect(await page.locator('nav li:visible').count()).toBe(1);
@@ -72,8 +70,7 @@ describe('with the keyboard', () => {
 
   it('the navigation of a phone opens, leads on, and closes again', async () => {
     await using window = await stage.browser.open(phone);
-    const { page } = window;
-    await page.goto(`${stage.url}/docs`);
+    const page = await window.read(`${stage.url}/docs`);
     const button = page.getByRole('button', { name: 'Contents' });
     await button.focus();
     await page.keyboard.press('Enter');
@@ -89,8 +86,7 @@ describe('with the keyboard', () => {
 
   it('an operation is tried and its example opened with Tab, Enter and a pasted key', async () => {
     await using window = await stage.browser.open();
-    const { page } = window;
-    await page.goto(`${stage.url}/docs/operations`);
+    const page = await window.read(`${stage.url}/docs/operations`);
     await page.locator('#getMe a').focus();
     await pressUntil(page, 'matches("form[aria-label=\'Try getMe\'] [data-key]")');
     await page.keyboard.insertText(stage.customer.key);

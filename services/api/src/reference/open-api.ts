@@ -26,6 +26,7 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
+  readonly 'x-required-scope'?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly OrReference<Parameter>[];
   readonly requestBody?: {
@@ -117,9 +118,9 @@ export function isForwarded({ responses }: Operation): boolean {
   return responses.default !== undefined;
 }
 
-/** The scope that a key needs for an operation; undefined for one that needs no key. */
-export function scopeOf({ security = [] }: Operation): string | undefined {
-  return Object.values(security[0] ?? {})[0]?.[0];
+/** Whether an operation is for callers with a key. */
+export function needsKey({ security = [] }: Operation): boolean {
+  return security.length > 0;
 }
 
 /** What a reference within the document leads to. */

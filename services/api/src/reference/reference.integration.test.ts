@@ -95,9 +95,10 @@ describe('the pages', () => {
       expect([operationId, start]).not.toEqual([operationId, -1]);
       const section = markup.slice(start, markup.indexOf('</section>', start));
       expect(section).toContain(`>${method}</span> <code>${path}</code>`);
-      expect(section).toContain(`<code>${scope}</code>`);
+      expect(section).toMatch(new RegExp(`>Scope <a [^>]*><code>${scope}</code>`));
       expect(section).toContain('#error-rate_limited');
       expect(section).toContain('<h4>curl</h4>');
+      expect(section).toContain('>API key</label>');
     }
   });
 
