@@ -47,7 +47,7 @@ export function describePrograms(language: string, titles: readonly string[], ru
           expect(output).toContain(part);
         }
       },
-      180_000,
+      600_000,
     );
   });
 }
@@ -75,7 +75,7 @@ async function run(source: string, { fileName, command, args }: Runner, settings
     symlinkSync(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, fileName), source);
     const env = { ...process.env, ...settings };
-    const { stdout } = await promisify(execFile)(command, [...args, fileName], { cwd: folder, env, timeout: 170_000 });
+    const { stdout } = await promisify(execFile)(command, [...args, fileName], { cwd: folder, env, timeout: 590_000 });
     return stdout;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { until } from '@enterprise-api/testkit';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { ReceiverKind } from './kinds.ts';
 import { createPoster } from './post.ts';
@@ -11,6 +11,8 @@ const longerThanWorkerKeepsMs = 31_000;
 
 /** What every example receiver does with the deliveries of the real worker. */
 export function describeReceiver(name: string, kind: ReceiverKind): void {
+  // Several waits, each of which a slow machine may use up.
+  jest.setTimeout(300_000);
   let stage: ReceiverStage;
   let secret: string;
   let poster: ReturnType<typeof createPoster>;
@@ -20,7 +22,7 @@ export function describeReceiver(name: string, kind: ReceiverKind): void {
     secret = stage.secret;
     poster = createPoster(stage.ca);
     await stage.start([secret]);
-  }, 300_000);
+  });
   afterAll(async () => {
     poster?.close();
     await stage?.[Symbol.asyncDispose]();

@@ -14,7 +14,7 @@ import {
 import type { ReceiverKind } from './kinds.ts';
 
 /** A wait that a slow machine keeps too. */
-export const withinMs = 40_000;
+export const withinMs = 60_000;
 
 /** The product with one webhook, at an example receiver that is started and ended as a test asks. */
 export interface ReceiverStage extends AsyncDisposable {
@@ -45,7 +45,7 @@ export async function openReceiverStage(kind: ReceiverKind): Promise<ReceiverSta
   const folder = mkdtempSync(join(tmpdir(), 'enterprise-api-receiver-'));
   building.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { caFile, ca, tls } = await writeCertificate(folder, building);
-  const settings = { WEBHOOK_CA_FILE: caFile, WEBHOOK_RETRY_SCHEDULE: '1s,1s,1s,1s,1s,1s,1s,1s,1s' };
+  const settings = { WEBHOOK_CA_FILE: caFile, WEBHOOK_RETRY_SCHEDULE: '1s,2s,4s,8s,8s,8s,8s,8s,8s' };
   const stage = building.use(await openStage({ redisUrl: undefined, settings }));
   const [api, program] = await Promise.all([stage.startApi(), kind.prepare(folder), stage.startWorker()]);
   const customer = await createApiCustomer(api);

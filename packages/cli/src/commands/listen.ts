@@ -49,7 +49,8 @@ export async function followAndListen(
 
 function parseTarget(text: string): string {
   // `localhost:4000` would be read as a URL of the scheme `localhost`.
-  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
-  if (url !== null && url.username === '' && url.password === '' && url.hash === '') return url.href;
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+  const isHttp = url !== null && /^https?:$/.test(url.protocol);
+  if (isHttp && url.username === '' && url.password === '' && url.hash === '') return url.href;
   throw new Failure('usage', '--forward-to is no URL.', 'It looks like http://localhost:4000/hooks.');
 }

@@ -5,11 +5,11 @@ import { findProgram } from './find-program.ts';
 /** Programs of other languages that some tests use. Nothing of the product needs them. */
 const toolchains = {
   curl: { name: 'curl', find: () => working('curl', ['--fail-with-body', '--version']) },
-  python: { name: 'Python', find: () => python('sqlite3') },
-  fastapi: { name: 'Python with FastAPI and uvicorn', find: () => python('fastapi, uvicorn') },
+  python: { name: 'Python', find: () => python('json') },
+  fastapi: { name: 'Python with FastAPI and uvicorn', find: () => python('fastapi, uvicorn, sqlite3') },
   pythonClients: {
-    name: 'Python with requests, httpx and urllib3',
-    find: () => python('requests, httpx, urllib3'),
+    name: 'Python with requests, httpx and urllib3 2',
+    find: () => python('requests, httpx, urllib3', 'urllib3.__version__ >= "2"'),
   },
   go: { name: 'Go 1.24', find: () => working('go', ['version'], (text) => numberIn(text, /go1\.(\d+)/) >= 24) },
   java: { name: 'JDK 11', find: () => (isJdk() ? working('java', ['--version']) : undefined) },
@@ -41,10 +41,10 @@ export function requireToolchain(name: ToolchainName): string {
   return program;
 }
 
-/** The Python at TEST_PYTHON, else on the PATH, when it has these modules. */
-function python(modules: string): string | undefined {
-  const hasModules = ['-c', `import sys, ${modules}; sys.exit(sys.version_info < (3, 10))`];
-  return working(process.env.TEST_PYTHON || 'python3', hasModules);
+/** The Python at TEST_PYTHON, else on the PATH, when it has these modules, and they fulfil a condition. */
+function python(modules: string, condition = 'True'): string | undefined {
+  const check = `import sys, ${modules}; sys.exit(not (sys.version_info >= (3, 10) and ${condition}))`;
+  return working(process.env.TEST_PYTHON || 'python3', ['-c', check]);
 }
 
 function isJdk(): boolean {
