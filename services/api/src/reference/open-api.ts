@@ -113,9 +113,9 @@ export function operationsOf(document: OpenApiDocument): ListedOperation[] {
   return operations.sort((left, right) => placeOf(left) - placeOf(right));
 }
 
-/** Whether another service answers: what it answers is then not described. */
+/** Whether another service answers. What it answers is its own: the document then names no status of a success. */
 export function isForwarded({ responses }: Operation): boolean {
-  return responses.default !== undefined;
+  return !Object.keys(responses).some((status) => /^2\d\d$/.test(status));
 }
 
 /** Whether an operation is for callers with a key. */

@@ -100,9 +100,9 @@ function needsOf(operation: ListedOperation): Html | string {
   return needsKey(operation) ? 'Needs a key, with any scope' : 'Needs no key';
 }
 
-/** Descriptions begin with the scope, for documents that show nothing else of it. */
+/** Descriptions name the scope as well, for documents that show nothing else of it. */
 function withoutScope(description: string): string {
-  return description.replace(/^Scope: `[^`]+`\.\s*/, '');
+  return description.replace(/\s*Scope: `[^`]+`\.\s*/, '');
 }
 
 function parametersOf({ parameters }: ListedOperation): Html | null {
