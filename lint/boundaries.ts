@@ -48,12 +48,12 @@ const boundaries: Boundary[] = [
     allowedIn: tests,
   },
   {
-    imports: entries('contracts', 'ledger', 'queue', 'events', 'preflight'),
+    imports: entries('contracts', 'ledger', 'queue', 'events', 'preflight', 'internal-service'),
     message: 'runtime and security import no other entry of the shared package: every other entry builds on them.',
     files: ['packages/shared/src/{runtime,security}/**'],
   },
   {
-    imports: entries('events', 'preflight'),
+    imports: entries('events', 'preflight', 'internal-service'),
     message: 'ledger and queue may import contracts, but nothing that is built on them.',
     files: ['packages/shared/src/{ledger,queue}/**'],
   },
@@ -107,8 +107,8 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['jose', 'jose/*'],
-    message: 'Identity tokens are signed in identity/ alone, which caches them.',
-    allowedIn: ['services/api/src/identity/**', ...tools, ...tests],
+    message: 'Identity tokens are signed in identity/ alone, which caches them, and verified in internal-service/.',
+    allowedIn: ['services/api/src/identity/**', 'packages/shared/src/internal-service/**', ...tools, ...tests],
   },
   {
     imports: ['kysely', 'kysely/*'],

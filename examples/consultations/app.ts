@@ -1,14 +1,15 @@
 import { textSchema } from '@enterprise-api/shared/contracts';
+import { errorAnswer, type IdentifyCaller, RequestError } from '@enterprise-api/shared/internal-service';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
-import { type Kysely, sql } from 'kysely';
-import { ZodError, z } from 'zod';
+import { sql } from 'kysely';
+import { z } from 'zod';
 import { outcomeOf, type Work } from './work.ts';
 
 export interface AppOptions {
-  db: Kysely<unknown>;
-  /** Whose request this is; undefined when it did not come through the API. */
-  organizationOf: (identityToken: string, area: string) => Promise<string | undefined>;
+  db: Database;
+  identify: IdentifyCaller;
   /** How long work takes. */
   workMs: number;
   onError: (error: unknown) => void;
@@ -20,54 +21,48 @@ const cursor = z.string().regex(/^[\w~]+$/);
 const page = z.object({ limit: z.coerce.number().int().min(1).max(100).default(20), cursor: cursor.default('~') });
 const idempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters');
 
+const kinds = {
+  consultation: { area: 'consultations', prefix: 'con', itemsOf: (body: unknown) => [item.parse(body)] },
+  batch: { area: 'batches', prefix: 'bat', itemsOf: (body: unknown) => batch.parse(body).items },
+} as const;
+
 export function createApp(options: AppOptions): Express {
   const app = express().disable('x-powered-by');
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
-  app.use(
-    '/v1/consultations',
-    workRoutes('consultation', (body) => [item.parse(body)], options),
-  );
-  app.use(
-    '/v1/batches',
-    workRoutes('batch', (body) => batch.parse(body).items, options),
-  );
-  app.use(() => fail(404, 'not_found', 'There is no such path.'));
-  return app.use(errorHandler(options.onError));
+  app.use('/v1/consultations', workRoutes('consultation', options));
+  app.use('/v1/batches', workRoutes('batch', options));
+  app.use(() => {
+    throw new RequestError('not_found', 'There is no such path.');
+  });
+  return app.use(errorHandler(options));
 }
 
-function workRoutes(
-  kind: Work['kind'],
-  read: (body: unknown) => Work['items'],
-  { db, ...options }: AppOptions,
-): Router {
-  const [area, prefix] = kind === 'batch' ? ['batches', 'bat'] : ['consultations', 'con'];
+function workRoutes(kind: Work['kind'], { db, identify, workMs }: AppOptions): Router {
+  const { area, prefix, itemsOf } = kinds[kind];
   const router = express.Router();
 
-  router.use(
-    async (request, { locals }, next) => {
-      locals.organization = await options.organizationOf(request.get('X-Identity-Token') ?? '', area);
-      if (locals.organization === undefined) fail(401, 'unauthorized', 'The request did not come through the API.');
-      next();
-    },
-    express.json({ limit: '64kb' }),
-  );
+  // First who asks, then what: nobody else's body is read.
+  router.use(async (request, { locals }, next) => {
+    locals.organization = (await identify(request.get('X-Identity-Token'), area)).organizationId;
+    next();
+  });
+  router.use(express.json({ limit: '64kb' }));
 
   // The same Idempotency-Key with the same body finds the work that the first request began, as it is now.
   router.post('/', async (request, response) => {
-    const items = read(request.body);
+    const items = itemsOf(request.body);
     const { organization } = response.locals;
     const key = idempotencyKey.optional().parse(request.get('Idempotency-Key'));
     const begun = await sql<Work>`
       insert into consultations.work (id, organization_id, kind, items, idempotency_key, request_id, ends_at)
       values (${toPublicId(prefix, newUuid())}, ${organization}, ${kind}, ${JSON.stringify(items)}, ${key},
-              ${request.get('X-Request-Id')}, now() + make_interval(secs => ${options.workMs / 1_000}))
+              ${request.get('X-Request-Id')}, now() + make_interval(secs => ${workMs / 1_000}))
       on conflict (organization_id, idempotency_key) do nothing returning *`.execute(db);
     const known = sql<Work>`
       select * from consultations.work where organization_id = ${organization} and idempotency_key = ${key}`;
     const work = begun.rows[0] ?? (await known.execute(db)).rows[0];
-    if (work?.kind !== kind || JSON.stringify(work.items) !== JSON.stringify(items)) {
-      return fail(422, 'idempotency_key_reused', 'This Idempotency-Key came before, with another request.');
-    }
+    const isSame = work?.kind === kind && JSON.stringify(work.items) === JSON.stringify(items);
+    if (!isSame) throw new RequestError('idempotency_key_reused');
     if (begun.rows.length === 0) response.set('Idempotent-Replayed', 'true');
     response.status(201).location(`/v1/${area}/${work.id}`).json(present(work));
   });
@@ -79,13 +74,9 @@ function workRoutes(
       select * from consultations.work
       where organization_id = ${response.locals.organization} and kind = ${kind} and id < ${cursor}
       order by id desc limit ${limit + 1}`.execute(db);
-    const [data, has_more] = [rows.slice(0, limit), rows.length > limit];
-    response.json({
-      object: 'list',
-      data: data.map(present),
-      has_more,
-      next_cursor: has_more ? data.at(-1)?.id : null,
-    });
+    const data = rows.slice(0, limit).map(present);
+    const has_more = rows.length > limit;
+    response.json({ object: 'list', data, has_more, next_cursor: has_more ? data.at(-1)?.id : null });
   });
 
   // Another organization's work is as unknown as work that does not exist.
@@ -94,7 +85,8 @@ function workRoutes(
     const { rows } = await sql<Work>`
       select * from consultations.work
       where organization_id = ${locals.organization} and kind = ${kind} and id = ${id}`.execute(db);
-    locals.work = rows[0] ?? fail(404, 'not_found', 'There is no such resource.');
+    if (rows[0] === undefined) throw new RequestError('not_found');
+    locals.work = rows[0];
     next();
   });
 
@@ -105,12 +97,13 @@ function workRoutes(
     const { rows } = await sql<Work>`
       update consultations.work set status = 'canceled', ended_at = coalesce(ended_at, now())
       where id = ${request.params.id} and status in ('running', 'canceled') returning *`.execute(db);
-    response.json(present(rows[0] ?? fail(409, 'conflict', 'The work has ended already.')));
+    if (rows[0] === undefined) throw new RequestError('conflict', 'The work has ended already.');
+    response.json(present(rows[0]));
   });
   return router;
 }
 
-function present(work: Work): object {
+function present(work: Work) {
   const { id, kind, status, items, created_at, ended_at } = work;
   const questions = items.map(({ question }) => ({ question }));
   const { total, completed, failed } = outcomeOf(work);
@@ -119,36 +112,10 @@ function present(work: Work): object {
   return { id, object: kind, status, ...content, created_at, ended_at };
 }
 
-interface Problem {
-  status: number;
-  code: string;
-  message: string;
-}
-
-function fail(status: number, code: string, message: string): never {
-  throw Object.assign(new Error(message), { status, code });
-}
-
-/** The API passes our bodies on: errors have its shape and its codes, and no text of a library. */
-function errorHandler(onError: AppOptions['onError']): ErrorRequestHandler {
+function errorHandler({ onError }: AppOptions): ErrorRequestHandler {
   return (error, request, response, _next) => {
-    const { status, code, message } = problemOf(error);
+    const { status, body } = errorAnswer(error, request.get('X-Request-Id'));
     if (status >= 500) onError(error);
-    const type = status >= 500 ? 'api_error' : status === 401 ? 'authentication_error' : 'invalid_request_error';
-    response.status(status).json({ error: { type, code, message, request_id: request.get('X-Request-Id') ?? null } });
+    response.status(status).json(body);
   };
 }
-
-/** Ours have a status and a code, those of Express a status only. */
-function problemOf(error: Partial<Problem>): Problem {
-  if (error instanceof ZodError) return { status: 400, code: 'validation_failed', message: z.prettifyError(error) };
-  const { status = 500, code, message = '' } = error;
-  if (status !== 500 && code !== undefined) return { status, code, message };
-  return ofExpress[status] ?? { status: 500, code: 'internal_error', message: 'The request failed.' };
-}
-
-const ofExpress: Record<number, Problem> = {
-  400: { status: 400, code: 'validation_failed', message: 'The path or the body cannot be read.' },
-  413: { status: 413, code: 'payload_too_large', message: 'A body has at most 64 KiB.' },
-  415: { status: 415, code: 'unsupported_media_type', message: 'A body is JSON in UTF-8.' },
-};

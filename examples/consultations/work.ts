@@ -1,6 +1,7 @@
 import type { EmitEventInput } from '@enterprise-api/shared/contracts';
 import type { EventProducer } from '@enterprise-api/shared/events';
-import { type Kysely, sql } from 'kysely';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { sql } from 'kysely';
 
 /** A consultation is work with one item, a batch has many. A real service would not let its customers choose failure. */
 export interface Work {
@@ -20,7 +21,7 @@ export interface Work {
  *
  * @returns whether there was one
  */
-export async function endWork(db: Kysely<unknown>, producer: EventProducer): Promise<boolean> {
+export async function endWork(db: Database, producer: EventProducer): Promise<boolean> {
   const emission = await db.transaction().execute(async (trx) => {
     const due = await sql<Work>`
       select * from consultations.work where status = 'running' and ends_at <= now()

@@ -37,12 +37,13 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
       ? readSecret(name, environment, problems)
       : emptyAsUnset(environment[name]);
   }
+  // Why these have no value has been said.
+  const unreadable = new Set(problems.map((problem) => problem.slice(0, problem.search(/_FILE:|:/))));
   const parsed = z.object(shape).safeParse(values);
   for (const issue of parsed.error?.issues ?? []) {
     const name = String(issue.path[0]);
-    if (!problems.some((problem) => problem.startsWith(`${name}:`) || problem.startsWith(`${name}_FILE:`))) {
-      problems.push(`${name}: ${values[name] === undefined ? 'is required' : issue.message}`);
-    }
+    const problem = `${name}: ${values[name] === undefined ? 'is required' : issue.message}`;
+    if (!unreadable.has(name) && !problems.includes(problem)) problems.push(problem);
   }
   if (parsed.success) problems.push(...crossCheck(parsed.data));
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {

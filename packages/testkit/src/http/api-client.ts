@@ -7,6 +7,8 @@ import type {
   Plan,
   WebhookWithSecret,
 } from '@enterprise-api/shared/contracts';
+import { checkAnswer } from '../openapi/answer-check.ts';
+import type { DocumentName } from '../openapi/document.ts';
 import { type HttpAnswer, sendRequest } from './http-request.ts';
 
 /** INTERNAL_API_SECRET of every API that a test or a benchmark starts. */
@@ -21,7 +23,7 @@ export interface ApiListeners {
 
 type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<HttpAnswer>;
 
-/** Calls a running API the way a customer and an internal producer do. */
+/** Calls a running API the way a customer and an internal producer do. Every answer is held against the OpenAPI document. */
 export interface ApiClient {
   /** Calls the public listener, with the key when there is one. */
   call: Call;
@@ -48,11 +50,12 @@ export interface ApiClientOptions {
 export function createApiClient(api: ApiListeners, options: ApiClientOptions = {}): ApiClient {
   const { key, internalSecret = testInternalSecret, signal } = options;
   const callWith =
-    (listenerUrl: string, token: string | undefined): Call =>
-    (method, path, body, headers) =>
-      sendRequest({
+    (name: DocumentName, listenerUrl: string, token: string | undefined): Call =>
+    async (method, path, body, headers) => {
+      const url = new URL(path, listenerUrl);
+      const answer = await sendRequest({
         method,
-        url: new URL(path, listenerUrl),
+        url,
         headers: {
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -61,8 +64,11 @@ export function createApiClient(api: ApiListeners, options: ApiClientOptions = {
         body: body === undefined ? undefined : JSON.stringify(body),
         signal,
       });
-  const internal = callWith(api.internalUrl, internalSecret);
-  const call = callWith(api.url, key);
+      checkAnswer(name, { ...answer, method, target: url.pathname, hasBody: body !== undefined });
+      return answer;
+    };
+  const internal = callWith('internal-openapi', api.internalUrl, internalSecret);
+  const call = callWith('openapi', api.url, key);
   return {
     call,
     internal,

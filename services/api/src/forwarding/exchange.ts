@@ -101,7 +101,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (response.destroyed) return this.#end('client_left');
     response.once('close', () => this.#onClientClosed()).on('timeout', () => this.#onIdle());
     if (hasBody) {
-      beginOwnTimeLimits(request.socket);
+      beginOwnTimeLimits(request);
       const onChunk = (bytes: number) => {
         record.bytesIn += bytes;
       };
@@ -274,7 +274,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#headTimer);
     const { request, record } = this.#options;
     const { socket } = request;
-    endOwnTimeLimits(socket);
+    endOwnTimeLimits(request);
     record.upstreamMs ??= this.#elapsedMs();
     if (found !== null && !socket.destroyed) socket.setTimeout(this.#usualTimeoutMs);
     this.#settle({ outcome, problem: found });

@@ -13,11 +13,15 @@ export interface RouteCases {
   call(route: AnyRoute, found: readonly Wrong[]): Promise<HttpAnswer>;
   /** Sends a correct request with another body (text or bytes) or query, or with more headers. */
   callWith(route: AnyRoute, own: OwnParts): Promise<HttpAnswer>;
+  /** The organization of every correct request. */
+  organizationId(): Promise<string>;
   /** A body that the route accepts. */
   validBody(route: AnyRoute): Promise<Record<string, unknown>>;
 }
 
 interface OwnParts {
+  /** Whether the objects that the path names are made for this request, because it may consume them. */
+  fresh?: boolean;
   body?: string | Buffer | undefined;
   query?: string;
   headers?: Record<string, string>;
@@ -75,8 +79,9 @@ export function createRouteCases(
       const body = draft.body.sent ? spoilBody(route, draft, await validBody(route)) : undefined;
       return deliver(route, draft, body, found.length === 0);
     },
-    callWith: async (route, { body, query = '', headers = {} }) =>
-      deliver(route, { ...emptyDraft(route), query, headers }, body),
+    callWith: async (route, { body, query = '', headers = {}, fresh }) =>
+      deliver(route, { ...emptyDraft(route), query, headers }, body, fresh),
+    organizationId: () => idOf('org', { id: 'known' }),
   };
 }
 

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { ApiKey, Organization, Plan, WebhookWithSecret } from '@enterprise-api/shared/contracts';
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLogger, systemClock } from '@enterprise-api/shared/runtime';
-import { createTestDatabase, type TestDatabase, testInternalSecret } from '@enterprise-api/testkit';
+import {
+  checkAnswer,
+  createTestDatabase,
+  type DocumentName,
+  type TestDatabase,
+  testInternalSecret,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import request, { type Test } from 'supertest';
 import { type ApiConfig, parseConfig } from '../config.ts';
@@ -70,7 +76,10 @@ export function withCustomer(begin: (customer: Customer) => void | Promise<void>
 
 const keyRing = `test:${randomBytes(32).toString('base64')}`;
 
-/** Starts the real API on free ports over a database of its own; every answer is checked against its schema. */
+/**
+ * Starts the real API on free ports over a database of its own. Every answer is checked against its schema, and held
+ * against the OpenAPI document by the helpers that send requests.
+ */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.database ?? (await createTestDatabase());
   const logLines: string[] = [];
@@ -81,9 +90,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const { publicUrl, internalUrl } = api;
   const { internalSecret = testInternalSecret } = options;
   const internal: TestApi['internal'] = (method, path) =>
-    request(internalUrl)[method](path).set('Authorization', `Bearer ${internalSecret}`);
+    asDocumented('internal-openapi', request(internalUrl)[method](path)).set(
+      'Authorization',
+      `Bearer ${internalSecret}`,
+    );
   const call: TestApi['call'] = (method, path, key) => {
-    const test = request(publicUrl)[method](path);
+    const test = asDocumented('openapi', request(publicUrl)[method](path));
     return key === undefined ? test : test.set('Authorization', `Bearer ${key}`);
   };
   return {
@@ -102,6 +114,17 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       if (options.database === undefined) await database.drop();
     },
   };
+}
+
+/** Holds the answer to a request against the OpenAPI document of its listener. */
+function asDocumented(name: DocumentName, test: Test): Test {
+  return test.expect((response) => {
+    const { status, headers, request: sent } = response;
+    const { text = '' } = response as { text?: string };
+    const { method, url, _data: body } = sent as unknown as { method: string; url: string; _data?: unknown };
+    const target = url.replace(/^https?:\/\/[^/]*/, '');
+    checkAnswer(name, { method, target, hasBody: body !== undefined, status, headers, text });
+  });
 }
 
 export function testConfig(environment: Record<string, string>): ApiConfig {

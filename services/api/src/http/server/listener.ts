@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
+import { isNextAnswer, noteAnswer } from './answer-order.ts';
 import { limitConnections } from './connection-limit.ts';
 import { answerMalformedRequest, type MalformedRequest } from './malformed-request.ts';
 import { hasOwnTimeLimits } from './own-time-limits.ts';
@@ -84,6 +85,10 @@ function createHttpServer(
   limits: ListenerLimits,
   onMalformedRequest: ListenPlace['onMalformedRequest'],
 ): Server {
+  const serve: RequestListener = (request, response) => {
+    noteAnswer(response);
+    handle(request, response);
+  };
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -94,19 +99,21 @@ function createHttpServer(
       // The application refuses requests without Host, with a request id and an error body.
       requireHostHeader: false,
     },
-    handle,
+    serve,
   );
   server.setTimeout(limits.silentMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Node.js reports a slow request once. Its parser goes on, as if nothing had happened, unless the socket is closed.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasOwnTimeLimits(socket)) return;
+    // A reset, because in HTTP/1.0 a plain end would make the half of an answer a whole one.
+    if (!isNextAnswer(socket)) return void socket.resetAndDestroy();
     const refused = answerMalformedRequest(error, socket);
     if (refused !== null) onMalformedRequest?.(refused);
   });
   // `100 Continue` is sent by what reads the body, and only then: a refusal must come before the body does.
-  server.on('checkContinue', handle);
+  server.on('checkContinue', serve);
   // An unknown expectation is no reason to refuse a request (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', handle);
+  server.on('checkExpectation', serve);
   return server;
 }
 

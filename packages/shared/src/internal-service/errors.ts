@@ -1,0 +1,46 @@
+import { ZodError, z } from 'zod';
+import { type ErrorCode, errorCatalogue } from '../contracts/index.ts';
+
+/** Refuses a request with a code of the API's catalogue, which has its status and, unless one is given, its message. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string = errorCatalogue[code].message, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The answer to a request that failed, in the API's shape: the API passes the bodies of a service on as they are. */
+export interface ErrorAnswer {
+  status: number;
+  body: { error: { type: string; code: ErrorCode; message: string; request_id: string | null } };
+}
+
+/**
+ * What to answer when a request has failed. A text of a library never reaches the client.
+ *
+ * @param error a {@link RequestError}, a `ZodError` of the request (400), an error of Express or of its body parser (400,
+ *   413, 415), or anything else (500: it should be logged)
+ * @param requestId `X-Request-Id` of the request
+ */
+export function errorAnswer(error: unknown, requestId: string | undefined): ErrorAnswer {
+  const { code, message } = toRequestError(error);
+  const { status, type } = errorCatalogue[code];
+  return { status, body: { error: { type, code, message, request_id: requestId ?? null } } };
+}
+
+const codeOfStatus: Partial<Record<number, ErrorCode>> = {
+  400: 'validation_failed',
+  404: 'not_found',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
+
+function toRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  if (error instanceof ZodError) return new RequestError('validation_failed', z.prettifyError(error));
+  const status = (error as { status?: unknown } | null)?.status;
+  return new RequestError(codeOfStatus[Number(status)] ?? 'internal_error');
+}

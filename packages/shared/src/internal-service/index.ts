@@ -1,0 +1,2 @@
+export * from './caller.ts';
+export * from './errors.ts';
