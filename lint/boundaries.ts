@@ -107,7 +107,8 @@ const boundaries: Boundary[] = [
   },
   {
     imports: ['marked', 'marked/*'],
-    message: 'What marked renders becomes markup as it is: only markdown.ts of the reference calls it, with texts of ours.',
+    message:
+      'What marked renders becomes markup as it is: only markdown.ts of the reference calls it, with texts of ours.',
     allowedIn: ['services/api/src/reference/markdown.ts', ...tests],
   },
   {
