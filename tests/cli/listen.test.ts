@@ -22,9 +22,9 @@ describe('enterprise-api listen', () => {
   afterEach(async () => await resources.disposeAsync());
 
   const startServer = async (options: EventStreamServerOptions) => resources.use(await startEventStreamServer(options));
-  const start = async (server: EventStreamServer) => {
+  const start = async (server: EventStreamServer, env: Record<string, string> = {}) => {
     const args = ['listen', '--forward-to', `${local.url}/hooks`, '--json', '--api-url', server.url];
-    return resources.use(await cli.start(args));
+    return resources.use(await cli.start(args, { env }));
   };
   const records = (listening: GuardedProcess) =>
     listening.lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -71,6 +71,24 @@ describe('enterprise-api listen', () => {
     });
     expect(local.requests.map(bodyOf)).toEqual(server.events.map(({ body }) => body));
     expect(server.lastEventIds.length).toBeGreaterThan(2);
+  });
+
+  it('signs with a secret of the user, which stays when the stream is cut', async () => {
+    const secret = `whsec_${Buffer.from('a secret of the user himself'.padEnd(32)).toString('base64')}`;
+    const server = await startServer({
+      count: 4,
+      plan: (connection) => (connection === 1 ? { kind: 'cut', afterBytes: 2_000 } : { kind: 'stay' }),
+    });
+    const listening = await start(server, { ENTERPRISE_API_LISTEN_SECRET: secret });
+    await until('every event is forwarded', () => forwarded(listening).length === 4, { withinMs: 45_000 });
+    for (const { headers, body } of local.requests) {
+      const { 'webhook-signature': standard = '', 'x-service-signature': hex = '', ...others } = headers;
+      await verifyWebhook({ headers: { ...others, 'webhook-signature': standard }, rawBody: body, secret });
+      await verifyWebhook({ headers: { 'x-service-signature': hex }, rawBody: body, secret });
+    }
+    const args = ['listen', '--forward-to', local.url, '--api-url', server.url];
+    const refused = await cli.run(args, { env: { ENTERPRISE_API_LISTEN_SECRET: 'whsec_short' } });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is no signing secret') });
   });
 
   it('does not forward what is not signed with the secret of the session', async () => {

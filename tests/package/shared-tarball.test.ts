@@ -1,55 +1,30 @@
-import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type JobName } from '@enterprise-api/shared/queue';
 import { toPublicId, version } from '@enterprise-api/shared/runtime';
 import { insertOrganization, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { createEmptyFolder } from './empty-folder.ts';
 
-const project = fileURLToPath(new URL('../../', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'enterprise-api-consumer-'));
-const manifest = JSON.parse(readFileSync(join(project, 'packages/shared/package.json'), 'utf8'));
-const execute = promisify(execFile);
+const manifest = JSON.parse(readFileSync(new URL('../../packages/shared/package.json', import.meta.url), 'utf8'));
+const { path: folder, pack, install, node, tsc, remove } = createEmptyFolder();
 let db: Database;
 let url: string;
 let close: () => Promise<void>;
 
-/** What the consumer's own machine would have: our Node, npm, and nothing that tells npm about this workspace. */
-const environment = Object.fromEntries(
-  Object.entries({
-    ...process.env,
-    NODE_ENV: undefined,
-    PATH: [join(project, 'node_modules/.bin'), process.env.PATH].join(delimiter),
-  }).filter(([name]) => !name.toLowerCase().startsWith('npm_')),
-);
-
-async function run(program: string, args: string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await execute(program, args, { cwd: folder, env: { ...environment, ...env } });
-  return stdout.trim();
-}
-
-const node = (args: string[], env?: Record<string, string>) => run(process.execPath, args, env);
-const tsc = (...args: string[]) => node([join(project, 'node_modules/typescript/bin/tsc'), ...args]);
-
 beforeAll(async () => {
   ({ db, url, close } = await openTestDatabase());
   await sql`create table consultations (id text primary key)`.execute(db);
-  const tarball = await node([join(project, 'packages/shared/scripts/pack.ts'), folder]);
-  writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n');
   const { kysely, pg } = manifest.dependencies;
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  await run('npm', ['install', ...quiet, tarball, `kysely@${kysely}`, `pg@${pg}`]);
+  await install(await pack('shared'), `kysely@${kysely}`, `pg@${pg}`);
   copyFileSync(new URL('./consumer.ts', import.meta.url), join(folder, 'consumer.ts'));
 }, 240_000);
 
 afterAll(async () => {
   await close();
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 });
 
 describe('the package @enterprise-api/shared, installed in an empty folder', () => {

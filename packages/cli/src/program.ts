@@ -51,6 +51,7 @@ Settings, which win over what "login" stored:
   ENTERPRISE_API_URL, ENTERPRISE_API_KEY                        the API and a key
   ENTERPRISE_API_INTERNAL_URL, ENTERPRISE_API_INTERNAL_SECRET   the internal listener and its secret
   ENTERPRISE_API_PROFILE                                        the profile
+  ENTERPRISE_API_LISTEN_SECRET                                  the secret that "listen" signs with
   NO_COLOR                                                      no colours
 
 Exit codes:

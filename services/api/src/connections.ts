@@ -24,8 +24,7 @@ import {
   type Logger,
   settledWithin,
 } from '@enterprise-api/shared/runtime';
-import type { KeyCache } from './auth/key-cache.ts';
-import { createRateLimiter, type RateLimiter } from './auth/rate-limit.ts';
+import { createRateLimiter } from './auth/rate-limit.ts';
 import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
 import { createDatabaseHealth } from './core/database-health.ts';
@@ -76,25 +75,37 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   return { db, databaseClock, databaseHealth };
 }
 
+/** A part of this process that changes concern. */
+export interface ChangeListener {
+  onChange(change: Change): void;
+  /** Changes may have been missed. */
+  onLost(): void;
+}
+
 export async function openChangeFeed(
   { config, log, closers }: Foundation,
-  keyCache: KeyCache,
+  listeners: readonly ChangeListener[],
 ): Promise<NotifyOfChange> {
+  const onChange = (change: Change) => {
+    for (const listener of listeners) listener.onChange(change);
+  };
   const feed = createChangeFeed({
     redisUrl: config.redisUrl,
     postgres: connectionSettings({ url: config.databaseUrl, applicationName }),
     onError: createLimitedWarning(log, 'change feed failed'),
   });
   closers.add('change feed', feed.close);
-  await feed.subscribe(keyCache.onChange, keyCache.onLost);
+  await feed.subscribe(onChange, () => {
+    for (const listener of listeners) listener.onLost();
+  });
   return async (change) => {
-    keyCache.onChange(change);
+    onChange(change);
     await settledWithin(feed.publish(change), publishWithinMs);
   };
 }
 
 /** Waits up to a second for Redis: until it is connected, requests are counted per process and exceed the shared limit. */
-export async function openRateLimiter({ config, log, clock, closers }: Foundation): Promise<RateLimiter> {
+export async function openRateLimiter({ config, log, clock, closers }: Foundation) {
   const onError = createLimitedWarning(log, 'Redis unavailable; rate limits are counted per process');
   const redis = config.redisUrl === undefined ? undefined : connectRateLimitStore(config.redisUrl, onError);
   if (redis !== undefined) {
@@ -102,7 +113,7 @@ export async function openRateLimiter({ config, log, clock, closers }: Foundatio
     const isReady = new Promise<void>((resolve) => redis.once('ready', resolve));
     await settledWithin(isReady, storeReadyWithinMs);
   }
-  return createRateLimiter({ limits: config.rateLimits, redis, clock, onError });
+  return { rateLimiter: createRateLimiter({ limits: config.rateLimits, redis, clock, onError }), redis };
 }
 
 export function openEventProducer(

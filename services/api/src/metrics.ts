@@ -17,6 +17,7 @@ import {
   registerFigures,
 } from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
+import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
 import type { FinishedRequest } from './http/server/access-log.ts';
 import type { RequestContext } from './http/server/request-context.ts';
@@ -56,6 +57,11 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
       counters.forwarded.inc({ area, outcome });
       if (outcome !== 'rate_limited') counters.forwarding.dec({ area });
       if (upstreamMs !== undefined) counters.upstreamDurations.observe({ area }, upstreamMs / 1_000);
+    },
+    streamOpened: () => counters.streams.inc(),
+    streamEnded: (reason: StreamEnd) => {
+      counters.streams.dec();
+      counters.streamsEnded.inc({ reason });
     },
     shareWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }),
     keyLookup: () => counters.keyLookups.inc(),
@@ -110,6 +116,13 @@ function createCounters(registry: Registry) {
       help: "Time until the head of an upstream's answer had come, or until it was clear that none would.",
       labelNames: ['area'],
       buckets: [0.0025, 0.01, 0.05, 0.25, 1, 5, 30, 120],
+      registers,
+    }),
+    streams: new Gauge({ name: 'api_event_streams', help: 'Streams of events that are open.', registers }),
+    streamsEnded: new Counter({
+      name: 'api_event_streams_ended_total',
+      help: 'Streams of events that have ended, by reason: the client left, was slow, or may not use it any more; this process stopped or failed.',
+      labelNames: ['reason'],
       registers,
     }),
     shareWaits: new Counter({

@@ -1,4 +1,4 @@
-import type { BatchedProducer } from '@enterprise-api/shared/events';
+import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
@@ -8,17 +8,17 @@ import { createAuditService } from './audit/service.ts';
 import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
-import { createHorizonReader } from './event-history/horizon.ts';
-import { readHorizonRows } from './event-history/queries.ts';
+import type { Horizon } from './event-history/horizon.ts';
 import { eventHistoryRoutes } from './event-history/routes.ts';
 import { createEventHistory } from './event-history/service.ts';
+import { eventStreamRoutes } from './event-stream/routes.ts';
+import type { EventStreamService } from './event-stream/service.ts';
 import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
-import type { ApiMetrics } from './metrics.ts';
 import { historyRoutes } from './organizations/history-routes.ts';
 import { findExistingOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
@@ -38,14 +38,21 @@ export interface FeatureParts {
   databaseClock: DatabaseClock;
 }
 
+/** What the features of the public listener are built from as well. */
+interface PublicFeatureParts extends FeatureParts {
+  horizon: () => Promise<Horizon>;
+  eventStream: EventStreamService;
+}
+
 /** The features of `/v1`. */
-export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
+export function publicRoutes({ config, db, databaseClock, horizon, eventStream }: PublicFeatureParts) {
   const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db });
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon: createHorizonReader(() => readHorizonRows(db)) })),
+    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon })),
+    ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
     ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
@@ -54,13 +61,13 @@ export function publicRoutes({ config, db, databaseClock }: FeatureParts) {
 
 /** What the features of the internal listener are built from as well. */
 interface InternalFeatureParts extends FeatureParts {
-  metrics: Pick<ApiMetrics, 'event'>;
+  onEmitted: (event: WrittenEvent) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
 }
 
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, metrics, identityTokens }: InternalFeatureParts,
+  { config, db, onEmitted, identityTokens }: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
@@ -76,7 +83,7 @@ export function internalRoutes(
         emit,
         emitWithin,
         findExistingOrganizations: (ids, trx) => findExistingOrganizations(trx ?? db, ids),
-        onEmitted: metrics.event,
+        onEmitted,
       }),
     ),
   ];

@@ -34,6 +34,12 @@ import {
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createDatabaseShare } from './core/database-share.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
+import { createFollowedEvents } from './event-history/followed-events.ts';
+import { createHorizonReader, type Horizon } from './event-history/horizon.ts';
+import { readHorizonRows } from './event-history/queries.ts';
+import { createEventNotifier } from './event-stream/event-notifier.ts';
+import type { EventStreamService } from './event-stream/service.ts';
+import { startEventStream } from './event-stream/start-event-stream.ts';
 import type { Forwarder } from './forwarding/forwarder.ts';
 import { createAreaForwarder } from './http/routing/forward-area.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
@@ -84,6 +90,9 @@ interface Parts extends Foundation {
   db: Database;
   databaseClock: DatabaseClock;
   metrics: ApiMetrics;
+  horizon: () => Promise<Horizon>;
+  eventStream: EventStreamService;
+  onEmitted: (event: WrittenEvent) => void;
   transactAs: TransactAs;
   keyCache: KeyCache;
   rateLimiter: RateLimiter;
@@ -105,19 +114,39 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
     return findKeyByHash(db, hash);
   };
   const keyCache = createKeyCache({ find, clock });
-  const notify = await openChangeFeed(foundation, keyCache);
+  const { rateLimiter, redis } = await openRateLimiter(foundation);
+  const horizon = createHorizonReader(() => readHorizonRows(db));
+  const events = createFollowedEvents({ db, horizon, now: opened.databaseClock.now });
+  const stream = startEventStream(foundation, { ...opened, events, keyCache, metrics, slotStore: redis });
+  const notify = await openChangeFeed(foundation, [keyCache, stream]);
+  const notifyStreams = createEventNotifier(notify);
   const life = { stopping: false };
   const producer = openEventProducer(foundation, opened, metrics.eventsNotified);
+  const onEmittedEvent = (event: WrittenEvent) => {
+    metrics.event(event);
+    if (!event.duplicate) notifyStreams(event.organizationId);
+  };
   const onEmitted = (events: readonly WrittenEvent[]) => {
-    events.forEach(metrics.event);
+    events.forEach(onEmittedEvent);
     return producer.notify(events);
   };
   const transactAs = createTransact({ db, log, notify, onEmitted });
-  const rateLimiter = await openRateLimiter(foundation);
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
   const usage = openUsage(foundation, opened);
   const runOnce = createRunOnce(createSecretBox(config.keyRing));
-  const built = { metrics, transactAs, keyCache, rateLimiter, identityTokens, runOnce, usage, life, checkResponses };
+  const streams = { horizon, eventStream: stream.service, onEmitted: onEmittedEvent };
+  const built = {
+    ...streams,
+    metrics,
+    transactAs,
+    keyCache,
+    rateLimiter,
+    identityTokens,
+    runOnce,
+    usage,
+    life,
+    checkResponses,
+  };
   const parts = { ...foundation, ...opened, ...built };
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
 
@@ -142,6 +171,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
     internalUrl: internal.url,
     stop: async () => {
       life.stopping = true;
+      stream.stop();
       await Promise.all([open.close(), internal.close()]);
       await closers.closeAll();
     },

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { listOf } from '../input/values.ts';
 import { listen } from '../listen/listen.ts';
+import { createSigner } from '../listen/own-signature.ts';
 import { oneLine } from '../output/text.ts';
 import { resolveAccess } from '../settings/settings.ts';
 import { followEvents, newestEventId } from '../stream/follow.ts';
@@ -26,9 +27,15 @@ export const addListenCommand: CommandModule = (program, open) => {
       listOf,
     )
     .option('--after <id>', 'begin after this event (evt_…) instead of now')
+    .addHelpText(
+      'after',
+      '\nEach connection has a signing secret of its own, which is printed. To give your program one that stays, put it in\nENTERPRISE_API_LISTEN_SECRET (whsec_…): what is forwarded is then signed with that one.',
+    )
     .action(
       action<ListenOptions>(open, async (context, { forwardTo, events = [], after }) => {
         const target = parseTarget(forwardTo);
+        if (context.io.env.ENTERPRISE_API_LISTEN_SECRET)
+          context.printer.note('What is forwarded is signed with ENTERPRISE_API_LISTEN_SECRET.', 'dim');
         context.printer.note(`Forwarding to ${oneLine(target)}. Ctrl-C ends it.`, 'dim');
         await followAndListen(context, { target, events, after });
       }),
@@ -41,10 +48,11 @@ export async function followAndListen(
   { target, events, after }: { target?: string; events: readonly string[]; after: string | undefined },
 ): Promise<void> {
   const { io, options, profiles, printer } = context;
+  const sign = createSigner(io.env.ENTERPRISE_API_LISTEN_SECRET || undefined);
   const access = resolveAccess('api', options, io.env, profiles);
   const beginning = after ?? (await newestEventId(openApi(context), io.signal));
   const messages = followEvents({ access, events, after: beginning, signal: io.signal });
-  await listen(messages, { target, printer, signal: io.signal });
+  await listen(messages, { target, sign, printer, signal: io.signal });
 }
 
 function parseTarget(text: string): string {

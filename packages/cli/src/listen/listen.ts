@@ -4,10 +4,13 @@ import { oneLine } from '../output/text.ts';
 import { time } from '../present/format.ts';
 import type { EventMessage, Followed } from '../stream/follow.ts';
 import { forward, hintFor, type LocalAnswer } from './forward.ts';
+import { headerOf, type Signer } from './own-signature.ts';
 
 export interface ListenOptions {
   /** Where the local program listens; undefined: events are printed only. */
   target: string | undefined;
+  /** Signs what is forwarded. */
+  sign: Signer;
   printer: Printer;
   signal: AbortSignal;
 }
@@ -15,7 +18,7 @@ export interface ListenOptions {
 /** Verifies each event of a stream, forwards it to the local program, one after the other, and prints what it answered. */
 export async function listen(
   messages: AsyncIterable<Followed>,
-  { target, printer, signal }: ListenOptions,
+  { target, sign, printer, signal }: ListenOptions,
 ): Promise<void> {
   let secret = '';
   for await (const message of messages) {
@@ -30,7 +33,7 @@ export async function listen(
       const event = await verify(message, secret);
       if (event === undefined) refuse(printer, message);
       else if (target === undefined) printer.record(event, () => eventLine(event));
-      else printAnswer(printer, event, message, await forward(target, message, signal));
+      else printAnswer(printer, event, message, await forward(target, sign(message), signal));
     }
   }
 }
@@ -69,7 +72,7 @@ function printAnswer(printer: Printer, event: WebhookEvent, { headers }: EventMe
     object: 'forwarded',
     event_id: event.id,
     event_type: event.type,
-    delivery_id: deliveryIdOf(headers),
+    delivery_id: headerOf(headers, 'x-service-delivery-id') ?? null,
     status,
     error,
     duration_ms: durationMs,
@@ -80,9 +83,4 @@ function printAnswer(printer: Printer, event: WebhookEvent, { headers }: EventMe
     const result = `${status ?? error}${hint === undefined ? '' : ` (${hint})`}`;
     return `${oneLine(`${event.type.padEnd(22)}  ${event.id}`)}  ${printer.paint(isGood ? 'green' : 'red', `→ ${result}`)}  ${durationMs} ms`;
   });
-}
-
-function deliveryIdOf(headers: Record<string, string>): string | null {
-  const [, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-service-delivery-id') ?? [];
-  return value ?? null;
 }

@@ -1,7 +1,7 @@
 import { WebhookVerificationError } from './errors.ts';
 import { headerOf, type WebhookHeaders } from './headers.ts';
 
-// Only what every runtime has: no module of Node.js, no Buffer.
+// Only what every runtime has, edge and browsers included.
 const utf8 = new TextEncoder();
 const prefix = 'whsec_';
 

@@ -104,6 +104,7 @@ export function usageAreaOfScope(scope: RequiredScope): UsageArea {
 
 const ownAreas: ReadonlyMap<string, UsageArea> = new Map([
   ['/v1/webhooks', 'webhooks'],
+  ['/v1/events', 'webhooks'],
   ['/v1/me', 'me'],
 ]);
 

@@ -47,6 +47,11 @@ export const errorCatalogue = {
   },
   conflict: { status: 409, type: 'invalid_request_error', message: 'The resource is not in a state that allows this.' },
   limit_reached: { status: 409, type: 'invalid_request_error', message: 'The organization has reached a limit.' },
+  event_expired: {
+    status: 410,
+    type: 'invalid_request_error',
+    message: 'The event lies before what is kept.',
+  },
   precondition_failed: {
     status: 412,
     type: 'invalid_request_error',

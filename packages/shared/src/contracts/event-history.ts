@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emittableEventTypeSchema, eventTypes } from './event-types.ts';
+import { emittableEventTypeSchema, eventPatternSchema, eventTypes } from './event-types.ts';
 import { eventDataSchema } from './events.ts';
 import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
 import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
@@ -41,3 +41,15 @@ export const eventSchema = eventFields.meta({
   examples: [eventExample],
 });
 export type Event = z.infer<typeof eventSchema>;
+
+/** Streams of an organization at once, over all processes. */
+export const maxEventStreams = 10;
+
+export const streamEventsQuerySchema = z.strictObject({
+  events: repeatable(eventPatternSchema).describe('Types and wildcards as webhooks have them; all events by default.'),
+  after: z
+    .string()
+    .optional()
+    .describe('An event: the stream begins behind it. `Last-Event-ID` is the same, and counts where both are sent.'),
+});
+export type StreamEventsQuery = z.infer<typeof streamEventsQuerySchema>;

@@ -4,3 +4,4 @@ export * from './key-ring.ts';
 export * from './outbound-url.ts';
 export * from './secret-box.ts';
 export * from './settings.ts';
+export * from './signing.ts';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { isAbsolute } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { findProgram } from './find-program.ts';
 
 /** Programs of other languages that some tests use. Nothing of the product needs them. */
@@ -12,6 +12,7 @@ const toolchains = {
     find: () => python('requests, httpx, urllib3', 'urllib3.__version__ >= "2"'),
   },
   go: { name: 'Go 1.24', find: () => working('go', ['version'], (text) => numberIn(text, /go1\.(\d+)/) >= 24) },
+  node20: { name: 'Node.js 20', find: oldNode },
   java: { name: 'JDK 11', find: () => (isJdk() ? working('java', ['--version']) : undefined) },
 } as const;
 
@@ -45,6 +46,12 @@ export function requireToolchain(name: ToolchainName): string {
 function python(modules: string, condition = 'True'): string | undefined {
   const check = `import sys, ${modules}; sys.exit(not (sys.version_info >= (3, 10) and ${condition}))`;
   return working(process.env.TEST_PYTHON || 'python3', ['-c', check]);
+}
+
+/** Not the first on the PATH: `npm test` puts this project's own Node.js before it. */
+function oldNode(): string | undefined {
+  const programs = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
+  return programs.find((program) => working(program, ['--version'], (text) => text.startsWith('v20.')));
 }
 
 function isJdk(): boolean {

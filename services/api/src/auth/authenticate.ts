@@ -69,7 +69,11 @@ export function createAuthenticator({ cache, failures, successes, clock }: Authe
 /** The digest is compared in constant time, so that the index look-up alone never decides that a key is the presented one. */
 function isInForce(key: StoredKey, digest: string, nowMs: number): boolean {
   if (!timingSafeEqual(key.hash, Buffer.from(digest, 'hex'))) return false;
-  return key.expiresAt === null || key.expiresAt.getTime() > nowMs;
+  return !hasExpired(key, nowMs);
+}
+
+export function hasExpired({ expiresAt }: StoredKey, nowMs: number): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 
 function tooManyFailures(retryAfterSeconds: number): Problem {

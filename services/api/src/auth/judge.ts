@@ -5,7 +5,7 @@ import type { WithDatabaseCheck } from '../core/database-health.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import { addressBucket } from '../http/server/client-address.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
-import type { Authenticator } from './authenticate.ts';
+import { type Authenticator, hasExpired } from './authenticate.ts';
 import { hasScope } from './authorize.ts';
 import type { Authorization } from './bearer.ts';
 import type { StoredKey } from './queries.ts';
@@ -15,6 +15,8 @@ import { rateLimitHeaders, secondsUntilReset } from './rate-limit-headers.ts';
 /** The principal: the caller, known once every check of the request's head has passed. Handlers of `/v1` get it. */
 export interface Principal {
   readonly key: StoredKey;
+  /** The client's, which the key may be used from. */
+  readonly address: string;
 }
 
 /** The head of a request, as far as its caller is judged by it. */
@@ -73,8 +75,21 @@ export function createJudge(options: JudgeOptions): Judge {
     if (!decision.allowed) return problem('rate_limited', { retryAfterSeconds: secondsUntilReset(decision) });
     if (scope !== null && !hasScope(key.scopes, scope)) return problem('forbidden_scope', { requiredScope: scope });
     context.isRefused = false;
-    return { key };
+    return { key, address };
   };
+}
+
+/** Whether a key that was read anew may still do what its request was granted, some time later. */
+export function stillGrants(key: StoredKey | null, { address, scope, nowMs }: GrantedUse): boolean {
+  if (key === null || hasExpired(key, nowMs)) return false;
+  return allowsAddress(key, address) && hasApiAccess(key.organization.plan) && hasScope(key.scopes, scope);
+}
+
+/** What a request was granted. */
+export interface GrantedUse {
+  readonly address: string;
+  readonly scope: RequiredScope;
+  readonly nowMs: number;
 }
 
 function allowsAddress(key: StoredKey, address: string): boolean {

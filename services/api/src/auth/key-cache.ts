@@ -79,7 +79,7 @@ class CachedKeys implements KeyCache {
   }
 
   readonly onChange = (change: Change): void => {
-    if (change.kind === 'webhook') return;
+    if (change.kind !== 'api_key' && change.kind !== 'organization') return;
     for (const lookUp of this.#lookUps.values()) lookUp.changedIds.add(change.id);
     for (const [hash, { key }] of this.#entries) {
       if (key === null || key.id === change.id || key.organization.id === change.id) this.#entries.delete(hash);

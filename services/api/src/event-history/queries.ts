@@ -115,6 +115,38 @@ function idConditions({ since, until, after, order }: EventQuestion): RawBuilder
   return found;
 }
 
+/** The time from which on the ledger has events: where its first partition begins. */
+export async function startOfRetention(db: Database): Promise<Date> {
+  const { rows } = await sql<{ bound: string }>`
+    select substring(pg_get_expr(c.relpartbound, c.oid) from '[0-9a-f-]{36}') as bound
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'events'::regclass order by bound limit 1`.execute(db);
+  return new Date(rows[0] === undefined ? 0 : uuidTimeMs(rows[0].bound));
+}
+
+/**
+ * Those organizations that have events behind a place, of many that are waited for; one statement for all of them.
+ *
+ * @param waiting each with the place behind which its events are waited for
+ */
+export async function findOrganizationsWithNewer(
+  db: Database,
+  waiting: readonly ({ organizationId: Uuid } & EventPlace)[],
+  types: readonly EventType[],
+): Promise<Uuid[]> {
+  if (waiting.length === 0) return [];
+  const from = uuidAtTime(Math.min(...waiting.map(({ id }) => uuidTimeMs(id))) - idMarginMs);
+  const { rows } = await sql<{ organization_id: Uuid }>`
+    select w.organization_id from unnest(
+      ${plainArray(waiting.map(({ organizationId }) => organizationId))}::uuid[],
+      ${plainArray(waiting.map(({ position }) => position))}::bigint[]) as w (organization_id, position)
+    where exists (
+      select from unnest(${plainArray(types)}::text[]) as part (type) cross join lateral (
+        select from events e where e.organization_id = w.organization_id and e.type = part.type
+          and e.position > w.position and e.id >= ${from}::uuid limit 1) e)`.execute(db);
+  return rows.map((row) => row.organization_id);
+}
+
 /** Undefined when the organization has no event of these types with this id. */
 export async function findEvent(
   db: Database,

@@ -1,4 +1,10 @@
-import { type Area, areaCatalogue, areaNames, type RequiredScope } from '@enterprise-api/shared/contracts';
+import {
+  type Area,
+  type AreaException,
+  areaCatalogue,
+  areaNames,
+  type RequiredScope,
+} from '@enterprise-api/shared/contracts';
 import { areaErrorCodes } from './error-codes.ts';
 import { callerOf, schemeOf } from './operation.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
@@ -28,44 +34,35 @@ export function areaPaths(errors: AreaErrors): Record<string, PathItem> {
 
 function pathsOf(area: Area, errors: AreaErrors): Record<string, PathItem> {
   const { path, below, scopes, exception } = areaCatalogue[area];
-  const itemOf = (suffix: string, isBelow: boolean) =>
-    Object.fromEntries(
-      Object.entries(scopes).flatMap(([method, scope]) => {
-        // HEAD is what GET is, everywhere; the introduction says so.
-        if (method === 'HEAD') return [];
-        const operationId = `${method.toLowerCase()}${pascal(area)}${suffix}`;
-        return [[method.toLowerCase(), operationOf({ area, operationId, scope, isBelow, method }, errors)]];
-      }),
-    );
+  const itemOf = (place: Pick<AreaOperation, 'parameters'>, suffix: string, own?: AreaException) => {
+    const operations = Object.entries(scopes).flatMap(([method, scope]) => {
+      // HEAD is what GET is, everywhere; the introduction says so.
+      if (method === 'HEAD') return [];
+      const exact = own?.method === method ? { scope: own.scope, operationId: exceptionIds[area] } : undefined;
+      const operationId = exact?.operationId ?? `${method.toLowerCase()}${pascal(area)}${suffix}`;
+      const operation = { area, method, operationId, scope: exact?.scope ?? scope, ...place };
+      return [[method.toLowerCase(), operationOf(operation, errors)] as const];
+    });
+    return Object.fromEntries(operations);
+  };
   return {
-    [path]: itemOf('', false),
+    [path]: itemOf({ parameters: [] }, ''),
     ...(exception !== undefined && {
-      [exception.path]: {
-        [exception.method.toLowerCase()]: operationOf(
-          {
-            area,
-            operationId: area === 'automations' ? 'triggerAutomation' : 'searchScim',
-            scope: exception.scope,
-            isBelow: false,
-            method: exception.method,
-            parameters: pathParameters(exception.path),
-          },
-          errors,
-        ),
-      },
+      [exception.path]: itemOf({ parameters: pathParameters(exception.path) }, 'Special', exception),
     }),
-    ...(below && { [`${path}/{path}`]: itemOf('Below', true) }),
+    ...(below && { [`${path}/{path}`]: itemOf({ parameters: [belowParameter] }, 'Below') }),
   };
 }
+
+/** The operations that have another scope than the rest of their area. */
+const exceptionIds: Partial<Record<Area, string>> = { automations: 'triggerAutomation', scim: 'searchScim' };
 
 interface AreaOperation {
   readonly area: Area;
   readonly operationId: string;
   readonly scope: RequiredScope;
   readonly method: string;
-  /** Whether `{path}` stands for what is below. */
-  readonly isBelow: boolean;
-  readonly parameters?: JsonObject[];
+  readonly parameters: readonly JsonObject[];
 }
 
 /** What is passed on has any type. It is called JSON here, because generators of clients refuse the media type of anything. */
@@ -74,8 +71,7 @@ const anything = { 'application/json': { schema: {} } };
 const passedOn =
   'Bodies of any type are passed on as they are, in both directions: their shapes are those of the service. Its own errors pass through too. Where no service is configured for the area, it is 404 `not_found`.';
 
-function operationOf({ area, operationId, scope, method, isBelow, ...more }: AreaOperation, errors: AreaErrors) {
-  const parameters = isBelow ? [below] : (more.parameters ?? []);
+function operationOf({ area, operationId, scope, method, parameters }: AreaOperation, errors: AreaErrors): JsonObject {
   const facts = { listener: 'public', isAuthenticated: true } as const;
   const ours = area === 'scim' ? errors.scim : errors.own;
   return {
@@ -98,7 +94,7 @@ function operationOf({ area, operationId, scope, method, isBelow, ...more }: Are
   };
 }
 
-const below = {
+const belowParameter = {
   name: 'path',
   in: 'path',
   required: true,

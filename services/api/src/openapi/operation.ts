@@ -48,7 +48,7 @@ export function schemeOf(listener: Listener): string {
 }
 
 function successOf<Access>(route: Route<Access>, { listener, schemas }: OperationParts): Record<string, JsonObject> {
-  const { status, response, method, etag, location, caller } = route;
+  const { status, response, streams, method, etag, location, caller } = route;
   const facts = { listener, isAuthenticated: caller !== 'anyone', etag };
   const headers = headersOf({
     ...facts,
@@ -62,6 +62,7 @@ function successOf<Access>(route: Route<Access>, { listener, schemas }: Operatio
     ...(response !== undefined && {
       content: { 'application/json': mediaTypeOf(response, 'output', route, schemas) },
     }),
+    ...(streams !== undefined && { content: { [streams]: { schema: { type: 'string' } } } }),
   };
   const unchanged = { description: 'There is no newer version.', headers: headersOf({ ...facts, status: 304 }) };
   return { [status]: success, ...(method === 'GET' && etag && { 304: unchanged }) };

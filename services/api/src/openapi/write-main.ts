@@ -20,8 +20,9 @@ function bothTables() {
     INTERNAL_API_SECRET: 'x'.repeat(32),
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const parts = { config: parsed.config, db: undefined as never, databaseClock: createDatabaseClock(systemClock) };
-  const more = { metrics: { event: () => undefined }, identityTokens: { publicKeys: [] } };
+  const unused = { db: undefined as never, horizon: undefined as never, eventStream: undefined as never };
+  const parts = { config: parsed.config, databaseClock: createDatabaseClock(systemClock), ...unused };
+  const more = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
   const emit = () => Promise.reject(new Error('no event is emitted here'));
   const producer = { emit, emitWithin: emit };
   return { public: publicRoutes(parts), internal: internalRoutes({ ...parts, ...more }, producer) };

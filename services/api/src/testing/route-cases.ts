@@ -4,6 +4,7 @@ import { type HttpAnswer, type HttpRequest, insertEvents, sendRequest, testEvent
 import { generateKey } from '../auth/key-format.ts';
 import { insertDelivery } from './rows.ts';
 import { sampleOf } from './samples.ts';
+import { openStream } from './stream-client.ts';
 import type { TestApi } from './test-api.ts';
 import type { AnyRoute, Caller, Draft, Wrong } from './wrongs.ts';
 
@@ -49,18 +50,18 @@ export function createRouteCases(
     for (const [name, kind] of Object.entries(route.ids))
       path = path.replace(`{${name}}`, await idOf(kind, draft, fresh));
     const target = path + (draft.query === '' ? '' : `?${draft.query}`);
-    return send({
-      method: draft.method,
-      url: (isInternal ? api.internalUrl : api.publicUrl) + target,
-      headers: {
-        'X-Request-Id': requestId,
-        'X-Forwarded-For': draft.caller.elsewhere ? elsewhere : home,
-        ...(key !== null && { Authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...draft.headers,
-      },
-      body,
-    });
+    const url = (isInternal ? api.internalUrl : api.publicUrl) + target;
+    const headers = {
+      'X-Request-Id': requestId,
+      'X-Forwarded-For': draft.caller.elsewhere ? elsewhere : home,
+      ...(key !== null && { Authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...draft.headers,
+    };
+    const isStream = route.streams !== undefined && draft.method === 'GET' && body === undefined;
+    return isStream && send === sendRequest
+      ? beginningOf(url, headers)
+      : send({ method: draft.method, url, headers, body });
   };
   const validBody = async ({ body }: AnyRoute) => {
     const known = {
@@ -83,6 +84,13 @@ export function createRouteCases(
       deliver(route, { ...emptyDraft(route), query, headers }, body, fresh),
     organizationId: () => idOf('org', { id: 'known' }),
   };
+}
+
+/** The answer of a stream, which would not end by itself. */
+async function beginningOf(url: string, headers: Record<string, string>): Promise<HttpAnswer> {
+  const { answer, close } = await openStream(url, headers);
+  close();
+  return answer;
 }
 
 function emptyDraft(route: AnyRoute): Draft {

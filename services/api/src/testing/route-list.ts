@@ -1,16 +1,18 @@
 import { createDatabaseClock } from '@enterprise-api/shared/ledger';
 import { systemClock } from '@enterprise-api/shared/runtime';
+import type { RouteDescription } from '../http/routing/define-route.ts';
 import { internalRoutes, publicRoutes } from '../routes.ts';
 import { testConfig } from './test-api.ts';
 import type { AnyRoute } from './wrongs.ts';
 
 /** A route with what it promises on success. */
-export type ListedRoute = AnyRoute & {
-  readonly operationId: string;
-  readonly status: number;
-  readonly location: unknown;
-  readonly etag: boolean;
-};
+export type ListedRoute = AnyRoute &
+  RouteDescription & {
+    readonly operationId: string;
+    readonly status: number;
+    readonly location: unknown;
+    readonly etag: boolean;
+  };
 
 /** Every route of both listeners, from the tables themselves. Their handlers are never called. */
 export function everyRoute(): ListedRoute[] {
@@ -18,8 +20,10 @@ export function everyRoute(): ListedRoute[] {
     config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }),
     db: undefined as never,
     databaseClock: createDatabaseClock(systemClock),
+    horizon: undefined as never,
+    eventStream: undefined as never,
   };
-  const noParts = { metrics: { event: () => undefined }, identityTokens: { publicKeys: [] } };
+  const noParts = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
   const refuse = () => Promise.reject(new Error('not to be called'));
   const noEvents = { emit: refuse, emitWithin: refuse };
   return [...publicRoutes(parts), ...internalRoutes({ ...parts, ...noParts }, noEvents)];

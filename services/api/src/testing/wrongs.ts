@@ -32,7 +32,7 @@ export interface Wrong {
 
 export type AnyRoute = Pick<
   Route<never>,
-  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'body' | 'ifMatch'
+  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'body' | 'ifMatch' | 'streams'
 >;
 
 const always = () => true;

@@ -1,9 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { signBody, signingKey, signStandard } from '@enterprise-api/shared/security';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { type SigningKeys, signingKey } from '../webhooks/webhook-cache.ts';
-import { buildRequest, signBody, signStandard } from './attempt.ts';
+import type { SigningKeys } from '../webhooks/webhook-cache.ts';
+import { buildRequest } from './attempt.ts';
 
 const oldSecret = `whsec_${randomBytes(32).toString('base64')}`;
 const newSecret = `whsec_${randomBytes(32).toString('base64')}`;

@@ -1,9 +1,10 @@
 import { createLogger, systemClock, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { signingKey } from '@enterprise-api/shared/security';
 import { expect, it } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { AttemptResult } from '../pipeline/types.ts';
-import { signingKey, type WebhookConfig } from '../webhooks/webhook-cache.ts';
+import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { type AttemptOptions, createAttempt } from './attempt.ts';
 
 const uuid = '0192f7a0-0000-7000-8000-000000000000';

@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto';
 import { deliveryHeaders } from '@enterprise-api/shared/contracts';
 import { type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import { signBody, signStandard } from '@enterprise-api/shared/security';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { AttemptHooks, AttemptResult } from '../pipeline/types.ts';
 import type { DeliveryRequest, Sender, SendFailure, SendResponse } from '../sender/types.ts';
-import type { SigningKey, SigningKeys, WebhookConfig } from '../webhooks/webhook-cache.ts';
+import type { SigningKeys, WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { type BegunAttempt, classify, outcomeOf, secretUnavailable, unreadableSecret } from './classify.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
@@ -142,20 +142,6 @@ type RequestParts = {
   webhook: Pick<WebhookConfig, 'url'>;
   startedAt: Date;
 };
-
-/** HMAC-SHA256 of the raw body, in lower-case hex. */
-export function signBody(key: SigningKey, body: Buffer | string): string {
-  return createHmac('sha256', key.hex).update(body).digest('hex');
-}
-
-/** One entry of a Standard Webhooks signature: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. */
-export function signStandard(key: SigningKey, id: string, timestampSeconds: number, body: Buffer | string): string {
-  const signature = createHmac('sha256', key.standard)
-    .update(`${id}.${timestampSeconds}.`)
-    .update(body)
-    .digest('base64');
-  return `v1,${signature}`;
-}
 
 /** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
 function mayStart({ isStopping, clock, startWithinMs, knownState }: AttemptOptions, lease: Lease): boolean {

@@ -1,5 +1,5 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
 import { BoundedMap, type Clock, createMicroBatcher, type MicroBatcher } from '@enterprise-api/shared/runtime';
+import { type SigningKey, signingKey } from '@enterprise-api/shared/security';
 import { hostKeyOf } from '../scheduler/endpoint-queue.ts';
 import type { WebhookRow } from './queries.ts';
 
@@ -112,30 +112,9 @@ export class WebhookCache {
   }
 }
 
-const prefix = 'whsec_';
-
-/**
- * A webhook secret, ready to sign. Cached with the webhook's config: an HMAC with a KeyObject costs a fifth of one that
- * imports its key each time.
- */
-export type SigningKey = {
-  /** Keyed with the whole `whsec_…` string as UTF-8 bytes: `X-Service-Signature`. */
-  hex: KeyObject;
-  /** Keyed with the bytes that its base64 part stands for: `webhook-signature`, as Standard Webhooks says. */
-  standard: KeyObject;
-};
-
 /** The secrets of a webhook as they are now. */
 export type SigningKeys = {
   current: SigningKey;
   /** The secret before the last rotation, and until when (milliseconds since 1970) it is still used. */
   previous: { key: SigningKey; expiresAt: number } | null;
 };
-
-export function signingKey(secret: string): SigningKey {
-  const encoded = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
-  return {
-    hex: createSecretKey(Buffer.from(secret, 'utf8')),
-    standard: createSecretKey(Buffer.from(encoded, 'base64')),
-  };
-}

@@ -2,10 +2,10 @@ import type { ClientConfig } from 'pg';
 import { createPostgresFeed } from './postgres-feed.ts';
 import { createRedisFeed } from './redis-feed.ts';
 
-/** An object that processes cache has changed: drop the copy. */
+/** An object that processes cache has changed: drop the copy. Or an organization has new events: look for them. */
 export interface Change {
-  kind: 'api_key' | 'organization' | 'webhook';
-  /** UUID of the object. */
+  kind: 'api_key' | 'organization' | 'webhook' | 'events';
+  /** UUID of the object; of the organization that the events are of. */
   id: string;
 }
 

@@ -26,16 +26,15 @@ async function createWriterFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function event_position(organization uuid default null) returns bigint language plpgsql as $$
     declare
-      noted text := nullif(current_setting('enterprise_api.event_writer', true), '');
+      noted text := coalesce(current_setting('enterprise_api.event_writer', true), '');
       bucket text := coalesce(right(organization::text, 3), '*');
     begin
-      if noted is null then noted := nextval('event_positions') || ' '; end if;
-      if strpos(noted, '*') = 0 and strpos(noted, ' ' || bucket) = 0 then
-        if length(noted) - length(replace(noted, ' ', '')) > 8 then bucket := '*'; end if;
-        perform pg_advisory_xact_lock_shared(split_part(noted, ' ', 1)::bigint | case when bucket = '*'
+      if strpos(noted, '*') = 0 and strpos(noted, bucket || ' ') = 0 then
+        if length(noted) = 8 * length('fff ') then bucket := '*'; end if;
+        perform pg_advisory_xact_lock_shared(nextval('event_positions') | case when bucket = '*'
           then 95::bigint << 56
           else (94::bigint << 56) | (('x' || bucket)::bit(12)::bigint << 44) end);
-        perform set_config('enterprise_api.event_writer', noted || ' ' || bucket, true);
+        perform set_config('enterprise_api.event_writer', noted || bucket || ' ', true);
       end if;
       return nextval('event_positions');
     end $$`.execute(db);

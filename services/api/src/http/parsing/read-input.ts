@@ -25,6 +25,7 @@ export interface Input {
   /** The body before its schema; undefined when there is none. */
   json: unknown;
   ifMatch: IfMatch | null;
+  lastEventId: string | null;
   idempotencyKey: string | null;
   /** `X-Actor`: on whose behalf an internal caller acts; null without the header, and on the public listener. */
   onBehalfOf: string | null;
@@ -52,10 +53,17 @@ export async function readInput<Access>(
   const key = asks.idempotencyKey ? readIdempotencyKey(request) : none;
   const actor = asks.actor ? readActor(request) : none;
   if (query.ok && body.ok && ifMatch.ok && key.ok && actor.ok) {
-    const headers = { ifMatch: ifMatch.value, idempotencyKey: key.value, onBehalfOf: actor.value };
+    const lastEventId = route.streams === undefined ? null : lastEventIdOf(request);
+    const headers = { ifMatch: ifMatch.value, lastEventId, idempotencyKey: key.value, onBehalfOf: actor.value };
     return { query: query.value, body: body.value, json, ...headers };
   }
   return invalid([query, body, ifMatch, key, actor].flatMap((part) => (part.ok ? [] : part.details)));
+}
+
+/** What it names is looked up: it cannot be malformed otherwise than by naming nothing. */
+function lastEventIdOf(request: Request): string | null {
+  const header = request.headers['last-event-id'];
+  return header === undefined ? null : String(header);
 }
 
 const noParameters = z.strictObject({});

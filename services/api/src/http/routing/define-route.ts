@@ -7,6 +7,7 @@ import type { Problem } from '../../core/problem.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
 import type { Tag } from '../../openapi/tags.ts';
 import type { IfMatch, Tagged } from './etag.ts';
+import type { Streamed } from './streamed.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -23,6 +24,8 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly receivedAtMs: number;
   /** The versions that the client names in `If-Match`, on routes with `ifMatch`; null without the header. */
   readonly ifMatch: IfMatch | null;
+  /** `Last-Event-ID` as it was sent, on routes with `streams`; null without the header. */
+  readonly lastEventId: string | null;
   /** `Idempotency-Key`; null without it. With it, all that the handler does belongs into its transaction. */
   readonly idempotencyKey: string | null;
   /**
@@ -35,7 +38,7 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
 }
 
 /** What a handler returns; a tagged answer is sent with its `ETag`. */
-type Outcome<Answer> = Answer | Tagged<Answer> | Problem;
+type Outcome<Answer> = Answer | Tagged<Answer> | Streamed | Problem;
 
 /** What documents say of a route beyond what its schemas say. */
 export interface RouteDescription {
@@ -101,6 +104,8 @@ export interface RouteDefinition<
   withoutDatabase?: boolean;
   /** Status of a success; 204 has no body. */
   status: 200 | 201 | 202 | 204;
+  /** The media type of a success that is a stream: its handler returns a `Streamed`. */
+  streams?: 'text/event-stream';
   /** The body of a success. Fields that this schema does not declare are removed. */
   response?: Answer;
   /** Path of the created resource. */
@@ -134,6 +139,7 @@ export interface Route<Access> extends RouteDescription {
   readonly serializedPerOrganization: boolean;
   readonly withoutDatabase: boolean;
   readonly status: 200 | 201 | 202 | 204;
+  readonly streams: 'text/event-stream' | undefined;
   readonly response: z.ZodType | undefined;
   readonly location: ((answer: unknown) => string) | undefined;
   readonly eventIds: ((answer: unknown) => PublicId<'evt'>[]) | undefined;
@@ -168,6 +174,7 @@ export function defineRoute<
     ifMatch: definition.ifMatch ?? false,
     etag: definition.etag ?? false,
     serializedPerOrganization: definition.serializedPerOrganization ?? false,
+    streams: definition.streams,
     withoutDatabase: definition.withoutDatabase ?? false,
     response: definition.response,
     location: definition.location as Route<Access>['location'],

@@ -7,6 +7,7 @@ import { announcesBody, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
 import { isTagged, isUnchanged } from './etag.ts';
 import { createPicker, type Picker } from './response-shape.ts';
+import { isStreamed, type Streamed, sendStreamed } from './streamed.ts';
 
 /** An answer, ready to be sent or to be stored. */
 export interface Answer {
@@ -14,6 +15,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Null for an answer without a body, such as 204. */
   readonly body: string | null;
+  /** Writes the body, in place of `body`. */
+  readonly streamed?: Streamed;
 }
 
 /** Turns what the handler of a route returned into the answer. */
@@ -26,8 +29,13 @@ export type Renderer = (response: Response, outcome: unknown) => Answer;
 export function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
   const { method, path, response: schema, status, location, eventIds } = route;
   if (schema === undefined) {
-    return (response, outcome) =>
-      isProblem(outcome) ? problemAnswer(response, outcome) : { status, headers: {}, body: null };
+    return (response, outcome) => {
+      if (isProblem(outcome)) return problemAnswer(response, outcome);
+      if (!isStreamed(outcome)) return { status, headers: {}, body: null };
+      // Without the second header nginx would gather the pieces of the answer.
+      const headers = { 'Content-Type': `${route.streams}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
+      return { status, headers, body: null, streamed: outcome };
+    };
   }
   const picked = createPicker(schema, `${method} ${path}: response`);
   const pick: Picker = check ? (shown) => schema.parse(shown) : picked;
@@ -90,8 +98,9 @@ export function sendAnswer(response: Response, answer: Answer): void {
 }
 
 /** Writes without Express's `json()`, which would compute ETags and negotiate formats. */
-function write(response: Response, { status, headers, body }: Answer): void {
+function write(response: Response, { status, headers, body, streamed }: Answer): void {
   const all: Record<string, string | number> = { ...requestContextOf(response).headers, ...headers };
+  if (streamed !== undefined) return sendStreamed(response.writeHead(status, all), streamed);
   if (body === null) {
     response.writeHead(status, all).end();
     return;

@@ -1,0 +1,38 @@
+import { createHmac } from 'node:crypto';
+import { Failure } from '../failure.ts';
+import type { EventMessage } from '../stream/follow.ts';
+
+/** Signs an event anew, so that a local program can keep one secret over connections and sessions. */
+export type Signer = (message: EventMessage) => EventMessage;
+
+/**
+ * @param secret `whsec_…`, as of a webhook; undefined: events are forwarded with the signatures of the stream
+ * @throws {Failure} when it is no such secret
+ */
+export function createSigner(secret: string | undefined): Signer {
+  if (secret === undefined) return (message) => message;
+  const encoded = /^whsec_([A-Za-z0-9+/]{32,}={0,2})$/.exec(secret)?.[1];
+  if (encoded === undefined) {
+    throw new Failure(
+      'usage',
+      'ENTERPRISE_API_LISTEN_SECRET is no signing secret.',
+      'It is whsec_ and at least 24 bytes in base64.',
+    );
+  }
+  const standardKey = Buffer.from(encoded, 'base64');
+  return ({ headers, body, ...message }) => {
+    const signed = Object.entries(headers).map(([name, value]) => {
+      if (name.toLowerCase() === 'x-service-signature')
+        return [name, createHmac('sha256', secret).update(body).digest('hex')];
+      if (name.toLowerCase() !== 'webhook-signature') return [name, value];
+      const content = `${headerOf(headers, 'webhook-id')}.${headerOf(headers, 'webhook-timestamp')}.${body}`;
+      return [name, `v1,${createHmac('sha256', standardKey).update(content).digest('base64')}`];
+    });
+    return { ...message, headers: Object.fromEntries(signed), body };
+  };
+}
+
+/** Names of headers have no case. */
+export function headerOf(headers: Record<string, string>, name: string): string | undefined {
+  return Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
+}

@@ -1,0 +1,36 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+
+const prefix = 'whsec_';
+
+/**
+ * A webhook secret, ready to sign. Cached with the webhook's config: an HMAC with a KeyObject costs a fifth of one that
+ * imports its key each time.
+ */
+export type SigningKey = {
+  /** Keyed with the whole `whsec_…` string as UTF-8 bytes: `X-Service-Signature`. */
+  hex: KeyObject;
+  /** Keyed with the bytes that its base64 part stands for: `webhook-signature`, as Standard Webhooks says. */
+  standard: KeyObject;
+};
+
+export function signingKey(secret: string): SigningKey {
+  const encoded = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
+  return {
+    hex: createSecretKey(Buffer.from(secret, 'utf8')),
+    standard: createSecretKey(Buffer.from(encoded, 'base64')),
+  };
+}
+
+/** HMAC-SHA256 of the raw body, in lower-case hex. */
+export function signBody(key: SigningKey, body: Buffer | string): string {
+  return createHmac('sha256', key.hex).update(body).digest('hex');
+}
+
+/** One entry of a Standard Webhooks signature: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. */
+export function signStandard(key: SigningKey, id: string, timestampSeconds: number, body: Buffer | string): string {
+  const signature = createHmac('sha256', key.standard)
+    .update(`${id}.${timestampSeconds}.`)
+    .update(body)
+    .digest('base64');
+  return `v1,${signature}`;
+}

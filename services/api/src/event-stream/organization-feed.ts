@@ -1,0 +1,136 @@
+import type { EventType } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
+
+/** Where an event stands among all events. */
+export interface Place {
+  position: number;
+  id: Uuid;
+}
+
+export interface FeedEvent extends Place {
+  type: EventType;
+  body: string;
+}
+
+/** Events behind a place; none when nothing newer is complete yet. */
+export interface FeedPage {
+  events: readonly FeedEvent[];
+  /** Whether newer events wait for an open transaction. */
+  isHeldBack: boolean;
+}
+
+export interface FeedOptions {
+  read: (after: Place) => Promise<FeedPage>;
+  onError: (error: unknown) => void;
+}
+
+/** Pages that are kept for streams that come a moment later. */
+const keptPages = 4;
+const lookAgainAfterMs = { least: 50, most: 1_600 };
+
+interface KeptPage {
+  /** How often the feed had been woken when it was asked for. */
+  wakes: number;
+  page: Promise<FeedPage>;
+  isFinal: boolean;
+}
+
+/**
+ * Reads the events of one organization for all of its streams: streams at the same place share a query. A page with events
+ * never changes, because nothing can be added before its end; an empty one holds until the feed is woken.
+ */
+export class OrganizationFeed {
+  readonly #options: FeedOptions;
+  readonly #pages = new Map<string, KeptPage>();
+  readonly #waiting = new Set<{ place: Place; wake: () => void }>();
+  #wakes = 0;
+  #lookAgainMs = lookAgainAfterMs.least;
+  #lookAgain: NodeJS.Timeout | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** The events behind a place, as soon as there are some; none once the signal has aborted. */
+  async next(after: Place, ended: AbortSignal): Promise<readonly FeedEvent[]> {
+    while (!ended.aborted) {
+      const wakes = this.#wakes;
+      const { events } = await this.#page(after, wakes);
+      if (events.length > 0) return events;
+      await this.#woken(after, wakes, ended);
+    }
+    return [];
+  }
+
+  /** There may be newer events: streams that wait ask again. */
+  wake(): void {
+    this.#wakes += 1;
+    for (const { wake } of this.#waiting) wake();
+  }
+
+  /** The lowest place behind which a stream waits; undefined while none waits. */
+  waitsBehind(): Place | undefined {
+    let lowest: Place | undefined;
+    for (const { place } of this.#waiting) {
+      if (lowest === undefined || place.position < lowest.position) lowest = place;
+    }
+    return lowest;
+  }
+
+  close(): void {
+    clearTimeout(this.#lookAgain);
+  }
+
+  #page(after: Place, wakes: number): Promise<FeedPage> {
+    const name = `${after.position} ${after.id}`;
+    const known = this.#pages.get(name);
+    if (known !== undefined && (known.isFinal || known.wakes === wakes)) return known.page;
+    const asked: KeptPage = { wakes, page: this.#read(after), isFinal: false };
+    this.#pages.delete(name);
+    this.#pages.set(name, asked);
+    for (const oldest of this.#pages.keys()) {
+      if (this.#pages.size <= keptPages) break;
+      this.#pages.delete(oldest);
+    }
+    void asked.page.then(({ events }) => {
+      asked.isFinal = events.length > 0;
+    });
+    return asked.page;
+  }
+
+  /** A database that is away has nothing newer: the feed is woken again soon enough. */
+  async #read(after: Place): Promise<FeedPage> {
+    try {
+      const page = await this.#options.read(after);
+      if (page.events.length > 0) this.#lookAgainMs = lookAgainAfterMs.least;
+      else if (page.isHeldBack) this.#lookAgainSoon();
+      return page;
+    } catch (error) {
+      this.#options.onError(error);
+      return { events: [], isHeldBack: false };
+    }
+  }
+
+  #lookAgainSoon(): void {
+    if (this.#lookAgain !== undefined || this.#lookAgainMs > lookAgainAfterMs.most) return;
+    this.#lookAgain = setTimeout(() => {
+      this.#lookAgain = undefined;
+      this.wake();
+    }, this.#lookAgainMs).unref();
+    this.#lookAgainMs *= 2;
+  }
+
+  #woken(place: Place, wakes: number, ended: AbortSignal): Promise<void> {
+    if (this.#wakes > wakes || ended.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(waiting);
+        ended.removeEventListener('abort', wake);
+        resolve();
+      };
+      const waiting = { place, wake };
+      this.#waiting.add(waiting);
+      ended.addEventListener('abort', wake, { once: true });
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type EventType, eventPatternsFor } from '@enterprise-api/shared/contracts';
+import { settledWithin } from '@enterprise-api/shared/runtime';
+import { signingKey } from '@enterprise-api/shared/security';
+import type { Sink } from '../http/routing/streamed.ts';
+import { comment, eventMessage, type StreamIdentity, sessionMessage } from './message.ts';
+import type { OrganizationFeed, Place } from './organization-feed.ts';
+
+/** What one stream sends. */
+export interface StreamPlan extends Pick<StreamIdentity, 'streamId'> {
+  feed: Pick<OrganizationFeed, 'next'>;
+  /** Behind this event the stream begins. */
+  from: Place;
+  /** An event that the client has, although it is not complete at the stream's beginning; null without one. */
+  known: string | null;
+  patterns: ReadonlySet<string>;
+  secret: string;
+  /** The time for signatures, in milliseconds since 1970. */
+  now: () => number;
+}
+
+export interface SendLimits {
+  /** Bytes in this process, beyond which a client counts as slow. */
+  bufferedBytes: number;
+  /** How long it may stay slow. */
+  slowMs: number;
+  commentEveryMs: number;
+}
+
+const usualLimits: SendLimits = { bufferedBytes: 256 * 1024, slowMs: 20_000, commentEveryMs: 15_000 };
+
+/**
+ * Sends the session, then events as they come, until the signal aborts. It reads no further while its client is slow, so
+ * that a stream holds some 256 KiB and one event; a client that stays slow is cut, and goes on from its last event.
+ *
+ * @returns `slow` when the client was cut
+ */
+export async function sendEvents(
+  plan: StreamPlan,
+  sink: Sink,
+  ended: AbortSignal,
+  limits: SendLimits = usualLimits,
+): Promise<'ended' | 'slow'> {
+  const comments = setInterval(() => {
+    if (!ended.aborted && sink.bufferedBytes() <= limits.bufferedBytes) sink.write(comment);
+  }, limits.commentEveryMs);
+  try {
+    return await sendAll(plan, sink, ended, limits);
+  } finally {
+    clearInterval(comments);
+  }
+}
+
+async function sendAll(plan: StreamPlan, sink: Sink, ended: AbortSignal, limits: SendLimits) {
+  const { feed, streamId, secret, known, patterns, now } = plan;
+  const identity = { streamId, key: signingKey(secret) };
+  let place = plan.from;
+  sink.write(sessionMessage(secret));
+  while (!ended.aborted) {
+    for (const event of await feed.next(place, ended)) {
+      if (ended.aborted) break;
+      place = event;
+      if (event.id === known || !isWanted(event.type, patterns)) continue;
+      sink.write(eventMessage(event, identity, Math.floor(now() / 1_000)));
+      if (sink.bufferedBytes() <= limits.bufferedBytes) continue;
+      if (!(await catchesUp(sink, ended, limits))) return 'slow';
+    }
+    // Many streams are woken at once: other requests are served between them.
+    await nextTurn();
+  }
+  return 'ended';
+}
+
+function isWanted(type: EventType, patterns: ReadonlySet<string>): boolean {
+  return eventPatternsFor(type).some((pattern) => patterns.has(pattern));
+}
+
+async function catchesUp(sink: Sink, ended: AbortSignal, { slowMs }: SendLimits): Promise<boolean> {
+  const leaves = Promise.withResolvers<void>();
+  const leave = () => leaves.resolve();
+  ended.addEventListener('abort', leave, { once: true });
+  const settled = await settledWithin(Promise.race([sink.drained(), leaves.promise]), slowMs);
+  ended.removeEventListener('abort', leave);
+  if (!settled) sink.cut();
+  return settled;
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { maxEventStreams, type StreamEventsQuery } from '@enterprise-api/shared/contracts';
+import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import type { Principal } from '../auth/judge.ts';
+import type { IsWanted } from '../core/database-health.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { FollowedEvents } from '../event-history/followed-events.ts';
+import type { Sink, Streamed } from '../http/routing/streamed.ts';
+import type { OpenStream, OpenStreams, StreamEnd } from './open-streams.ts';
+import { sendEvents } from './send-events.ts';
+import type { StreamSlots } from './stream-slots.ts';
+
+export interface EventStreamOptions {
+  events: Pick<FollowedEvents, 'placeBehind'>;
+  streams: OpenStreams;
+  slots: Pick<StreamSlots, 'take' | 'give'>;
+  /** The database's clock: signatures carry its time. */
+  now: () => number;
+  onOpened: () => void;
+  onEnded: (reason: StreamEnd) => void;
+  onError: (error: unknown) => void;
+}
+
+/** What a client asks for. */
+export interface StreamRequest {
+  query: StreamEventsQuery;
+  lastEventId: string | null;
+  isWanted: IsWanted;
+}
+
+export type EventStreamService = ReturnType<typeof createEventStreamService>;
+
+/** The scope that a stream needs, at its beginning and for as long as it lasts. */
+export const streamScope = 'webhooks:read';
+const tooManyStreams = problem('rate_limited', {
+  message: `The organization has ${maxEventStreams} streams open. Close one, or try again later.`,
+  retryAfterSeconds: 10,
+});
+
+/** Opens streams of events. */
+export function createEventStreamService(options: EventStreamOptions) {
+  const { events, slots } = options;
+  return {
+    open: async (
+      principal: Principal,
+      { query, lastEventId, isWanted }: StreamRequest,
+    ): Promise<Streamed | Problem> => {
+      const organizationId = principal.key.organization.id;
+      const beginning = await events.placeBehind(organizationId, lastEventId ?? query.after ?? null);
+      if (isProblem(beginning)) return beginning;
+      const streamId = newUuid();
+      if (!(await slots.take(organizationId, streamId))) return tooManyStreams;
+      const give = () => slots.give(organizationId, streamId);
+      // The request was answered meanwhile: nobody will start the stream.
+      if (!isWanted(0)) give();
+      const patterns = new Set(query.events ?? ['*']);
+      return {
+        cancel: give,
+        start: (sink, closed) => {
+          const plan = { ...beginning, streamId, patterns };
+          void run(options, { organizationId, principal, plan, sink, closed }).finally(give);
+        },
+      };
+    },
+  };
+}
+
+interface Run {
+  organizationId: Uuid;
+  principal: Principal;
+  plan: Omit<Parameters<typeof sendEvents>[0], 'feed' | 'secret' | 'now'>;
+  sink: Sink;
+  closed: AbortSignal;
+}
+
+async function run({ streams, now, onOpened, onEnded, onError }: EventStreamOptions, asked: Run): Promise<void> {
+  const { organizationId, principal, plan, sink, closed } = asked;
+  const { key, address } = principal;
+  const ending = new AbortController();
+  const keyDigest = key.hash.toString('hex');
+  const stream: OpenStream = { organizationId, keyDigest, address, scope: streamScope, sink, ending };
+  closed.addEventListener('abort', () => ending.abort('client_left'), { once: true });
+  const feed = streams.add(stream);
+  onOpened();
+  if (streams.isStopping) streams.stop();
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  try {
+    const result = await sendEvents({ ...plan, feed, secret, now }, sink, ending.signal);
+    onEnded(result === 'slow' ? 'client_slow' : (ending.signal.reason as StreamEnd));
+  } catch (error) {
+    onError(error);
+    onEnded('failed');
+    sink.cut();
+  } finally {
+    streams.remove(stream);
+  }
+}

@@ -1,0 +1,77 @@
+import type { Uuid } from '@enterprise-api/shared/runtime';
+
+/** Limits the streams that an organization has open at once. */
+export interface StreamSlots {
+  /** @returns false when the organization has as many as it may have */
+  take(organizationId: Uuid, streamId: Uuid): Promise<boolean>;
+  give(organizationId: Uuid, streamId: Uuid): void;
+  /** Says that the streams of this process are open still; those of a process that does not say so count no more. */
+  renew(): Promise<void>;
+}
+
+/** The one command of Redis that is needed. */
+export interface SlotStore {
+  eval(script: string, keys: number, ...rest: (string | number)[]): Promise<unknown>;
+}
+
+export interface StreamSlotsOptions {
+  max: number;
+  /** Without it, each process counts its own streams alone. */
+  store: SlotStore | undefined;
+  onError: (error: unknown) => void;
+}
+
+export const renewSlotsEveryMs = 10_000;
+/** Longer than two renewals that fail. */
+const leaseMs = 35_000;
+
+/** An organization's streams in a sorted set, by the time when each counts no more, by the clock of Redis. */
+const takeScript = `
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('zremrangebyscore', KEYS[1], '-inf', now)
+if redis.call('zcard', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
+redis.call('zadd', KEYS[1], now + tonumber(ARGV[2]), ARGV[3])
+redis.call('pexpire', KEYS[1], ARGV[2])
+return 1`;
+const renewScript = `
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for index = 2, #ARGV do redis.call('zadd', KEYS[1], now + tonumber(ARGV[1]), ARGV[index]) end
+redis.call('pexpire', KEYS[1], ARGV[1])`;
+const giveScript = `redis.call('zrem', KEYS[1], ARGV[1])`;
+
+/** While Redis does not answer, streams of other processes are not known: each process then allows as many by itself. */
+export function createStreamSlots({ max, store, onError }: StreamSlotsOptions): StreamSlots {
+  const taken = new Map<Uuid, Set<Uuid>>();
+  const ask = async (script: string, organizationId: Uuid, ...rest: (string | number)[]) =>
+    await store?.eval(script, 1, `enterprise-api-streams:${organizationId}`, ...rest);
+  const forget = (organizationId: Uuid, streamId: Uuid) => {
+    const streams = taken.get(organizationId);
+    streams?.delete(streamId);
+    if (streams?.size === 0) taken.delete(organizationId);
+  };
+  return {
+    take: async (organizationId, streamId) => {
+      const streams = taken.get(organizationId) ?? new Set();
+      if (streams.size >= max) return false;
+      taken.set(organizationId, streams.add(streamId));
+      try {
+        if ((await ask(takeScript, organizationId, max, leaseMs, streamId)) !== 0) return true;
+      } catch (error) {
+        onError(error);
+        return true;
+      }
+      forget(organizationId, streamId);
+      return false;
+    },
+    give: (organizationId, streamId) => {
+      forget(organizationId, streamId);
+      void ask(giveScript, organizationId, streamId).catch(onError);
+    },
+    renew: async () => {
+      const all = [...taken].map(([organizationId, streams]) => ask(renewScript, organizationId, leaseMs, ...streams));
+      await Promise.all(all).catch(onError);
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import {
+  areaCatalogue,
+  deliveryHeaders,
+  type ErrorCode,
+  eventTypeNames,
+  exampleId,
+  meSchema,
+} from '@enterprise-api/shared/contracts';
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { z } from 'zod';
+import { defineRoute } from '../http/routing/define-route.ts';
+import { everyRoute, type ListedRoute } from '../testing/route-list.ts';
+import { undescribed } from '../testing/undescribed.ts';
+import { createDocument } from './document.ts';
+import type { JsonObject } from './types.ts';
+
+interface Readable {
+  paths: Record<string, Record<string, ReadableOperation>>;
+  webhooks: Record<string, Record<string, ReadableOperation>>;
+  components: Record<string, Record<string, JsonObject & { 'x-error-codes'?: ErrorCode[] }>>;
+}
+interface ReadableOperation {
+  operationId: string;
+  security: Record<string, string[]>[];
+  'x-required-scope'?: string;
+  parameters?: { name?: string; $ref?: string }[];
+  responses: Record<string, { $ref?: string }>;
+}
+
+const isInternal = ({ path }: ListedRoute) => path.startsWith('/internal/');
+const documentOf = (listener: 'public' | 'internal') =>
+  createDocument(
+    listener,
+    everyRoute().filter((route) => isInternal(route) === (listener === 'internal')) as never,
+  ) as unknown as Readable;
+const documents = { public: documentOf('public'), internal: documentOf('internal') };
+
+/** The codes that an operation can be answered with. */
+function codesOf({ components }: Readable, { responses }: ReadableOperation): string[] {
+  const refs = Object.values(responses).flatMap(({ $ref }) => $ref?.split('/').at(-1) ?? []);
+  return refs.flatMap((name) => components.responses?.[name]?.['x-error-codes'] ?? []);
+}
+
+describe('a document', () => {
+  it.each(everyRoute().map((route) => [`${route.method} ${route.path}`, route] as const))(
+    'has the operation %s with its id, scope and errors',
+    (_name, route) => {
+      const document = documents[isInternal(route) ? 'internal' : 'public'];
+      const operation = document.paths[route.path]?.[route.method.toLowerCase()] as ReadableOperation;
+      expect(operation).toMatchObject({ operationId: route.operationId, tags: [route.tag], summary: route.summary });
+      expect(operation['x-required-scope'] ?? null).toBe(route.scope);
+      expect(operation.security.length).toBe(route.caller === 'anyone' ? 0 : 1);
+      expect(codesOf(document, operation)).toEqual(expect.arrayContaining([...route.errors]));
+    },
+  );
+
+  it('names every area with the scope of each method', () => {
+    for (const { path, scopes, exception } of Object.values(areaCatalogue)) {
+      for (const [method, scope] of Object.entries(scopes).filter(([name]) => name !== 'HEAD')) {
+        expect(documents.public.paths[path]?.[method.toLowerCase()]?.['x-required-scope']).toBe(scope);
+      }
+      if (exception === undefined) continue;
+      const operation = documents.public.paths[exception.path]?.[exception.method.toLowerCase()];
+      expect(operation?.['x-required-scope']).toBe(exception.scope);
+    }
+  });
+
+  it('derives the errors of a route from what is checked of it', () => {
+    const { paths } = documents.public;
+    expect(codesOf(documents.public, paths['/v1/webhooks/{id}']?.put as ReadableOperation).sort()).toEqual(
+      [
+        'unauthorized',
+        'ip_not_allowed',
+        'plan_no_api_access',
+        'rate_limited',
+        'forbidden_scope',
+        'unsupported_media_type',
+        'payload_too_large',
+        'invalid_json',
+        'validation_failed',
+        'malformed_request',
+        'url_not_allowed',
+        'not_found',
+        'precondition_failed',
+        'request_timeout',
+        'internal_error',
+        'service_unavailable',
+      ].sort(),
+    );
+    const list = codesOf(documents.public, paths['/v1/webhooks']?.get as ReadableOperation);
+    expect(list).toContain('invalid_cursor');
+    expect(list).not.toContain('unsupported_media_type');
+    const create = codesOf(documents.public, paths['/v1/webhooks']?.post as ReadableOperation);
+    expect(create).toEqual(expect.arrayContaining(['idempotency_in_progress', 'idempotency_key_reused']));
+  });
+
+  it('has an entry for each type of event, with every header of a delivery but those that describe the body', () => {
+    expect(Object.keys(documents.public.webhooks)).toEqual(eventTypeNames);
+    const sent = deliveryHeaders({
+      productVersion: '1',
+      eventId: exampleId('evt'),
+      eventType: 'batch.failed',
+      deliveryId: exampleId('dlv'),
+      attempt: 1,
+      contentLength: 1,
+      timestampSeconds: 1,
+    });
+    const expected = [...Object.keys(sent), 'X-Service-Signature', 'webhook-signature'];
+    const described = documents.public.webhooks['batch.failed']?.post?.parameters?.map(({ name }) => name);
+    expect(described?.sort()).toEqual(expected.filter((name) => !name.startsWith('Content-')).sort());
+  });
+
+  it.each(['public', 'internal'] as const)('of the %s listener has examples that satisfy their schemas', (listener) => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    ajv.addSchema(documents[listener], 'document');
+    const wrong: string[] = [];
+    const visit = (value: unknown, place: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      const { schema, example } = value as { schema?: object; example?: unknown };
+      if (schema !== undefined && example !== undefined && !place.includes('/properties')) {
+        const pointer = place.split('/').map(encodeURIComponent).join('/');
+        const validate = ajv.compile({ $ref: `document#${pointer}/schema` });
+        if (!validate(example)) wrong.push(`${place}: ${ajv.errorsText(validate.errors)}`);
+      }
+      for (const [name, part] of Object.entries(value)) {
+        visit(part, `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+      }
+    };
+    visit(documents[listener], '');
+    expect(wrong).toEqual([]);
+  });
+
+  it('is the one in docs/', () => {
+    for (const [listener, file] of [
+      ['public', 'openapi.json'],
+      ['internal', 'internal-openapi.json'],
+    ] as const) {
+      const text = readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), 'utf8');
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(documents[listener])));
+    }
+  });
+});
+
+describe('a route that cannot be described is refused', () => {
+  const route = (more: object) =>
+    defineRoute({
+      ...undescribed,
+      method: 'GET',
+      path: '/v1/x',
+      scope: 'me:read',
+      status: 200,
+      response: meSchema,
+      handle: () => ({}) as never,
+      ...more,
+    });
+  const described = (...routes: ReturnType<typeof route>[]) => createDocument('public', routes as never);
+
+  it('because its schema has no name', () => {
+    const response = z.strictObject({ a: z.string() });
+    expect(() => described(route({ response }))).toThrow('GET /v1/x, response: give its schema a name');
+  });
+
+  it('because its schema has no example', () => {
+    const response = z.strictObject({ a: z.string() }).meta({ id: 'NoExample' });
+    expect(() => described(route({ response }))).toThrow('GET /v1/x, response: give its schema an example');
+  });
+
+  it('because its example does not satisfy its schema', () => {
+    const response = z.strictObject({ a: z.string() }).meta({ id: 'WrongExample', examples: [{ a: 1 }] as never });
+    expect(() => described(route({ response }))).toThrow('the example does not satisfy the schema');
+  });
+
+  it('because another one has its operation id', () => {
+    expect(() => described(route({}), route({ path: '/v1/y' }))).toThrow('two operations are called aRouteOfATest');
+  });
+
+  it('because JSON Schema cannot express what it reads', () => {
+    const response = z.strictObject({ a: z.custom() }).meta({ id: 'Inexpressible', examples: [{ a: 1 }] });
+    expect(() => described(route({ response }))).toThrow('a schema of type "custom" needs `jsonSchema`');
+  });
+});

@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The packages that programs outside this workspace install. */
+export const packages = ['cli', 'sdk', 'shared'] as const;
+export type PackageName = (typeof packages)[number];
+
+interface Manifest {
+  name: string;
+  version: string;
+  description?: string;
+  license: string;
+  dependencies: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  exports?: Record<string, string>;
+  bin?: Record<string, string>;
+}
+
+const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+/**
+ * Packs a package as programs outside this workspace install it. Inside, the sources run as they are; under node_modules
+ * Node refuses TypeScript, so what is packed is compiled, with its types.
+ *
+ * @returns the path of the tarball
+ */
+export function pack(name: PackageName, folder: string): string {
+  const source = join(project, 'packages', name);
+  const dist = join(source, 'dist');
+  // A file that was removed from the sources must not stay in the package.
+  rmSync(dist, { recursive: true, force: true });
+  const compiler = [join(project, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json'];
+  // Standard output is for the path alone: the compiler's messages go to standard error.
+  execFileSync(process.execPath, compiler, { cwd: source, stdio: ['ignore', 2, 2] });
+  writeFileSync(
+    join(dist, 'package.json'),
+    `${JSON.stringify(manifestOfPackage(name, readManifest(source)), null, 2)}\n`,
+  );
+  copyFileSync(join(project, 'LICENSE'), join(dist, 'LICENSE'));
+  for (const file of ['README.md', 'bin']) {
+    if (existsSync(join(source, file))) cpSync(join(source, file), join(dist, file), { recursive: true });
+  }
+  mkdirSync(folder, { recursive: true });
+  const packing = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
+  const output = execFileSync('npm', packing, { cwd: dist, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  return join(folder, output.trim().split('\n').at(-1) ?? '');
+}
+
+/** The same entries as inside the workspace. */
+function manifestOfPackage(packageName: PackageName, manifest: Manifest): object {
+  const { name, version, description, license, dependencies, exports, bin } = manifest;
+  const common = { name, version, description, license, type: 'module', files: ['lib', 'bin'], dependencies };
+  return {
+    ...common,
+    ...(exports && {
+      exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, compiled(file)])),
+    }),
+    ...(bin && { bin }),
+    ...particulars(packageName, dependencies),
+  };
+}
+
+function particulars(name: PackageName, dependencies: Manifest['dependencies']): object {
+  // The verifier runs on Node.js 20 already; the client's own dependencies say what they need.
+  if (name === 'sdk') return { engines: { node: '>=20' }, sideEffects: false };
+  if (name === 'cli') return { engines: { node: '>=22.12' } };
+  const { kysely, ...others } = dependencies;
+  return {
+    engines: { node: '>=22' },
+    // Our declarations use its types.
+    dependencies: { ...others, '@types/pg': readManifest(project).devDependencies?.['@types/pg'] },
+    // The caller's own copy: the producer takes the caller's database handle, and two copies' types do not fit.
+    peerDependencies: { kysely: `^${kysely}` },
+  };
+}
+
+function compiled(file: string): { types: string; default: string } {
+  const path = file.replace(/^\.\/src\//, './lib/').replace(/\.ts$/, '');
+  return { types: `${path}.d.ts`, default: `${path}.js` };
+}
