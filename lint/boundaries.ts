@@ -106,6 +106,12 @@ const boundaries: Boundary[] = [
     ],
   },
   {
+    imports: ['marked', 'marked/*'],
+    message:
+      'What marked renders becomes markup as it is: only markdown.ts of the reference calls it, with texts of ours.',
+    allowedIn: ['services/api/src/reference/markdown.ts', ...tests],
+  },
+  {
     imports: ['jose', 'jose/*'],
     message: 'Identity tokens are signed in identity/ alone, which caches them, and verified in internal-service/.',
     allowedIn: ['services/api/src/identity/**', 'packages/shared/src/internal-service/**', ...tools, ...tests],

@@ -4,11 +4,13 @@ import { type BrowserContextOptions, chromium, type Page } from 'playwright-core
 /** A browser, and the windows that a test opens in it. */
 export interface TestBrowser extends AsyncDisposable {
   /** A window of its own: no storage, cookie or cache of another one. */
-  open(options?: BrowserContextOptions): Promise<Window>;
+  open(options?: BrowserContextOptions): Promise<TestWindow>;
 }
 
-interface Window extends AsyncDisposable {
+export interface TestWindow extends AsyncDisposable {
   readonly page: Page;
+  /** Loads a page of the reference, and waits until its script has done its work. */
+  read(address: string): Promise<Page>;
   /** What the page complained about: errors of its script, of its policy, of requests. */
   readonly complaints: readonly string[];
   /** The addresses of all its requests. */
@@ -36,7 +38,12 @@ export async function startBrowser(): Promise<TestBrowser> {
       });
       page.on('pageerror', (error) => complaints.push(error.message));
       page.on('request', (request) => requested.push(request.url()));
-      return { page, complaints, requested, [Symbol.asyncDispose]: () => context.close() };
+      const read = async (address: string) => {
+        await page.goto(address);
+        await page.locator('.filter:not([hidden])').waitFor({ state: 'attached' });
+        return page;
+      };
+      return { page, read, complaints, requested, [Symbol.asyncDispose]: () => context.close() };
     },
     [Symbol.asyncDispose]: () => browser.close(),
   };

@@ -11,20 +11,22 @@ beforeAll(async () => {
 });
 afterAll(async () => stage[Symbol.asyncDispose]());
 
-/** What a person can operate, in the order of the page, as far as it is visible. */
-const operable = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
-  .filter((element) => element.checkVisibility({ visibilityProperty: true }))`;
+/** Finds what a person can operate, in the order of the page, as far as it is visible. */
+const findOperable = `operable = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+  .filter((element) => element.checkVisibility({ visibilityProperty: true })), operable.length`;
+
+/** The place of what has the focus, how the focus is shown, and its markup. */
+const focused = `[operable.indexOf(document.activeElement), getComputedStyle(document.activeElement).outlineStyle,
+  document.activeElement.outerHTML.slice(0, 200)]`;
 
 /** Presses Tab until the focus leaves the page; the places of what it reached, and what could not be seen to have it. */
 async function tabThrough(page: Page): Promise<{ count: number; reached: number[]; unseen: string[] }> {
-  const count = await page.evaluate<number>(`${operable}.length`);
+  const count = await page.evaluate<number>(findOperable);
   const reached: number[] = [];
   const unseen: string[] = [];
   for (let presses = 0; presses < count + 50; presses++) {
     await page.keyboard.press('Tab');
-    const [place, outline, markup] = await page.evaluate<[number, string, string]>(
-      `[${operable}.indexOf(document.activeElement), getComputedStyle(document.activeElement).outlineStyle, document.activeElement.outerHTML.slice(0, 200)]`,
-    );
+    const [place, outline, markup] = await page.evaluate<[number, string, string]>(focused);
     if (place === -1) break;
     reached.push(place);
     if (outline === 'none') unseen.push(markup);
@@ -32,27 +34,22 @@ async function tabThrough(page: Page): Promise<{ count: number; reached: number[
   return { count, reached, unseen };
 }
 
-describe.each([
-  ['a desktop', desktop],
-  ['a phone', phone],
-])('with the keyboard on %s', (_device, options) => {
-  it.each(['/docs', '/docs/operations', '/docs/areas', '/docs/events/batch.failed'])(
-    'Tab reaches everything on %s in its order, and the focus can be seen',
-    async (path) => {
-      await using window = await stage.browser.open(options);
-      await window.page.goto(stage.url + path, { waitUntil: 'networkidle' });
-      const { count, reached, unseen } = await tabThrough(window.page);
-      expect(reached).toEqual(Array.from({ length: count }, (_, place) => place));
-      expect(unseen).toEqual([]);
-    },
-  );
+it.each([
+  ['/docs', 'a phone', phone],
+  ['/docs/events/batch.failed', 'a phone', phone],
+  ['/docs/operations', 'a desktop', desktop],
+  ['/docs/areas', 'a desktop', desktop],
+])('Tab reaches everything on %s in its order, on %s, and the focus can be seen', async (path, _device, options) => {
+  await using window = await stage.browser.open(options);
+  const { count, reached, unseen } = await tabThrough(await window.read(stage.url + path));
+  expect(reached).toEqual(Array.from({ length: count }, (_, place) => place));
+  expect(unseen).toEqual([]);
 });
 
 describe('with the keyboard', () => {
   it('the first link skips the navigation', async () => {
     await using window = await stage.browser.open();
-    const { page } = window;
-    await page.goto(`${stage.url}/docs/areas`);
+    const page = await window.read(`${stage.url}/docs/areas`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
@@ -61,8 +58,7 @@ describe('with the keyboard', () => {
 
   it('the filter finds an operation, and Enter goes there', async () => {
     await using window = await stage.browser.open();
-    const { page } = window;
-    await page.goto(`${stage.url}/docs`);
+    const page = await window.read(`${stage.url}/docs`);
     await page.getByLabel('Find').focus();
     await page.keyboard.type('rotate sec');
     expect(await page.locator('nav li:visible').count()).toBe(1);
@@ -72,8 +68,7 @@ describe('with the keyboard', () => {
 
   it('the navigation of a phone opens, leads on, and closes again', async () => {
     await using window = await stage.browser.open(phone);
-    const { page } = window;
-    await page.goto(`${stage.url}/docs`);
+    const page = await window.read(`${stage.url}/docs`);
     const button = page.getByRole('button', { name: 'Contents' });
     await button.focus();
     await page.keyboard.press('Enter');
@@ -89,8 +84,7 @@ describe('with the keyboard', () => {
 
   it('an operation is tried and its example opened with Tab, Enter and a pasted key', async () => {
     await using window = await stage.browser.open();
-    const { page } = window;
-    await page.goto(`${stage.url}/docs/operations`);
+    const page = await window.read(`${stage.url}/docs/operations`);
     await page.locator('#getMe a').focus();
     await pressUntil(page, 'matches("form[aria-label=\'Try getMe\'] [data-key]")');
     await page.keyboard.insertText(stage.customer.key);

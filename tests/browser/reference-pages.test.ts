@@ -32,7 +32,7 @@ describe.each([
     await using window = await stage.browser.open(options);
     const { page } = window;
     await loadAxe(page);
-    await page.goto(stage.url + path);
+    await window.read(stage.url + path);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await violationsOf(page)).toEqual([]);
@@ -42,7 +42,7 @@ describe.each([
 
   it.each(paths)('%s does not scroll sideways', async (path) => {
     await using window = await stage.browser.open(options);
-    await window.page.goto(stage.url + path);
+    await window.read(stage.url + path);
     const [content, screen] = await window.page.evaluate<number[]>(
       '[document.documentElement.scrollWidth, innerWidth]',
     );
@@ -53,7 +53,7 @@ describe.each([
 describe('the reference', () => {
   it('has other colours in the dark', async () => {
     await using window = await stage.browser.open();
-    await window.page.goto(`${stage.url}/docs`);
+    await window.read(`${stage.url}/docs`);
     const colours = [];
     for (const colorScheme of ['light', 'dark'] as const) {
       await window.page.emulateMedia({ colorScheme });
@@ -64,7 +64,7 @@ describe('the reference', () => {
 
   it('asks no other origin for anything, and its policy blocks nothing of its own', async () => {
     await using window = await stage.browser.open();
-    for (const path of paths) await window.page.goto(stage.url + path, { waitUntil: 'networkidle' });
+    for (const path of paths) await window.read(stage.url + path);
     expect(window.requested.length).toBeGreaterThan(paths.length);
     expect(window.requested.filter((address) => new URL(address).origin !== stage.url)).toEqual([]);
     expect(window.complaints).toEqual([]);
@@ -75,7 +75,7 @@ describe('the reference', () => {
     const anchors = new Map<string, string[]>();
     const links = new Set<string>();
     for (const path of await everyPage()) {
-      await window.page.goto(stage.url + path);
+      await window.read(stage.url + path);
       anchors.set(
         path,
         await window.page.evaluate<string[]>('[...document.querySelectorAll("[id]")].map(({ id }) => id)'),
@@ -108,7 +108,7 @@ describe('the reference', () => {
 
   it('is printed without navigation and forms', async () => {
     await using window = await stage.browser.open();
-    await window.page.goto(`${stage.url}/docs/operations`);
+    await window.read(`${stage.url}/docs/operations`);
     await window.page.emulateMedia({ media: 'print' });
     expect(await window.page.locator('nav:visible, form:visible, body > header:visible').count()).toBe(0);
     expect(await window.page.locator('h1:visible').count()).toBe(1);
@@ -118,7 +118,7 @@ describe('the reference', () => {
 /** The pages that the navigation leads to. */
 async function everyPage(): Promise<string[]> {
   await using window = await stage.browser.open();
-  await window.page.goto(`${stage.url}/docs`);
+  await window.read(`${stage.url}/docs`);
   const links = await window.page.evaluate<string[]>(
     '[...document.querySelectorAll("nav a")].map(({ pathname }) => pathname)',
   );

@@ -1,6 +1,7 @@
 import { startUpstream, type Upstream } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import type { TestWindow } from './browser.ts';
 import { type BrowserStage, openBrowserStage } from './stage.ts';
 
 jest.setTimeout(180_000);
@@ -33,9 +34,8 @@ const formOf = (page: Page, operation: string) => page.getByRole('form', { name:
 const statusOf = (form: Locator) => form.getByRole('status');
 const bodyOf = (form: Locator) => form.locator('[data-answer-body]');
 
-async function openOperations(window: { page: Page }, path = '/docs/operations'): Promise<Page> {
-  await window.page.goto(stage.url + path);
-  return window.page;
+function openOperations(window: TestWindow, path = '/docs/operations'): Promise<Page> {
+  return window.read(stage.url + path);
 }
 
 describe('trying an operation', () => {

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeArguments } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
@@ -100,6 +100,20 @@ describe('what production runs', () => {
     ];
     const copied = copies(history(stages, 'dependencies')).flatMap(({ sources }) => sources);
     expect(copied.sort()).toEqual(manifests.sort());
+  });
+});
+
+describe('what the API reads while it runs', () => {
+  it('is in its image: the guide of the reference, and the files that its pages load', () => {
+    const read = globSync('services/api/src/reference/{guide,assets}/**/*.*', { cwd: project });
+    expect(read.length).toBeGreaterThan(10);
+    const copied = contextPaths(stages, 'api');
+    const excluded = readFileSync(join(project, '.dockerignore'), 'utf8')
+      .split('\n')
+      .filter((line) => /^[^#!]/.test(line) && line !== '*');
+    const isThere = (file: string) =>
+      copied.some((path) => file.startsWith(`${path}/`)) && !excluded.some((pattern) => matchesGlob(file, pattern));
+    expect(read.filter((file) => !isThere(file))).toEqual([]);
   });
 });
 

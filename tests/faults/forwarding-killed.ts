@@ -38,7 +38,7 @@ export async function killForwarding(stores: Stores, size: ForwardingKills): Pro
     if (status !== 200) {
       counts.refused += 1;
       // As a client would: without it, most requests are spent on the ports of processes that are starting.
-      await pause(100);
+      await pause(500);
     } else if (!isWhole) counts.cut += 1;
     else if (body.length === parts * partBytes) counts.whole += 1;
     else counts.half += 1;

@@ -112,6 +112,10 @@ export function describeReceiver(name: string, kind: ReceiverKind): void {
         'an old timestamp, and X-Service-Signature',
         () => ({ ...standard(minutesAgo(6)), 'x-service-signature': hex() }),
       ],
+      [
+        'a signature of another secret, and X-Service-Signature',
+        () => ({ ...standard(minutesAgo(0), stranger), 'x-service-signature': hex() }),
+      ],
       ['a timestamp that lies ahead', () => standard(minutesAgo(-6))],
       ['a timestamp that is no number', () => ({ ...standard(minutesAgo(0)), 'webhook-timestamp': 'now' })],
       ['the X-Service-Signature of another secret', () => ({ 'x-service-signature': hex(stranger) })],

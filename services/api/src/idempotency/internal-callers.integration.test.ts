@@ -2,7 +2,7 @@ import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { contentsOf } from '../testing/contents.ts';
-import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { isBusy, startTestApi, type TestApi } from '../testing/test-api.ts';
 
 const [service, next] = ['the-secret-of-a-service-0123456789abc', 'the-next-secret-of-a-service-0123456789'];
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 const post = (path: string, idempotencyKey: string, body: object) =>
-  api.internal('post', path).set('Idempotency-Key', idempotencyKey).send(body);
+  api.internal('post', path).set('Idempotency-Key', idempotencyKey).retry(3, isBusy).send(body);
 const good = { name: 'of the billing system', scopes: ['me:read'] };
 
 async function keyCount(): Promise<number> {

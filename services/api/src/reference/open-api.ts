@@ -26,6 +26,7 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
+  readonly 'x-required-scope'?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly OrReference<Parameter>[];
   readonly requestBody?: {
@@ -112,14 +113,14 @@ export function operationsOf(document: OpenApiDocument): ListedOperation[] {
   return operations.sort((left, right) => placeOf(left) - placeOf(right));
 }
 
-/** Whether another service answers: what it answers is then not described. */
+/** Whether another service answers. What it answers is its own: the document then names no status of a success. */
 export function isForwarded({ responses }: Operation): boolean {
-  return responses.default !== undefined;
+  return !Object.keys(responses).some((status) => /^2\d\d$/.test(status));
 }
 
-/** The scope that a key needs for an operation; undefined for one that needs no key. */
-export function scopeOf({ security = [] }: Operation): string | undefined {
-  return Object.values(security[0] ?? {})[0]?.[0];
+/** Whether an operation is for callers with a key. */
+export function needsKey({ security = [] }: Operation): boolean {
+  return security.length > 0;
 }
 
 /** What a reference within the document leads to. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorCatalogue, eventTypeNames, scopeNames } from '@enterprise-api/shared/contracts';
+import { areaCatalogue, areaNames, errorCatalogue, eventTypeNames, scopeNames } from '@enterprise-api/shared/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { everyRoute } from '../testing/route-list.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -95,9 +95,21 @@ describe('the pages', () => {
       expect([operationId, start]).not.toEqual([operationId, -1]);
       const section = markup.slice(start, markup.indexOf('</section>', start));
       expect(section).toContain(`>${method}</span> <code>${path}</code>`);
-      expect(section).toContain(`<code>${scope}</code>`);
+      expect(section).toMatch(new RegExp(`>Scope <a [^>]*><code>${scope}</code>`));
       expect(section).toContain('#error-rate_limited');
       expect(section).toContain('<h4>curl</h4>');
+      expect(section).toContain('>API key</label>');
+      expect(section).not.toContain('Scope: ');
+    }
+  });
+
+  it('leave the operations of other services to the page of the areas', async () => {
+    const operations = await textOf('/docs/operations');
+    const areas = await textOf('/docs/areas');
+    for (const area of areaNames.filter((name) => name !== 'usage')) {
+      const { path } = areaCatalogue[area];
+      expect(operations).not.toContain(`<code>${path}`);
+      expect(areas).toContain(`<code>${path}</code>`);
     }
   });
 

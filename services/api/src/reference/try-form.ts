@@ -3,11 +3,11 @@ import { type Html, html } from './html.ts';
 import {
   type JsonSchema,
   type ListedOperation,
+  needsKey,
   type OpenApiDocument,
   type OrReference,
   type Parameter,
   resolved,
-  scopeOf,
   textOf,
 } from './open-api.ts';
 
@@ -19,7 +19,7 @@ export function tryForm(document: OpenApiDocument, operation: ListedOperation): 
   return form({
     id,
     path,
-    needsKey: scopeOf(operation) !== undefined,
+    asksForKey: needsKey(operation),
     fields: html`${parameters.map((parameter) => parameterField(id, parameter, choicesOf(document, parameter)))}${
       operation.requestBody !== undefined && bodyField(id, text)
     }`,
@@ -35,7 +35,7 @@ export function areaForm(area: string, { path, methods }: { path: string; method
   return form({
     id,
     path: `${path}{below}`,
-    needsKey: true,
+    asksForKey: true,
     fields: html`${field({ id: `${id}-method`, label: 'Method', input: html`<select id="${id}-method" data-method-choice>${options}</select>` })}
 ${field({ id: `${id}-below`, label: `Path and query below ${path}`, input: below })}
 ${methods.some((method) => method !== 'GET') && bodyField(id, '')}`,
@@ -46,7 +46,7 @@ ${methods.some((method) => method !== 'GET') && bodyField(id, '')}`,
 interface Form {
   readonly id: string;
   readonly path: string;
-  readonly needsKey: boolean;
+  readonly asksForKey: boolean;
   readonly fields: Html;
   readonly button: Html;
 }
@@ -55,10 +55,10 @@ interface Form {
  * The script of the page shows it; without one it stays hidden, because a form that the browser sent by itself would put
  * what was typed into an address. For the same reason no field has a name.
  */
-function form({ id, path, needsKey, fields, button }: Form): Html {
+function form({ id, path, asksForKey, fields, button }: Form): Html {
   return html`<form class="try" data-path="${path}" aria-label="Try ${id}" hidden>
 <h4>Try it</h4>
-${needsKey && field({ id: `${id}-key`, label: 'API key', input: keyInput(`${id}-key`) })}
+${asksForKey && field({ id: `${id}-key`, label: 'API key', input: keyInput(`${id}-key`) })}
 ${fields}
 <p class="actions">${button} <button type="button" data-stop hidden>Stop</button></p>
 <div class="answer" data-answer role="status"></div>

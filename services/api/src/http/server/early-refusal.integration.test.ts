@@ -65,7 +65,7 @@ describe('a request that is refused before its body was read', () => {
     ['without a key', 401, { token: 'none', lines: [json, length(large.length)] }, false],
     ['of another type', 415, { lines: ['Content-Type: text/plain', length(large.length)] }, false],
     ['to an unknown path', 404, { path: '/v1/unknown', lines: [json, length(large.length)] }, false],
-    ['to a probe', 404, { path: '/healthz', lines: [json, length(large.length)] }, false],
+    ['to a probe', 405, { path: '/healthz', lines: [json, length(large.length)] }, false],
     ['without the secret', 401, { path: '/internal/v1/events', lines: [json, length(large.length)] }, true],
   ];
 

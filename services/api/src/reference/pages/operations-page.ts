@@ -7,11 +7,11 @@ import {
   isForwarded,
   type JsonSchema,
   type ListedOperation,
+  needsKey,
   type OpenApiDocument,
   type OrReference,
   operationsOf,
   resolved,
-  scopeOf,
 } from '../open-api.ts';
 import type { NavigationGroup, Page } from '../page.ts';
 import { fieldEntry, fieldsOf, typeOf } from '../schema-fields.ts';
@@ -78,13 +78,12 @@ function titleOf({ operationId }: ListedOperation): string {
 
 function operationSection(document: OpenApiDocument, operation: ListedOperation): Html {
   const { operationId: id, method, path, summary, description } = operation;
-  const scope = scopeOf(operation);
   return html`<section class="operation">
 <h3 id="${id}"><a href="#${id}">${titleOf(operation)}</a></h3>
 <p class="endpoint">${methodBadge(method)} <code>${path}</code></p>
-<p class="needs">${scope === undefined ? 'Needs no key' : html`Scope ${scopeLink(scope)}`}</p>
+<p class="needs">${needsOf(operation)}</p>
 ${summary !== undefined && html`<p>${renderInline(summary)}.</p>`}
-${description !== undefined && renderMarkdown(description)}
+${description !== undefined && renderMarkdown(withoutScope(description))}
 ${parametersOf(operation)}
 ${bodyOf(document, operation)}
 <h4>curl</h4>
@@ -93,6 +92,17 @@ ${tryForm(document, operation)}
 ${answersOf(document, operation)}
 </section>
 `;
+}
+
+function needsOf(operation: ListedOperation): Html | string {
+  const scope = operation['x-required-scope'];
+  if (scope !== undefined) return html`Scope ${scopeLink(scope)}`;
+  return needsKey(operation) ? 'Needs a key, with any scope' : 'Needs no key';
+}
+
+/** Descriptions name the scope as well, for documents that show nothing else of it. */
+function withoutScope(description: string): string {
+  return description.replace(/\s*Scope: `[^`]+`\.\s*/, '');
 }
 
 function parametersOf({ parameters }: ListedOperation): Html | null {

@@ -1,10 +1,16 @@
 /** Lets the keyboard reach what scrolls by itself, and only while it does: not every browser does so on its own. */
 export function enableScrolling(page) {
+  const areas = [...page.querySelectorAll('.scrolls')];
   const observer = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
-      else target.removeAttribute('tabindex');
-    }
+    for (const { target } of entries) makeReachable(target);
   });
-  for (const area of page.querySelectorAll('.scrolls')) observer.observe(area);
+  for (const area of areas) {
+    makeReachable(area);
+    observer.observe(area);
+  }
+}
+
+function makeReachable(area) {
+  if (area.scrollWidth > area.clientWidth || area.scrollHeight > area.clientHeight) area.tabIndex = 0;
+  else area.removeAttribute('tabindex');
 }
