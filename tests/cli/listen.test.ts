@@ -5,7 +5,7 @@ import {
   type EventStreamServer,
   type EventStreamServerOptions,
   startEventStreamServer,
-} from '../../packages/cli/src/testing/event-stream-server.ts';
+} from '../../packages/sdk/src/testing/event-stream-server.ts';
 import { type CommandLine, createCommandLine } from './command-line.ts';
 
 /** The program against a stream that fails as planned; the real API is in listen-api.test.ts. */

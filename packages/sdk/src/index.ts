@@ -4,5 +4,5 @@ export type { Query } from './http/target.ts';
 export type { List, Page } from './list.ts';
 export type { CallOptions, ChangeOptions, ClientOptions, PostOptions, ResponseHead } from './options.ts';
 export type { ApiResponse, Request, RequestOptions } from './request.ts';
-export type { StreamedEvent, StreamOptions } from './stream/follow.ts';
+export type { StreamedEvent, StreamOptions, UnverifiedEvent } from './stream/options.ts';
 export type * from './types.ts';

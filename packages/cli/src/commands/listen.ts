@@ -5,8 +5,6 @@ import { listOf } from '../input/values.ts';
 import { listen } from '../listen/listen.ts';
 import { createSigner } from '../listen/own-signature.ts';
 import { oneLine } from '../output/text.ts';
-import { resolveAccess } from '../settings/settings.ts';
-import { followEvents, newestEventId } from '../stream/follow.ts';
 import { action } from './action.ts';
 import type { CommandModule } from './index.ts';
 
@@ -47,12 +45,9 @@ export async function followAndListen(
   context: Context,
   { target, events, after }: { target?: string; events: readonly string[]; after: string | undefined },
 ): Promise<void> {
-  const { io, options, profiles, printer } = context;
+  const { io, printer } = context;
   const sign = createSigner(io.env.ENTERPRISE_API_LISTEN_SECRET || undefined);
-  const access = resolveAccess('api', options, io.env, profiles);
-  const beginning = after ?? (await newestEventId(openApi(context), io.signal));
-  const messages = followEvents({ access, events, after: beginning, signal: io.signal });
-  await listen(messages, { target, sign, printer, signal: io.signal });
+  await listen(openApi(context), { events, after, target, sign, printer, signal: io.signal });
 }
 
 function parseTarget(text: string): string {

@@ -1,5 +1,5 @@
+import type { StreamedEvent } from '@enterprise-api/sdk';
 import got, { RequestError } from 'got';
-import type { EventMessage } from '../stream/follow.ts';
 
 /** What the local program answered, or why it did not. */
 export interface LocalAnswer {
@@ -14,7 +14,7 @@ const timeoutMs = 15_000;
 /** Sends an event to the local program as a delivery: a POST with exactly the headers and the body of the stream. */
 export async function forward(
   target: string,
-  { headers, body }: EventMessage,
+  { headers, body }: StreamedEvent,
   signal: AbortSignal,
 ): Promise<LocalAnswer> {
   const startedAt = performance.now();

@@ -1,12 +1,16 @@
-import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '@enterprise-api/sdk/webhooks';
+import type { EnterpriseApi, StreamedEvent, StreamOptions } from '@enterprise-api/sdk';
+import type { WebhookEvent } from '@enterprise-api/sdk/webhooks';
 import type { Printer } from '../output/printer.ts';
 import { oneLine } from '../output/text.ts';
 import { time } from '../present/format.ts';
-import type { EventMessage, Followed } from '../stream/follow.ts';
 import { forward, hintFor, type LocalAnswer } from './forward.ts';
 import { headerOf, type Signer } from './own-signature.ts';
 
 export interface ListenOptions {
+  /** Patterns of types; all when there is none. */
+  events: readonly string[];
+  /** The event after which the stream begins; now when there is none. */
+  after: string | undefined;
   /** Where the local program listens; undefined: events are printed only. */
   target: string | undefined;
   /** Signs what is forwarded. */
@@ -15,58 +19,49 @@ export interface ListenOptions {
   signal: AbortSignal;
 }
 
-/** Verifies each event of a stream, forwards it to the local program, one after the other, and prints what it answered. */
+/** Forwards each event of the stream to the local program, one after the other, and prints what it answered. */
 export async function listen(
-  messages: AsyncIterable<Followed>,
-  { target, sign, printer, signal }: ListenOptions,
+  api: Pick<EnterpriseApi, 'events'>,
+  { events, after, target, sign, printer, signal }: ListenOptions,
 ): Promise<void> {
-  let secret = '';
-  for await (const message of messages) {
-    if (message.kind === 'session') {
-      printSession(printer, message, message.secret === secret);
-      secret = message.secret;
-    } else if (message.kind === 'lost') {
-      printer.note(
-        `The stream was lost: ${message.reason}. Connecting again in ${(message.retryMs / 1_000).toFixed(1)} s.`,
-      );
-    } else {
-      const event = await verify(message, secret);
-      if (event === undefined) refuse(printer, message);
-      else if (target === undefined) printer.record(event, () => eventLine(event));
-      else printAnswer(printer, event, message, await forward(target, sign(message), signal));
-    }
+  for await (const message of api.events.stream({ events, after, signal, ...noticesTo(printer) })) {
+    if (target === undefined) printer.record(message.event, () => eventLine(message.event));
+    else printAnswer(printer, message, await forward(target, sign(message), signal));
   }
 }
 
-type Session = Extract<Followed, { kind: 'session' }>;
+type Notices = Pick<StreamOptions, 'onConnect' | 'onDisconnect' | 'onUnverified'>;
 
-/** The secret is what the local program verifies with, so it is printed, also when a new connection has another one. */
-function printSession(printer: Printer, { secret, isFirst }: Session, isKnown: boolean): void {
-  if (isKnown) return printer.note('Connected again.', 'dim');
+/** What happens to the stream between its events. */
+function noticesTo(printer: Printer): Notices {
+  let known: string | undefined;
+  return {
+    onConnect: (secret) => {
+      printSecret(printer, secret, known);
+      known = secret;
+    },
+    onDisconnect: (error, retryMs) => {
+      const what = known === undefined ? 'There is no stream yet' : 'The stream was lost';
+      const why = error?.message ?? 'the API ended it';
+      printer.note(`${what}: ${why.replace(/\.$/, '')}. Connecting again in ${(retryMs / 1_000).toFixed(1)} s.`);
+    },
+    onUnverified: ({ id }) =>
+      printer.note(`${id} was not forwarded: its signature is not of this session's secret.`, 'red'),
+  };
+}
+
+/** The local program verifies with the secret, so it is printed, also when a new connection has another one. */
+function printSecret(printer: Printer, secret: string, known: string | undefined): void {
+  if (secret === known) return printer.note('Connected again.', 'dim');
   if (printer.isJson) return printer.record({ object: 'session', secret }, () => '');
-  if (isFirst) printer.text(`Ready. The signing secret of this session is ${oneLine(secret)}`);
+  if (known === undefined) printer.text(`Ready. The signing secret of this session is ${oneLine(secret)}`);
   else printer.text(`Connected again. The signing secret is now ${oneLine(secret)}`);
-}
-
-/** @returns undefined when the signature is not of the session's secret */
-async function verify({ headers, body }: EventMessage, secret: string): Promise<WebhookEvent | undefined> {
-  try {
-    // The connection tells that it is new: a message may wait in it, and this machine's clock may be wrong.
-    return await verifyWebhook({ headers, rawBody: body, secret, toleranceSeconds: Number.POSITIVE_INFINITY });
-  } catch (error) {
-    if (error instanceof WebhookVerificationError) return undefined;
-    throw error;
-  }
-}
-
-function refuse(printer: Printer, { id }: EventMessage): void {
-  printer.note(`${id} was not forwarded: its signature is not of this session's secret.`, 'red');
 }
 
 const eventLine = ({ id, type, timestamp, data }: WebhookEvent) =>
   oneLine(`${time(timestamp)}  ${type.padEnd(22)}  ${id}  ${JSON.stringify(data)}`);
 
-function printAnswer(printer: Printer, event: WebhookEvent, { headers }: EventMessage, answer: LocalAnswer): void {
+function printAnswer(printer: Printer, { event, headers }: StreamedEvent, answer: LocalAnswer): void {
   const { status, error, durationMs } = answer;
   const record = {
     object: 'forwarded',

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
+import type { StreamedEvent } from '@enterprise-api/sdk';
 import { Failure } from '../failure.ts';
-import type { EventMessage } from '../stream/follow.ts';
 
 /** Signs an event anew, so that a local program can keep one secret over connections and sessions. */
-export type Signer = (message: EventMessage) => EventMessage;
+export type Signer = (message: StreamedEvent) => StreamedEvent;
 
 /**
  * @param secret `whsec_…`, as of a webhook; undefined: events are forwarded with the signatures of the stream
@@ -33,6 +33,6 @@ export function createSigner(secret: string | undefined): Signer {
 }
 
 /** Names of headers have no case. */
-export function headerOf(headers: Record<string, string>, name: string): string | undefined {
+export function headerOf(headers: StreamedEvent['headers'], name: string): string | undefined {
   return Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
 }

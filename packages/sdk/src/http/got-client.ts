@@ -20,8 +20,12 @@ export function createGotClient({ apiKey, userAgent }: Settings): Got {
   });
 }
 
-/** got's own error holds the request, and with it the key: only its words are passed on. */
-export function withoutRequest(error: unknown): unknown {
+/**
+ * got's own error holds the request, and with it the key: only its words are passed on.
+ *
+ * @param failed what went wrong, before got's words
+ */
+export function withoutRequest(error: unknown, failed = 'The API gave no answer'): unknown {
   if (!(error instanceof RequestError) || error instanceof HTTPError) return error;
-  return new ConnectionError(`The API gave no answer: ${error.message}`, error.code);
+  return new ConnectionError(`${failed}: ${error.message}`, error.code);
 }

@@ -7,7 +7,7 @@ import { createGotClient, withoutRequest } from './got-client.ts';
 import { type Query, targetOf } from './target.ts';
 
 /** The API writes a comment every 15 s: a stream without a byte for three times as long is broken. */
-const idleMs = 45_000;
+const longestSilenceMs = 45_000;
 
 /**
  * Opens a stream of server-sent events. Its bytes end, or throw a ConnectionError, when the connection does.
@@ -22,13 +22,14 @@ export type OpenStream = (
   signal: AbortSignal | undefined,
 ) => Promise<AsyncIterable<Uint8Array>>;
 
-export function createOpenStream(settings: Settings): OpenStream {
+/** @param idleMs after so long without a byte a stream has ended, in milliseconds */
+export function createOpenStream(settings: Settings, idleMs = longestSilenceMs): OpenStream {
   const client = createGotClient(settings);
   return async (path, query, headers, signal) => {
     const stream = client.stream(targetOf(settings.baseUrl, path, query), {
       headers: { ...headers, accept: 'text/event-stream' },
       ...(signal !== undefined && { signal }),
-      timeout: { connect: 10_000, response: settings.timeoutMs, socket: idleMs },
+      timeout: { lookup: 10_000, connect: 10_000, secureConnect: 10_000, response: settings.timeoutMs, socket: idleMs },
       retry: { limit: 0 },
       throwHttpErrors: false,
       // Else got waits for a body to be written.
@@ -49,6 +50,6 @@ async function* withOwnErrors(stream: AsyncIterable<Uint8Array>): AsyncGenerator
   try {
     yield* stream;
   } catch (error) {
-    throw withoutRequest(error);
+    throw withoutRequest(error, 'The connection broke');
   }
 }

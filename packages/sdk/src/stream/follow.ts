@@ -2,31 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, ConnectionError } from '../errors.ts';
 import type { OpenStream } from '../http/open-stream.ts';
 import { isPassingCause } from '../http/repeat.ts';
-import { verifyWebhook, type WebhookEvent } from '../webhooks/index.ts';
+import { verifyWebhook, WebhookVerificationError } from '../webhooks/index.ts';
 import { readMessages } from './messages.ts';
+import type { StreamedEvent, StreamOptions, UnverifiedEvent } from './options.ts';
+import { createRecentIds } from './recent-ids.ts';
 
-export interface StreamOptions {
-  /** Patterns as webhooks have them: `batch.*`; all events by default. */
-  events?: readonly string[] | undefined;
-  /** The id of the event after which the stream begins; by default it begins now. */
-  after?: string | undefined;
-  /** Ends the stream, without an error. */
-  signal?: AbortSignal | undefined;
-  /** Called when a connection was made, with the secret that signs its events. */
-  onConnect?: ((secret: string) => void) | undefined;
-  /** Called when a connection was lost or refused for now, with the time until the next try. */
-  onDisconnect?: ((reason: Error | null, retryMs: number) => void) | undefined;
+/** Where the events come from. */
+export interface EventSource {
+  open: OpenStream;
+  /** The newest event that there is; undefined when there is none yet. */
+  newestId: (signal: AbortSignal | undefined) => Promise<string | undefined>;
+  /** Pauses between tries, in milliseconds: doubled from the first to the longest. */
+  pauses?: { firstMs: number; longestMs: number };
 }
 
-/** An event of the stream, verified, with the headers and the body that a delivery of it would have. */
-export interface StreamedEvent {
-  event: WebhookEvent;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-}
-
-const firstPauseMs = 500;
-const longestPauseMs = 15_000;
+const usualPauses = { firstMs: 500, longestMs: 15_000 };
 const longestHintMs = 60_000;
 
 /**
@@ -35,51 +25,88 @@ const longestHintMs = 60_000;
  * is that place.
  *
  * @throws ApiError when the API refuses for good: the key, its scope, the plan, a place that is unknown or too old
- * @throws ConnectionError when the API cannot be reached for a cause that will not pass, such as a wrong name
+ * @throws ConnectionError when the API was never reached, for a cause that will not pass, such as a wrong name
+ * @throws WebhookVerificationError for an event with a wrong signature, unless `onUnverified` takes it
  */
 export async function* followEvents(
-  open: OpenStream,
-  newestId: (signal: AbortSignal | undefined) => Promise<string | undefined>,
-  { events = [], signal, onConnect, onDisconnect, ...options }: StreamOptions = {},
+  { open, newestId, pauses = usualPauses }: EventSource,
+  options: StreamOptions = {},
 ): AsyncGenerator<StreamedEvent> {
-  let after: string | undefined;
-  let failures = 0;
+  const { events = [], signal, onConnect, onDisconnect } = options;
+  const handedOn = createRecentIds();
+  let { after } = options;
+  const tries = createTries(pauses);
+  let wasConnected = false;
   while (!signal?.aborted) {
     let reason: Error | null = null;
     let hintMs = 0;
     try {
-      after ??= options.after ?? (await newestId(signal));
+      after ??= await newestId(signal);
       let secret = '';
       const chunks = await open('/v1/events/stream', { events }, { 'last-event-id': after }, signal);
       for await (const message of readMessages(chunks)) {
         if (message.kind === 'retry') hintMs = message.ms;
         else if (message.kind === 'session') {
-          failures = 0;
-          secret = message.secret;
+          ({ secret } = message);
+          wasConnected = true;
+          tries.reset();
           onConnect?.(secret);
-        } else if (message.id !== after) {
+        } else if (message.id !== after && handedOn.isNew(message.id)) {
           const { id, headers, body } = message;
-          // The connection says who sent it: there is no age to judge, and this machine's clock may be wrong.
-          const toleranceSeconds = Number.POSITIVE_INFINITY;
-          yield { event: await verifyWebhook({ headers, rawBody: body, secret, toleranceSeconds }), headers, body };
+          const verified = await verify({ id, headers, body }, secret, options);
+          if (verified !== null) yield verified;
           after = id;
         }
+        if (signal?.aborted) return;
       }
     } catch (error) {
       if (signal?.aborted) return;
-      if (!isTemporary(error)) throw error;
+      if (!isTemporary(error, wasConnected)) throw error;
       reason = error;
       if (error instanceof ApiError) hintMs = (error.retryAfter ?? 0) * 1_000;
     }
     if (signal?.aborted) return;
-    const backoffMs = Math.min(longestPauseMs, firstPauseMs * 2 ** failures++) * (1 - Math.random() / 2);
-    const retryMs = Math.max(backoffMs, Math.min(hintMs, longestHintMs));
+    const retryMs = tries.nextPauseMs(hintMs);
     onDisconnect?.(reason, retryMs);
     await pause(retryMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-function isTemporary(error: unknown): error is Error {
+/** @returns null when the caller took it as unverified */
+async function verify(
+  message: UnverifiedEvent,
+  secret: string,
+  { onUnverified }: StreamOptions,
+): Promise<StreamedEvent | null> {
+  const { headers, body } = message;
+  try {
+    // The connection says who sent it: there is no age to judge, and this machine's clock may be wrong.
+    const toleranceSeconds = Number.POSITIVE_INFINITY;
+    return { ...message, event: await verifyWebhook({ headers, rawBody: body, secret, toleranceSeconds }) };
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError) || onUnverified === undefined) throw error;
+    onUnverified(message, error);
+    return null;
+  }
+}
+
+/** A name that is not found at the beginning is a wrong one; later on it is a network that is away. */
+function isTemporary(error: unknown, wasConnected: boolean): error is Error {
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
-  return error instanceof ConnectionError && isPassingCause(error.code);
+  return error instanceof ConnectionError && (wasConnected || isPassingCause(error.code));
+}
+
+/** Counts the tries since the last connection, and says how long to wait before the next one. */
+function createTries({ firstMs, longestMs }: NonNullable<EventSource['pauses']>) {
+  let failures = 0;
+  return {
+    reset: () => {
+      failures = 0;
+    },
+    /** @param hintMs as the API asks */
+    nextPauseMs: (hintMs: number): number => {
+      const backoffMs = Math.min(longestMs, firstMs * 2 ** failures++) * (1 - Math.random() / 2);
+      return Math.max(backoffMs, Math.min(hintMs, longestHintMs));
+    },
+  };
 }

@@ -33,8 +33,13 @@ function parseSession(data: string): StreamMessage | null {
 
 function parseEvent(id: string | undefined, data: string): StreamMessage | null {
   const { headers, body } = parseObject(data);
-  if (id === undefined || typeof body !== 'string' || typeof headers !== 'object' || headers === null) return null;
-  return { kind: 'event', id, headers: headers as Record<string, string>, body };
+  if (id === undefined || typeof body !== 'string' || !isHeaders(headers)) return null;
+  return { kind: 'event', id, headers, body };
+}
+
+function isHeaders(headers: unknown): headers is Record<string, string> {
+  if (typeof headers !== 'object' || headers === null) return false;
+  return Object.values(headers).every((value) => typeof value === 'string');
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -11,6 +11,8 @@ export type Plan =
   | { kind: 'end' }
   /** Sends all there is and keeps the connection. */
   | { kind: 'stay' }
+  /** Sends the beginning of an answer and keeps the connection. */
+  | { kind: 'silent' }
   | { kind: 'refuse'; status: number; code: string };
 
 export interface EventStreamServer extends AsyncDisposable {
@@ -50,6 +52,7 @@ export async function startEventStreamServer(options: EventStreamServerOptions):
     const parts = events.slice(from).map(({ id, body }) => tamper(id, eventText(id, body, secret)));
     const text = `: hello\n\nevent: session\ndata: ${JSON.stringify({ secret })}\n\n${parts.join('')}`;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (step.kind === 'silent') return response.flushHeaders();
     if (step.kind === 'cut')
       return void response.write(text.slice(0, step.afterBytes), () => response.socket?.resetAndDestroy());
     response.write(text);
