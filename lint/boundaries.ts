@@ -100,7 +100,7 @@ const boundaries: Boundary[] = [
     message: 'Services send deliveries only, and not with got: it is for the SDK, the command line, tools and tests.',
     allowedIn: [
       'packages/sdk/src/http/{transport,open-stream,got-client}.ts',
-      'packages/cli/src/{stream/connect,listen/forward}.ts',
+      'packages/cli/src/listen/forward.ts',
       ...tools,
       ...tests,
     ],
