@@ -17,7 +17,9 @@ beforeEach(() => {
     notifier.onChange(change);
   });
 });
-afterEach(() => jest.useRealTimers());
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 const told = () => published.filter(({ kind }) => kind === 'events').length;
 
