@@ -24,6 +24,8 @@ export interface OpenStreamsOptions {
   read: (organizationId: Uuid, after: Place) => ReturnType<FeedOptions['read']>;
   /** Those that have events behind where they wait. */
   findNewer: (waiting: readonly ({ organizationId: Uuid } & Place)[]) => Promise<Uuid[]>;
+  /** Tells all processes that this one has streams of the organization. */
+  announce: (organizationId: Uuid) => void;
   onError: (error: unknown) => void;
   random: () => number;
 }
@@ -48,8 +50,9 @@ export class OpenStreams {
 
   /** Adds a stream until it is removed; its feed is that of its organization. */
   add(stream: OpenStream): OrganizationFeed {
-    const { read, onError } = this.#options;
+    const { read, announce, onError } = this.#options;
     const { organizationId } = stream;
+    if (!this.#feeds.has(organizationId)) announce(organizationId);
     const shared = this.#feeds.get(organizationId) ?? {
       feed: new OrganizationFeed({ read: (after) => read(organizationId, after), onError }),
       streams: 0,
@@ -80,8 +83,9 @@ export class OpenStreams {
     for (const { feed } of this.#feeds.values()) feed.wake();
   }
 
-  /** Finds what no push has told of, with one statement for all organizations. */
+  /** Finds what no push has told of, with one statement for all organizations; announces them again. */
   async look(): Promise<void> {
+    for (const organizationId of this.#feeds.keys()) this.#options.announce(organizationId);
     const waiting = [...this.#feeds].flatMap(([organizationId, { feed }]) => {
       const place = feed.waitsBehind();
       return place === undefined ? [] : [{ organizationId, ...place }];
