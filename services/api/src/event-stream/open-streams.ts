@@ -30,7 +30,7 @@ export interface OpenStreamsOptions {
   random: () => number;
 }
 
-/** Clients come back between one and three seconds after a stop, and not all at once. */
+/** Clients come back between one and three seconds after an end that is not theirs, and not all at once. */
 const retryAfterMs = { least: 1_000, spread: 2_000 };
 
 /** The streams of this process, and one feed for each organization that has some. */
@@ -106,8 +106,10 @@ export class OpenStreams {
     try {
       key ??= await keys.load(digest, true);
     } catch (error) {
-      // Nobody knows for a minute whether the key is still good: as with any request, it counts as not good then.
+      // Nobody knows whether the key is still good, so it does not count as good. Its clients come back later.
       onError(error);
+      for (const stream of streams) this.#end(stream, 'failed');
+      return;
     }
     for (const stream of streams) {
       if (!stillGrants(key ?? null, { ...stream, nowMs: nowMs() })) this.#end(stream, 'not_granted');
@@ -124,6 +126,6 @@ export class OpenStreams {
     if (ending.signal.aborted) return;
     ending.abort(reason);
     const { least, spread } = retryAfterMs;
-    sink.end(reason === 'stopping' ? retryMessage(least + this.#options.random() * spread) : '');
+    sink.end(reason !== 'not_granted' ? retryMessage(least + this.#options.random() * spread) : '');
   }
 }
