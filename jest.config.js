@@ -14,8 +14,12 @@ const common = {
   modulePathIgnorePatterns: ['/dist/', '/\\.data/'],
 };
 
-// A warning of Node.js in the output of a service fails the file.
-const setupFilesAfterEnv = ['<rootDir>/packages/testkit/src/processes/fail-on-node-warnings.ts'];
+// A warning of Node.js in the output of a service fails the file; an answer that the OpenAPI document does not describe
+// fails its test.
+const setupFilesAfterEnv = [
+  '<rootDir>/packages/testkit/src/processes/fail-on-node-warnings.ts',
+  '<rootDir>/packages/testkit/src/openapi/check-answers-in-tests.ts',
+];
 
 // Unit tests need nothing but Node. `make test` starts a PostgreSQL and a Redis for the others.
 export default {

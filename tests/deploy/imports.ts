@@ -10,7 +10,7 @@ export interface Imports {
 }
 
 const workspace = /^@enterprise-api\/(shared|testkit|sdk)(\/.+)?$/;
-const statement = /^\s*(?:import|export)\s(?!type\b)(?:[^'";]*\sfrom\s+)?'([^']+)'/gm;
+const statement = /^\s*(?:import|export)\s(?!type\b)(?:[^'";`(]*\sfrom\s+)?'([^']+)'/gm;
 
 /** Everything that Node loads to run a file: its static imports and theirs. Type imports are erased and do not count. */
 export function importsOf(project: string, entry: string): Imports {

@@ -60,14 +60,14 @@ describe('findMissingToolchains', () => {
 
   it('says of each suite that is not run what it lacks', () => {
     expect(lines((name) => (name === 'curl' ? '/usr/bin/curl' : undefined))).toEqual([
-      'go.ts not run: no Go on this machine.',
+      'go.ts not run: no Go 1.24 on this machine.',
       'both.ts not run: no Python on this machine.',
     ]);
   });
 
   it('names a suite once that lacks two', () => {
     expect(lines(() => undefined)).toEqual([
-      'go.ts not run: no Go on this machine.',
+      'go.ts not run: no Go 1.24 on this machine.',
       'both.ts not run: no curl on this machine.',
     ]);
   });

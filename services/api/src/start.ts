@@ -37,7 +37,7 @@ import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createFollowedEvents } from './event-history/followed-events.ts';
 import { createHorizonReader, type Horizon } from './event-history/horizon.ts';
 import { readHorizonRows } from './event-history/queries.ts';
-import { createEventNotifier } from './event-stream/event-notifier.ts';
+import { EventNotifier } from './event-stream/event-notifier.ts';
 import type { EventStreamService } from './event-stream/service.ts';
 import { startEventStream } from './event-stream/start-event-stream.ts';
 import type { Forwarder } from './forwarding/forwarder.ts';
@@ -117,14 +117,15 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const { rateLimiter, redis } = await openRateLimiter(foundation);
   const horizon = createHorizonReader(() => readHorizonRows(db));
   const events = createFollowedEvents({ db, horizon, now: opened.databaseClock.now });
-  const stream = startEventStream(foundation, { ...opened, events, keyCache, metrics, slotStore: redis });
-  const notify = await openChangeFeed(foundation, [keyCache, stream]);
-  const notifyStreams = createEventNotifier(notify);
+  const notifier = new EventNotifier(clock);
+  const stream = startEventStream(foundation, { ...opened, events, keyCache, metrics, notifier, slotStore: redis });
+  const notify = await openChangeFeed(foundation, [keyCache, stream, notifier]);
+  notifier.connect(notify);
   const life = { stopping: false };
   const producer = openEventProducer(foundation, opened, metrics.eventsNotified);
   const onEmittedEvent = (event: WrittenEvent) => {
     metrics.event(event);
-    if (!event.duplicate) notifyStreams(event.organizationId);
+    if (!event.duplicate) notifier.emitted(event.organizationId);
   };
   const onEmitted = (events: readonly WrittenEvent[]) => {
     events.forEach(onEmittedEvent);

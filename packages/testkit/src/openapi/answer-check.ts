@@ -41,8 +41,10 @@ export function checkAnswer(name: DocumentName, exchange: Exchange): void {
   );
 }
 
+/** Percent-decoded where the API decodes: in its areas. Other paths are served as they are written. */
 function pathOf(target: string): string {
   const path = target.split('?', 1)[0] ?? '';
+  if (!/^\/(?:v1|scim)\//.test(path)) return path;
   return URL.canParse(`http://host${path}`) ? safelyDecoded(path) : path;
 }
 

@@ -1,21 +1,56 @@
 import type { Change } from '@enterprise-api/shared/ledger';
-import type { Uuid } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtime';
 
 /** Messages about one organization come this far apart: whoever follows it reads all of its new events at once. */
 const everyMs = 50;
+/** Processes with streams say so at least every 2 s. */
+const followedForMs = 5_000;
+const maxFollowed = 100_000;
 
-/** Tells all processes which organizations have new events: at once, and then together after a while. Nobody waits for it. */
-export function createEventNotifier(publish: (change: Change) => Promise<void>): (organizationId: Uuid) => void {
-  const recent = new Map<Uuid, { again: boolean }>();
-  const tell = (id: Uuid) => {
-    const state = { again: false };
-    recent.set(id, state);
-    void publish({ kind: 'events', id });
-    setTimeout(() => (state.again ? tell(id) : recent.delete(id)), everyMs).unref();
-  };
-  return (organizationId) => {
-    const state = recent.get(organizationId);
-    if (state === undefined) tell(organizationId);
+/**
+ * Tells the processes that have streams of an organization that it has new events: at once, and then together after a
+ * while. Nobody waits for it. For organizations that nobody follows, nothing is sent.
+ */
+export class EventNotifier {
+  readonly #clock: Clock;
+  readonly #followedUntil = new BoundedMap<Uuid, number>(maxFollowed);
+  readonly #recent = new Map<Uuid, { again: boolean }>();
+  #publish: (change: Change) => Promise<void> = async () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Before this call, nothing is told. */
+  connect(publish: (change: Change) => Promise<void>): void {
+    this.#publish = publish;
+  }
+
+  /** This process has streams of the organization: all processes tell of its events for the next seconds. */
+  announce(organizationId: Uuid): void {
+    void this.#publish({ kind: 'followed', id: organizationId });
+  }
+
+  onChange({ kind, id }: Change): void {
+    if (kind === 'followed') this.#followedUntil.set(id, this.#clock.monotonic() + followedForMs);
+  }
+
+  /** Streams look for themselves every 2 s, and are announced again then. */
+  onLost(): void {}
+
+  /** The organization has new events. */
+  emitted(organizationId: Uuid): void {
+    const followedUntil = this.#followedUntil.get(organizationId);
+    if (followedUntil === undefined || followedUntil < this.#clock.monotonic()) return;
+    const state = this.#recent.get(organizationId);
+    if (state === undefined) this.#tell(organizationId);
     else state.again = true;
-  };
+  }
+
+  #tell(id: Uuid): void {
+    const state = { again: false };
+    this.#recent.set(id, state);
+    void this.#publish({ kind: 'events', id });
+    setTimeout(() => (state.again ? this.#tell(id) : this.#recent.delete(id)), everyMs).unref();
+  }
 }

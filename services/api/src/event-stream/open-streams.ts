@@ -24,11 +24,13 @@ export interface OpenStreamsOptions {
   read: (organizationId: Uuid, after: Place) => ReturnType<FeedOptions['read']>;
   /** Those that have events behind where they wait. */
   findNewer: (waiting: readonly ({ organizationId: Uuid } & Place)[]) => Promise<Uuid[]>;
+  /** Tells all processes that this one has streams of the organization. */
+  announce: (organizationId: Uuid) => void;
   onError: (error: unknown) => void;
   random: () => number;
 }
 
-/** Clients come back between one and three seconds after a stop, and not all at once. */
+/** Clients come back between one and three seconds after an end that is not theirs, and not all at once. */
 const retryAfterMs = { least: 1_000, spread: 2_000 };
 
 /** The streams of this process, and one feed for each organization that has some. */
@@ -48,8 +50,9 @@ export class OpenStreams {
 
   /** Adds a stream until it is removed; its feed is that of its organization. */
   add(stream: OpenStream): OrganizationFeed {
-    const { read, onError } = this.#options;
+    const { read, announce, onError } = this.#options;
     const { organizationId } = stream;
+    if (!this.#feeds.has(organizationId)) announce(organizationId);
     const shared = this.#feeds.get(organizationId) ?? {
       feed: new OrganizationFeed({ read: (after) => read(organizationId, after), onError }),
       streams: 0,
@@ -80,8 +83,9 @@ export class OpenStreams {
     for (const { feed } of this.#feeds.values()) feed.wake();
   }
 
-  /** Finds what no push has told of, with one statement for all organizations. */
+  /** Finds what no push has told of, with one statement for all organizations; announces them again. */
   async look(): Promise<void> {
+    for (const organizationId of this.#feeds.keys()) this.#options.announce(organizationId);
     const waiting = [...this.#feeds].flatMap(([organizationId, { feed }]) => {
       const place = feed.waitsBehind();
       return place === undefined ? [] : [{ organizationId, ...place }];
@@ -102,8 +106,10 @@ export class OpenStreams {
     try {
       key ??= await keys.load(digest, true);
     } catch (error) {
-      // Nobody knows for a minute whether the key is still good: as with any request, it counts as not good then.
+      // Nobody knows whether the key is still good, so it does not count as good. Its clients come back later.
       onError(error);
+      for (const stream of streams) this.#end(stream, 'failed');
+      return;
     }
     for (const stream of streams) {
       if (!stillGrants(key ?? null, { ...stream, nowMs: nowMs() })) this.#end(stream, 'not_granted');
@@ -120,6 +126,6 @@ export class OpenStreams {
     if (ending.signal.aborted) return;
     ending.abort(reason);
     const { least, spread } = retryAfterMs;
-    sink.end(reason === 'stopping' ? retryMessage(least + this.#options.random() * spread) : '');
+    sink.end(reason !== 'not_granted' ? retryMessage(least + this.#options.random() * spread) : '');
   }
 }

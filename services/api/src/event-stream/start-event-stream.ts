@@ -5,6 +5,7 @@ import type { KeyCache } from '../auth/key-cache.ts';
 import type { Foundation } from '../connections.ts';
 import type { FollowedEvents } from '../event-history/followed-events.ts';
 import type { ApiMetrics } from '../metrics.ts';
+import type { EventNotifier } from './event-notifier.ts';
 import { OpenStreams } from './open-streams.ts';
 import { createEventStreamService } from './service.ts';
 import { createStreamSlots, renewSlotsEveryMs, type SlotStore } from './stream-slots.ts';
@@ -14,6 +15,7 @@ export interface EventStreamParts {
   keyCache: KeyCache;
   events: FollowedEvents;
   metrics: Pick<ApiMetrics, 'streamOpened' | 'streamEnded'>;
+  notifier: Pick<EventNotifier, 'announce'>;
   slotStore: SlotStore | undefined;
 }
 
@@ -31,6 +33,7 @@ export function startEventStream({ log, clock, closers }: Foundation, parts: Eve
     nowMs: clock.now,
     read: events.pageBehind,
     findNewer: events.findNewer,
+    announce: (organizationId) => parts.notifier.announce(organizationId),
     onError,
     random: Math.random,
   });

@@ -1,5 +1,10 @@
 import { exampleId } from '@enterprise-api/shared/contracts';
-import { checkAnswer, type DocumentedOperation, type DocumentName, openApiDocument } from '@enterprise-api/testkit';
+import {
+  checkAnswer,
+  type DocumentedOperation,
+  type DocumentName,
+  openApiDocument,
+} from '@enterprise-api/testkit/openapi';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRouteCases, type RouteCases } from '../testing/route-cases.ts';
 import { everyRoute, type ListedRoute } from '../testing/route-list.ts';

@@ -2,13 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { ApiKey, Organization, Plan, WebhookWithSecret } from '@enterprise-api/shared/contracts';
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLogger, systemClock } from '@enterprise-api/shared/runtime';
-import {
-  checkAnswer,
-  createTestDatabase,
-  type DocumentName,
-  type TestDatabase,
-  testInternalSecret,
-} from '@enterprise-api/testkit';
+import { createTestDatabase, type TestDatabase, testInternalSecret } from '@enterprise-api/testkit';
+import { checkAnswer, type DocumentName } from '@enterprise-api/testkit/openapi';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import request, { type Test } from 'supertest';
 import { type ApiConfig, parseConfig } from '../config.ts';

@@ -2,10 +2,13 @@ import type { ClientConfig } from 'pg';
 import { createPostgresFeed } from './postgres-feed.ts';
 import { createRedisFeed } from './redis-feed.ts';
 
-/** An object that processes cache has changed: drop the copy. Or an organization has new events: look for them. */
+/**
+ * An object that processes cache has changed: drop the copy. Or an organization has new events (`events`): look for them.
+ * Or a process sends its events to clients (`followed`): tell of new ones.
+ */
 export interface Change {
-  kind: 'api_key' | 'organization' | 'webhook' | 'events';
-  /** UUID of the object; of the organization that the events are of. */
+  kind: 'api_key' | 'organization' | 'webhook' | 'events' | 'followed';
+  /** UUID of the object; of the organization for the last two. */
   id: string;
 }
 

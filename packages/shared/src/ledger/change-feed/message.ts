@@ -3,7 +3,10 @@ import type { Change } from './change-feed.ts';
 
 export const changeChannel = 'enterprise_api_changes';
 
-const changeSchema = z.strictObject({ kind: z.enum(['api_key', 'organization', 'webhook', 'events']), id: z.uuid() });
+const changeSchema = z.strictObject({
+  kind: z.enum(['api_key', 'organization', 'webhook', 'events', 'followed']),
+  id: z.uuid(),
+});
 
 /** Any client may publish on the channel: a message that is not a change is ignored. */
 export function deliverChange(message: string, listener: (change: Change) => void): void {

@@ -15,6 +15,7 @@ import * as externalIds from './0013-external-ids.ts';
 import * as auditValues from './0014-audit-values.ts';
 import * as parkedEvents from './0017-parked-events.ts';
 import * as eventPositions from './0018-event-positions.ts';
+import * as eventNotesOnly from './0019-event-notes-only.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -34,4 +35,5 @@ export const migrations: Record<string, Migration> = {
   '0014-audit-values': auditValues,
   '0017-parked-events': parkedEvents,
   '0018-event-positions': eventPositions,
+  '0019-event-notes-only': eventNotesOnly,
 };

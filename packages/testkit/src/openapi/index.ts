@@ -1,0 +1,2 @@
+export * from './answer-check.ts';
+export * from './document.ts';
