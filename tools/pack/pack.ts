@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -30,24 +31,30 @@ const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(
  */
 export function pack(name: PackageName, folder: string): string {
   const source = join(project, 'packages', name);
-  const dist = join(source, 'dist');
-  // A file that was removed from the sources must not stay in the package.
-  rmSync(dist, { recursive: true, force: true });
-  const compiler = [join(project, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json'];
+  // A folder of its own: nothing of an earlier version stays in the package, and two may be packed at once.
+  const dist = mkdtempSync(join(tmpdir(), 'enterprise-api-pack-'));
+  try {
+    compile(source, dist);
+    const manifest = manifestOfPackage(name, readManifest(source));
+    writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    copyFileSync(join(project, 'LICENSE'), join(dist, 'LICENSE'));
+    for (const file of ['README.md', 'bin']) {
+      if (existsSync(join(source, file))) cpSync(join(source, file), join(dist, file), { recursive: true });
+    }
+    mkdirSync(folder, { recursive: true });
+    const packing = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
+    const output = execFileSync('npm', packing, { cwd: dist, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+    return join(folder, output.trim().split('\n').at(-1) ?? '');
+  } finally {
+    rmSync(dist, { recursive: true, force: true });
+  }
+}
+
+function compile(source: string, dist: string): void {
+  const places = ['--outDir', join(dist, 'lib'), '--tsBuildInfoFile', join(dist, 'lib.tsbuildinfo')];
+  const compiler = [join(project, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', ...places];
   // Standard output is for the path alone: the compiler's messages go to standard error.
   execFileSync(process.execPath, compiler, { cwd: source, stdio: ['ignore', 2, 2] });
-  writeFileSync(
-    join(dist, 'package.json'),
-    `${JSON.stringify(manifestOfPackage(name, readManifest(source)), null, 2)}\n`,
-  );
-  copyFileSync(join(project, 'LICENSE'), join(dist, 'LICENSE'));
-  for (const file of ['README.md', 'bin']) {
-    if (existsSync(join(source, file))) cpSync(join(source, file), join(dist, file), { recursive: true });
-  }
-  mkdirSync(folder, { recursive: true });
-  const packing = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
-  const output = execFileSync('npm', packing, { cwd: dist, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  return join(folder, output.trim().split('\n').at(-1) ?? '');
 }
 
 /** The same entries as inside the workspace. */
