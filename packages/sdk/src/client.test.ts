@@ -108,7 +108,10 @@ describe('a change', () => {
 });
 
 describe('an error', () => {
-  it('has what the answer says', async () => {
+  it.each([
+    ['the answer', { 'x-request-id': 'req_1' }],
+    ['the body, where a proxy has dropped X-Request-Id', {}],
+  ])('has what %s says', async (_what, headers) => {
     const error = {
       type: 'invalid_request_error',
       code: 'validation_failed',
@@ -117,7 +120,7 @@ describe('an error', () => {
       details: [{ location: 'body', path: 'events[1]', code: 'invalid_value', message: 'must be a pattern' }],
       request_id: 'req_1',
     };
-    await using api = await startScriptedApi(json(400, { error }, { 'x-request-id': 'req_1' }));
+    await using api = await startScriptedApi(json(400, { error }, headers));
     const { request_id: requestId, ...fields } = error;
     const thrown = await create(clientOf(api)).catch((reason: unknown) => reason);
     expect(thrown).toBeInstanceOf(ApiError);

@@ -53,7 +53,8 @@ export function errorOf(answer: Answer, now: number): ApiError {
     message: own?.message ?? scim?.message ?? `The API answered with status ${status}.`,
     type: own?.type ?? null,
     code: own?.code ?? scim?.code ?? null,
-    requestId: headers['x-request-id'] ?? null,
+    // A proxy may drop the header.
+    requestId: headers['x-request-id'] ?? own?.request_id ?? null,
     param: own?.param ?? null,
     details: own?.details ?? [],
     requiredScope: own?.required_scope ?? null,
