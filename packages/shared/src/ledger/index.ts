@@ -14,3 +14,4 @@ export { prepared } from './prepared.ts';
 export * from './require-ledger.ts';
 export * from './savepoint.ts';
 export type * from './schema.ts';
+export * from './sql-state.ts';

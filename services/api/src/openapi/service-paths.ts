@@ -10,92 +10,83 @@ export const documentPaths: Readonly<Record<Listener, string>> = {
 
 /** What the listeners serve beside their routes: probes, metrics, forward authentication, and the document itself. */
 export function servicePaths(listener: Listener, errors: ErrorResponses): Record<string, PathItem> {
-  const common = { [documentPaths[listener]]: { get: documentOperation(listener, errors) } };
+  const open = (description: OpenOperation) => ({ get: openOperation(description, listener, errors) });
+  const document = { [documentPaths[listener]]: open(documentOperation) };
   return listener === 'public'
-    ? {
-        ...common,
-        '/healthz': { get: healthOperation(listener, errors) },
-        '/readyz': { get: readyOperation(listener, errors) },
-      }
-    : { ...common, '/metrics': { get: metricsOperation(errors) }, '/internal/v1/authorize': authorizeItem(errors) };
+    ? { ...document, '/healthz': open(healthOperation), '/readyz': open(readyOperation) }
+    : { ...document, '/metrics': open(metricsOperation), '/internal/v1/authorize': authorizeItem(errors) };
 }
 
-function documentOperation(listener: Listener, errors: ErrorResponses): JsonObject {
+/** An operation that needs neither key nor secret. */
+interface OpenOperation {
+  operationId: string;
+  summary: string;
+  description: string;
+  /** The content of a 200, and what it is. */
+  success: { description: string; content: JsonObject };
+  /** Of an answer with a tag: what a 304 says. */
+  unchanged?: string;
+  /** Beyond `malformed_request`. */
+  codes?: readonly ErrorCode[];
+}
+
+function openOperation(
+  { operationId, summary, description, success, unchanged, codes = [] }: OpenOperation,
+  listener: Listener,
+  errors: ErrorResponses,
+): JsonObject {
+  const facts = { listener, isAuthenticated: false };
+  const headers = (status: number) => headersOf({ ...facts, status, ...(unchanged !== undefined && { etag: true }) });
   return {
-    operationId: 'getOpenApiDocument',
+    operationId,
     tags: ['Service'],
-    summary: 'Read this document',
-    description: 'It changes only with the version of the service. Needs no key.',
+    summary,
+    description,
     security: [],
     responses: {
-      200: {
-        description: 'An OpenAPI document.',
-        headers: headersOf({ listener, status: 200, isAuthenticated: false, etag: true }),
-        content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.1.1' } } },
-      },
-      304: {
-        description: 'There is no newer version.',
-        headers: headersOf({ listener, status: 304, isAuthenticated: false, etag: true }),
-      },
-      ...errors.of(['malformed_request'], { listener, isAuthenticated: false }),
+      200: { description: success.description, headers: headers(200), content: success.content },
+      ...(unchanged !== undefined && { 304: { description: unchanged, headers: headers(304) } }),
+      ...errors.of(['malformed_request', ...codes], facts),
     },
   };
 }
 
-function healthOperation(listener: Listener, errors: ErrorResponses): JsonObject {
-  return {
-    operationId: 'getHealth',
-    tags: ['Service'],
-    summary: 'Whether the process is alive',
-    description: 'It says nothing of the database. Needs no key.',
-    security: [],
-    responses: {
-      200: statusResponse(listener, 'ok'),
-      ...errors.of(['malformed_request'], { listener, isAuthenticated: false }),
-    },
-  };
-}
+const documentOperation: OpenOperation = {
+  operationId: 'getOpenApiDocument',
+  summary: 'Read this document',
+  description: 'It changes only with the version of the service. Needs no key.',
+  success: {
+    description: 'An OpenAPI document.',
+    content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.1.1' } } },
+  },
+  unchanged: 'There is no newer version.',
+};
 
-function readyOperation(listener: Listener, errors: ErrorResponses): JsonObject {
-  return {
-    operationId: 'getReadiness',
-    tags: ['Service'],
-    summary: 'Whether the process can serve requests',
-    description: 'The database answers, and the process is not stopping. Needs no key.',
-    security: [],
-    responses: {
-      200: statusResponse(listener, 'ready'),
-      ...errors.of(['malformed_request', 'service_unavailable'], { listener, isAuthenticated: false }),
-    },
-  };
-}
+const healthOperation: OpenOperation = {
+  operationId: 'getHealth',
+  summary: 'Whether the process is alive',
+  description: 'It says nothing of the database. Needs no key.',
+  success: statusAnswer('ok'),
+};
 
-function statusResponse(listener: Listener, status: string): JsonObject {
+const readyOperation: OpenOperation = {
+  operationId: 'getReadiness',
+  summary: 'Whether the process can serve requests',
+  description: 'The database answers, and the process is not stopping. Needs no key.',
+  success: statusAnswer('ready'),
+  codes: ['service_unavailable'],
+};
+
+const metricsOperation: OpenOperation = {
+  operationId: 'getMetrics',
+  summary: 'Metrics for Prometheus',
+  description: 'Of this process. Needs no secret.',
+  success: { description: "Prometheus' text format.", content: { 'text/plain': { schema: { type: 'string' } } } },
+};
+
+function statusAnswer(status: string): OpenOperation['success'] {
   const schema = { type: 'object', properties: { status: { type: 'string', enum: [status] } }, required: ['status'] };
-  return {
-    description: 'It is.',
-    headers: headersOf({ listener, status: 200, isAuthenticated: false }),
-    content: { 'application/json': { schema, example: { status } } },
-  };
-}
-
-function metricsOperation(errors: ErrorResponses): JsonObject {
-  const facts = { listener: 'internal', isAuthenticated: false } as const;
-  return {
-    operationId: 'getMetrics',
-    tags: ['Service'],
-    summary: 'Metrics for Prometheus',
-    description: 'Of this process. Needs no secret.',
-    security: [],
-    responses: {
-      200: {
-        description: "Prometheus' text format.",
-        headers: headersOf({ ...facts, status: 200 }),
-        content: { 'text/plain': { schema: { type: 'string' } } },
-      },
-      ...errors.of(['malformed_request'], facts),
-    },
-  };
+  return { description: 'It is.', content: { 'application/json': { schema, example: { status } } } };
 }
 
 const authorizeMethods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { type StaticFile, staticFile } from '../http/routing/static-file.ts';
 import type { JsonObject } from '../openapi/types.ts';
 import { layout } from './layout.ts';
 import type { OpenApiDocument } from './open-api.ts';
@@ -10,20 +10,12 @@ import { guideNavigation, guidePage } from './pages/guide-page.ts';
 import { objectsPage } from './pages/objects-page.ts';
 import { operationsNavigation, operationsPage } from './pages/operations-page.ts';
 
-/** What is sent for one path of the reference, the same for everyone. */
-export interface ReferenceFile {
-  readonly contentType: string;
-  readonly body: string;
-  /** A strong tag of the body, with its quotes. */
-  readonly etag: string;
-}
-
 /**
  * Renders every page, and reads the files that they load. The keys are paths: `/docs`, `/docs/areas`, …
  *
  * @param source the OpenAPI document of the public listener
  */
-export function createReference(source: JsonObject): ReadonlyMap<string, ReferenceFile> {
+export function createReference(source: JsonObject): ReadonlyMap<string, StaticFile> {
   const document = source as unknown as OpenApiDocument;
   const pages: Page[] = [guidePage(), ...eventPages(), areasPage(), operationsPage(document), objectsPage(document)];
   const navigation: NavigationGroup[] = [
@@ -40,7 +32,7 @@ export function createReference(source: JsonObject): ReadonlyMap<string, Referen
     ...operationsNavigation(document),
   ];
   return new Map([
-    ...pages.map((page) => [page.path, file('text/html', layout(page, navigation))] as const),
+    ...pages.map((page) => [page.path, staticFile('text/html', layout(page, navigation))] as const),
     ...assets().map(([name, content]) => [`/docs/assets/${name}`, content] as const),
   ]);
 }
@@ -49,18 +41,14 @@ const styles = ['text.css', 'operations.css', 'frame.css', 'forms.css', 'print.c
 const scripts = ['reference.js', 'filter.js', 'scrolling.js', 'try-it.js', 'request.js', 'answer.js', 'json.js'];
 
 /** The files that pages load, by name. */
-function assets(): [name: string, content: ReferenceFile][] {
+function assets(): [name: string, content: StaticFile][] {
   return [
-    ['reference.css', file('text/css', styles.map((name) => readAsset(`styles/${name}`)).join('\n'))],
-    ...scripts.map((name): [string, ReferenceFile] => [name, file('text/javascript', readAsset(`scripts/${name}`))]),
-    ['icon.svg', file('image/svg+xml', readAsset('icon.svg'))],
+    ['reference.css', staticFile('text/css', styles.map((name) => readAsset(`styles/${name}`)).join('\n'))],
+    ...scripts.map((name): [string, StaticFile] => [name, staticFile('text/javascript', readAsset(`scripts/${name}`))]),
+    ['icon.svg', staticFile('image/svg+xml', readAsset('icon.svg'))],
   ];
 }
 
 function readAsset(name: string): string {
   return readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
-}
-
-function file(contentType: string, body: string): ReferenceFile {
-  return { contentType: `${contentType}; charset=utf-8`, body, etag: `"${hash('sha256', body, 'hex').slice(0, 16)}"` };
 }

@@ -1,4 +1,4 @@
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { type Database, type DatabaseTransaction, sqlStateOf } from '@enterprise-api/shared/ledger';
 import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
 import { hourMs, startOfHour } from './hours.ts';
 import {
@@ -100,5 +100,5 @@ function lengthOf(span: Span | null): number {
 
 /** SQLSTATE 57014: the statement timeout. */
 function isCanceled(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '57014';
+  return sqlStateOf(error) === '57014';
 }

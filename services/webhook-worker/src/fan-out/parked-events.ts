@@ -1,4 +1,4 @@
-import type { Database } from '@enterprise-api/shared/ledger';
+import { type Database, sqlStateOf } from '@enterprise-api/shared/ledger';
 import { backoffMs, createLoop, type Loop, type Uuid } from '@enterprise-api/shared/runtime';
 import { findDueParkedEvents, makeParkedEventsDue, type ParkedEvent, park, unpark } from './parked-queries.ts';
 
@@ -18,8 +18,7 @@ const retriesPerRun = 100;
  * partition (23), a limit such as the size of an index entry (54), or what a trigger raised (P0001).
  */
 export function isRefusedRow(error: unknown): error is Error {
-  const state = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^(?:2[23]...|54...|P0001)$/.test(state);
+  return /^(?:2[23]...|54...|P0001)$/.test(sqlStateOf(error));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sqlStateOf } from '@enterprise-api/shared/ledger';
 import { type BackoffLimits, backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Outcome } from './outcome.ts';
 
@@ -104,7 +105,7 @@ export class FailedWrites {
 
 /** What a failed write means, by SQLSTATE class: bad data (21, 22, 23), a lost race (40), or anything else. */
 function kindOf(error: unknown): 'data' | 'conflict' | 'other' {
-  const state = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const state = sqlStateOf(error);
   if (/^2[123]...$/.test(state)) return 'data';
   return /^40...$/.test(state) ? 'conflict' : 'other';
 }

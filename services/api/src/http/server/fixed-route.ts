@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express';
+import { type RequestHandler, type Response, Router } from 'express';
 import { problem } from '../../core/problem.ts';
 import { sendProblem } from '../routing/respond.ts';
 import { requestContextOf } from './request-context.ts';
@@ -11,8 +11,11 @@ export function fixedRoute(path: string, handler: RequestHandler): Router {
     next();
   });
   router.get(path, handler);
-  router.all(path, (_request, response) =>
-    sendProblem(response, problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } })),
-  );
+  router.all(path, (_request, response) => refuseMethod(response));
   return router;
+}
+
+/** 405 of what can only be read. */
+export function refuseMethod(response: Response): void {
+  sendProblem(response, problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }));
 }

@@ -1,8 +1,6 @@
 import type { RequestHandler } from 'express';
-import { problem } from '../../core/problem.ts';
-import type { ReferenceFile } from '../../reference/reference.ts';
-import { isUnchanged } from '../routing/etag.ts';
-import { sendAnswer, sendProblem } from '../routing/respond.ts';
+import { type StaticFile, sendStaticFile } from '../routing/static-file.ts';
+import { refuseMethod } from './fixed-route.ts';
 import { requestContextOf } from './request-context.ts';
 
 /**
@@ -27,8 +25,8 @@ const contentSecurityPolicy = [
  *
  * @param render makes the pages; called once, by the first request for one of them
  */
-export function referenceRoute(render: () => ReadonlyMap<string, ReferenceFile>): RequestHandler {
-  let files: ReadonlyMap<string, ReferenceFile> | undefined;
+export function referenceRoute(render: () => ReadonlyMap<string, StaticFile>): RequestHandler {
+  let files: ReadonlyMap<string, StaticFile> | undefined;
   return (request, response, next) => {
     const context = requestContextOf(response);
     if (!/^\/docs(?:\/|$)/.test(context.target.path)) return next();
@@ -36,18 +34,7 @@ export function referenceRoute(render: () => ReadonlyMap<string, ReferenceFile>)
     const file = files.get(context.target.path);
     if (file === undefined) return next();
     context.route = '/docs';
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return sendProblem(response, problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }));
-    }
-    const headers = {
-      ETag: file.etag,
-      // Always asked for again: in a rolling deployment a page of one version must not meet the script of another.
-      'Cache-Control': 'no-cache',
-      'Content-Security-Policy': contentSecurityPolicy,
-    };
-    if (isUnchanged(request.headers['if-none-match'], file.etag)) {
-      return sendAnswer(response, { status: 304, headers, body: null });
-    }
-    sendAnswer(response, { status: 200, headers: { ...headers, 'Content-Type': file.contentType }, body: file.body });
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response);
+    sendStaticFile(request, response, file, { 'Content-Security-Policy': contentSecurityPolicy });
   };
 }
