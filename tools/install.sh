@@ -51,9 +51,9 @@ end() {
 }
 
 # npm takes 20 s to obey Ctrl-C; in the background it can be killed at once. The next run starts over.
+# $! is the process that was started last: a signal may come before a line could give that process a name.
 stop() {
-  end "$npm"
-  end "$printer" 2>/dev/null
+  { end "$!"; end "$printer"; } 2>/dev/null
   echo
   echo 'Stopped. The next run starts the installation over.'
   exit "$1"
@@ -63,11 +63,11 @@ set -m 2>/dev/null || true
 show 0
 progress &
 printer=$!
+trap 'stop 130' INT
+trap 'stop 143' TERM HUP
 # Without the two --include, NODE_ENV=production or a user's npmrc would leave out packages that this project runs.
 npm ci --include=dev --include=optional --no-progress --no-update-notifier --no-audit --no-fund --loglevel=error >/dev/null &
 npm=$!
-trap 'stop 130' INT
-trap 'stop 143' TERM HUP
 status=0
 wait "$npm" || status=$?
 { end "$printer"; } 2>/dev/null
