@@ -36,6 +36,7 @@ export * from './receiver/receiver-process.ts';
 export type { ReadRequest } from './receiver/request-reader.ts';
 export * from './stage/receiver-trust.ts';
 export * from './stage/stage.ts';
+export * from './stores/pgbouncer.ts';
 export * from './stores/queue-backends.ts';
 export * from './stores/redis.ts';
 export * from './stores/test-database.ts';
