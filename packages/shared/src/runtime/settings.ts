@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseRedisUrl, redisUrlForms } from './redis-address.ts';
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
@@ -66,7 +67,10 @@ export const ledgerSettings = {
 /** Settings that every process reads. */
 export const commonSettings = {
   ...ledgerSettings,
-  REDIS_URL: urlWithScheme(['redis:', 'rediss:']).optional(),
+  REDIS_URL: z
+    .string()
+    .refine((text) => parseRedisUrl(text) !== undefined, redisUrlForms)
+    .optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 };
 

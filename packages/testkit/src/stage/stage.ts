@@ -25,7 +25,10 @@ export interface StageOptions {
 /** A real ledger and real receivers, with the processes of the product that a test, a campaign or a benchmark starts. */
 export interface Stage extends AsyncDisposable {
   readonly db: Database;
+  /** The database itself, also where the processes reach it through a pooler. */
   readonly databaseUrl: string;
+  /** Where there is a pooler. */
+  readonly poolerUrl: string | undefined;
   /** Of receivers on 127.0.0.1; the processes trust it. */
   readonly certificate: KeyPairPem;
   /** Closed with the stage. */
@@ -66,11 +69,12 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   return {
     db,
     databaseUrl,
+    poolerUrl: pooler?.DATABASE_URL,
     certificate,
     startReceiver: receivers.start,
     startApi: (settings) => services.start('api', settings),
     startWorker: (settings) => services.start('webhook-worker', settings),
-    startConsultations: (settings) => services.start('consultations', settings),
+    startConsultations: (settings) => services.start('consultations', { DATABASE_URL: databaseUrl, ...settings }),
     subscribe: async (values) => {
       const organizationId = values.organizationId ?? (await insertOrganization(db));
       return { organizationId, webhookId: await insertWebhook(db, { ...values, organizationId }) };

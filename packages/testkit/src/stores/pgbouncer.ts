@@ -20,7 +20,8 @@ export function findPgBouncer(): string | undefined {
 
 /**
  * Starts a PgBouncer in transaction mode before a database: a session serves another client after each transaction.
- * Everything that is not set has its default, so startup parameters of sessions are refused as operators see it.
+ * Startup parameters of sessions are refused, as by default. The names of its sessions end in the address of the client
+ * that they were opened for: ` - 127.0.0.1:12345`.
  *
  * @throws when the program is not installed
  */
@@ -64,6 +65,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 30
 max_client_conn = 500
+application_name_add_host = 1
 `;
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectRedis } from '@enterprise-api/shared/redis';
 import { Redis } from 'ioredis';
 import { findProgram } from '../processes/find-program.ts';
 import { freePort } from '../processes/free-ports.ts';
@@ -48,9 +49,10 @@ export function redisAvailable(): boolean {
 
 /** @returns why no Redis answers at this URL; undefined when one does */
 export async function askRedis(url: string): Promise<string | undefined> {
-  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
+  const once = { maxRetriesPerRequest: 1, retryStrategy: () => null, sentinelRetryStrategy: () => null };
+  const redis = connectRedis(url, { lazyConnect: true, ...once });
   let problem: string | undefined;
-  redis.on('error', (error) => {
+  redis.on('error', (error: Error) => {
     problem ??= error.message;
   });
   try {
