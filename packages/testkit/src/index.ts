@@ -39,6 +39,7 @@ export * from './stage/stage.ts';
 export * from './stores/pgbouncer.ts';
 export * from './stores/queue-backends.ts';
 export * from './stores/redis.ts';
+export * from './stores/redis-group.ts';
 export * from './stores/test-database.ts';
 export * from './until.ts';
 export * from './upstream/upstream.ts';

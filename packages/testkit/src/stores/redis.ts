@@ -17,6 +17,8 @@ export interface StartRedisOptions {
   port?: number;
   /** Where it keeps its files; a folder of its own by default, removed at the end. */
   folder?: string;
+  /** A configuration file before the settings; Sentinels need one that they may write. */
+  file?: string;
   /** More settings, by name, for example `{ appendonly: 'yes', maxmemory: '64mb' }`. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -36,6 +38,9 @@ export interface RedisServer extends TestRedis {
 
 /** Programs that serve as Redis, in the order of preference. */
 export const redisPrograms = ['redis-server', 'valkey-server'] as const;
+
+/** What Redis writes once it serves. */
+const readyLine = /Ready to accept connections|Sentinel ID is/;
 
 /** A running Redis that tests may use but not break (`TEST_REDIS_URL`, given by the test runner). */
 export function sharedRedisUrl(): string | undefined {
@@ -93,7 +98,12 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Redis
     port: options.port ?? (await freePort()),
     folder: options.folder ?? (await mkdtemp(join(tmpdir(), 'enterprise-api-redis-'))),
     ownsFolder: options.folder === undefined,
-    settings: { save: '', 'maxmemory-policy': 'noeviction', bind: '127.0.0.1', ...options.settings },
+    file: options.file,
+    settings: {
+      ...(options.file === undefined && { save: '', 'maxmemory-policy': 'noeviction' }),
+      bind: '127.0.0.1',
+      ...options.settings,
+    },
   });
 }
 
@@ -102,6 +112,7 @@ interface Launch {
   port: number;
   folder: string;
   ownsFolder: boolean;
+  file: string | undefined;
   settings: Readonly<Record<string, string>>;
 }
 
@@ -110,12 +121,15 @@ async function launch(how: Launch): Promise<RedisServer> {
   const ready = Promise.withResolvers<void>();
   const server = await spawnGuarded(
     how.program,
-    Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    [
+      ...(how.file === undefined ? [] : [how.file, '--sentinel']),
+      ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    ],
     {
       env: process.env,
       cwd: how.folder,
       onLine: (line) => {
-        if (line.includes('Ready to accept connections')) ready.resolve();
+        if (readyLine.test(line)) ready.resolve();
       },
     },
   );
