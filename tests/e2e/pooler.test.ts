@@ -109,7 +109,7 @@ describe('both processes behind a pooler of transactions, the queue in PostgreSQ
     const client = createApiClient(api, { key });
     const body = { url: receiver.url('/hook'), events: ['*'] };
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => client.call('POST', '/v1/webhooks', body, { 'Idempotency-Key': 'the same' })),
+      Array.from({ length: 8 }, () => client.call('POST', '/v1/webhooks', body, { 'Idempotency-Key': 'the-same' })),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     expect(new Set(answers.map(({ body: answer }) => answer.id)).size).toBe(1);
