@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeMissing, describeMissingToolchain, findMissingToolchains } from './missing-programs.ts';
-import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress } from './suites.ts';
-import { totalsLine } from './totals.ts';
+import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress, usesPooler } from './suites.ts';
+import { noTotals, totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
   it.each([
@@ -22,6 +22,16 @@ describe('usesIngress', () => {
     ["import { startUpstream } from '@enterprise-api/testkit';", false],
   ])('%s → %s', (source, uses) => {
     expect(usesIngress(source)).toBe(uses);
+  });
+});
+
+describe('usesPooler', () => {
+  it.each([
+    ['await using pooler = await startPgBouncer(database.url);', true],
+    ['stage = await openStage({ redisUrl: undefined, pooled: true });', true],
+    ["import { openStage } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesPooler(source)).toBe(uses);
   });
 });
 
@@ -51,6 +61,7 @@ describe('findMissingToolchains', () => {
     file,
     redis: 'none',
     ingress: false,
+    pooler: false,
     browser: false,
     toolchains,
   });
@@ -97,6 +108,6 @@ describe('needPostgres', () => {
 
 describe('totalsLine', () => {
   it('counts a file that could not run as a failure', () => {
-    expect(totalsLine({ passed: 12, failed: 1, brokenFiles: 2, skipped: 0 })).toBe('12 passed, 3 failed');
+    expect(totalsLine({ ...noTotals, passed: 12, failed: 1, brokenFiles: 2 })).toBe('12 passed, 3 failed');
   });
 });
