@@ -17,12 +17,14 @@ describeWalk({
     await run(go, ['get', runtime]);
     // Says what it downloads.
     await run(go, ['run', generator, '-version']);
+    let warnings = '';
     for (const [name, document] of Object.entries(documents)) {
       await mkdir(join(folder, name));
       const output = ['-package', name, '-o', join(name, 'client.go')];
       const args = ['run', generator, '-generate', 'types,client', ...output, join(projectFolder, 'docs', document)];
-      await run(go, args, { isSilent: true });
+      warnings += (await run(go, args)).stderr;
     }
+    return warnings;
   },
   walk: async (run, folder) => {
     await copyFile(join(import.meta.dirname, 'walk.go'), join(folder, 'walk.go'));

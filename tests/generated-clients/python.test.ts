@@ -1,3 +1,4 @@
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectFolder, requireToolchain } from '@enterprise-api/testkit';
 import { describeWalk } from './describe-walk.ts';
@@ -8,16 +9,16 @@ const documents = { public_client: 'openapi.json', internal_client: 'internal-op
 describeWalk({
   name: 'openapi-python-client',
   generate: async (run) => {
+    let warnings = '';
     for (const [name, document] of Object.entries(documents)) {
-      const path = join(projectFolder, 'docs', document);
-      const where = ['--path', path, '--meta', 'none', '--output-path', name];
-      await run(python, ['-m', 'openapi_python_client', 'generate', ...where, '--fail-on-warning'], { isSilent: true });
+      const where = ['--path', join(projectFolder, 'docs', document), '--meta', 'none', '--output-path', name];
+      const args = ['-m', 'openapi_python_client', 'generate', ...where, '--fail-on-warning'];
+      warnings += (await run(python, args)).stderr;
     }
+    return warnings;
   },
-  walk: (run, folder) =>
-    run(python, [
-      '-B',
-      '-c',
-      `import runpy, sys; sys.path.insert(0, ${JSON.stringify(folder)}); runpy.run_path(${JSON.stringify(join(import.meta.dirname, 'walk.py'))})`,
-    ]),
+  walk: async (run, folder) => {
+    await copyFile(join(import.meta.dirname, 'walk.py'), join(folder, 'walk.py'));
+    return run(python, ['-B', 'walk.py']);
+  },
 });

@@ -1,8 +1,8 @@
 /** Runs a command in a folder. */
-export type Run = (command: string, args: readonly string[]) => Promise<void>;
+type Run = (command: string, args: readonly string[]) => Promise<void>;
 
 /** How a framework answers a path with a slash too many or too few. */
-export interface SlashAnswers {
+interface SlashAnswers {
   /** `/webhooks/`, where the route is `/webhooks`. */
   tooMany: number;
   /** `/slash`, where the route is `/slash/`. */
