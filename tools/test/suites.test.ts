@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeMissing, describeMissingToolchain, findMissingToolchains } from './missing-programs.ts';
-import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress } from './suites.ts';
+import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress, usesKubectl } from './suites.ts';
 import { totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -35,6 +35,16 @@ describe('usesBrowser', () => {
   });
 });
 
+describe('usesKubectl', () => {
+  it.each([
+    ['text = await buildKustomization(folder);', true],
+    ['overlay = await buildOverlay(name);', true],
+    ["import { findKubectl } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesKubectl(source)).toBe(uses);
+  });
+});
+
 describe('usedToolchains', () => {
   it.each([
     ["describeReceiver('Go', goReceiver(requireToolchain('go')));", ['go']],
@@ -52,6 +62,7 @@ describe('findMissingToolchains', () => {
     redis: 'none',
     ingress: false,
     browser: false,
+    kubectl: false,
     toolchains,
   });
   const suites = [suite('/x/go.ts', ['go']), suite('/x/both.ts', ['curl', 'python']), suite('/x/plain.ts', [])];

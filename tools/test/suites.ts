@@ -12,6 +12,8 @@ export interface Suite {
   readonly ingress: boolean;
   /** Whether it starts a browser. */
   readonly browser: boolean;
+  /** Whether it builds manifests with kubectl. */
+  readonly kubectl: boolean;
   /** What it uses of other languages. */
   readonly toolchains: readonly ToolchainName[];
 }
@@ -21,7 +23,8 @@ export function readSuites(files: readonly string[]): Suite[] {
   return files.map((file) => {
     const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
     const [redis, ingress, browser] = [redisUse(source), usesIngress(source), usesBrowser(source)];
-    return { file, redis, ingress, browser, toolchains: usedToolchains(source) };
+    const kubectl = usesKubectl(source);
+    return { file, redis, ingress, browser, kubectl, toolchains: usedToolchains(source) };
   });
 }
 
@@ -42,6 +45,11 @@ export function usesIngress(source: string): boolean {
 /** A suite that needs Chromium calls `startBrowser`, or a helper like `openBrowserStage`, which does. */
 export function usesBrowser(source: string): boolean {
   return /\b(start|open)Browser\w*\(/.test(source);
+}
+
+/** A suite that builds manifests calls `buildKustomization`, or the helper `buildOverlay`, which does. */
+export function usesKubectl(source: string): boolean {
+  return /\bbuild(Kustomization|Overlay)\(/.test(source);
 }
 
 /** A suite that uses a program of another language calls `requireToolchain`. */
