@@ -11,6 +11,7 @@ export * from './loop.ts';
 export * from './metrics.ts';
 export * from './micro-batcher.ts';
 export * from './request-id.ts';
+export * from './round-robin.ts';
 export * from './settings.ts';
 export * from './timeout.ts';
 export * from './version.ts';
