@@ -139,7 +139,7 @@ describe('the command of the image', () => {
       await sql`drop database ${sql.id(name)} with (force)`.execute(db);
       await db.destroy();
     }
-  });
+  }, 120_000);
 
   it('api serves, passes its health check, and stops at SIGTERM', async () => {
     const [API_PORT = '', INTERNAL_PORT = ''] = (await freePorts(2)).map(String);
@@ -151,7 +151,7 @@ describe('the command of the image', () => {
     expect(healthOf('api', settings)).toBe(0);
     expect(await api.stop()).toEqual({ code: 0, signal: null });
     expect(healthOf('api', settings)).toBe(1);
-  });
+  }, 120_000);
 
   it('webhook-worker becomes ready, passes its health check, and stops at SIGTERM', async () => {
     const [WORKER_PORT = ''] = (await freePorts(1)).map(String);
@@ -161,7 +161,7 @@ describe('the command of the image', () => {
     expect(healthOf('webhook-worker', settings)).toBe(0);
     expect(await worker.stop()).toEqual({ code: 0, signal: null });
     expect(healthOf('webhook-worker', settings)).toBe(1);
-  });
+  }, 120_000);
 
   it('consultations serves and passes its health check', async () => {
     const [PORT = '', internal = ''] = (await freePorts(2)).map(String);
@@ -170,13 +170,13 @@ describe('the command of the image', () => {
     await using service = await start('consultations', settings);
     await waitUntilReady(`http://127.0.0.1:${PORT}/healthz`, service, { name: 'consultations', withinMs: 60_000 });
     expect(healthOf('consultations', settings)).toBe(0);
-  });
+  }, 120_000);
 
   it('demo-receiver finds all of its packages: without settings it says which it needs', async () => {
     const receiver = await start('demo-receiver', {});
     expect((await receiver.exited).code).toBe(78);
     expect(receiver.lines.join('\n')).toContain('INTERNAL_API_SECRET: is required');
-  });
+  }, 120_000);
 });
 
 function stores() {

@@ -80,7 +80,7 @@ function permits(rules: readonly Rule[], address: string): boolean {
 }
 
 const names = 'kubernetes.io/metadata.name=kube-system,k8s-app=kube-dns: 53 53';
-const stores = 'enterprise-api/stores=true: 5432 6379';
+const stores = 'enterprise-api/stores=true: 5432 6379 6432 26379';
 
 describe.each(overlayNames)('in the overlay %s', (overlay) => {
   it.each(pods)('%s can be reached, and reaches others, only where a policy says so', (pod) => {

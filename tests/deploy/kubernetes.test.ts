@@ -105,7 +105,7 @@ describe.each(overlayNames)('the settings of the overlay %s', (name) => {
     for (const pod of ['api', 'webhook-worker', 'migrate'])
       for (const { name: setting, valueFrom } of references(pod))
         expect(valueFrom?.secretKeyRef).toMatchObject({ key: setting });
-    expect(references('migrate').map((each) => each.name)).toEqual(['DATABASE_URL']);
+    expect(references('migrate').map((each) => each.name)).toEqual(['DATABASE_URL', 'DATABASE_DIRECT_URL']);
     expect(
       references('webhook-worker')
         .map((each) => each.name)

@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeMissing, describeMissingToolchain, findMissingToolchains } from './missing-programs.ts';
-import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress, usesKubectl } from './suites.ts';
+import {
+  needPostgres,
+  redisUse,
+  type Suite,
+  usedToolchains,
+  usesBrowser,
+  usesIngress,
+  usesKubectl,
+  usesPooler,
+} from './suites.ts';
 import { noTotals, totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -22,6 +31,16 @@ describe('usesIngress', () => {
     ["import { startUpstream } from '@enterprise-api/testkit';", false],
   ])('%s → %s', (source, uses) => {
     expect(usesIngress(source)).toBe(uses);
+  });
+});
+
+describe('usesPooler', () => {
+  it.each([
+    ['await using pooler = await startPgBouncer(database.url);', true],
+    ['stage = await openStage({ redisUrl: undefined, pooled: true });', true],
+    ["import { openStage } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesPooler(source)).toBe(uses);
   });
 });
 
@@ -61,6 +80,7 @@ describe('findMissingToolchains', () => {
     file,
     redis: 'none',
     ingress: false,
+    pooler: false,
     browser: false,
     kubectl: false,
     toolchains,
