@@ -28,13 +28,13 @@ export interface EventQuestion {
   /** Events up to this position; all of them without it. */
   upTo?: number | undefined;
   limit: number;
-  /** Once the bodies of the first events have so many bytes together, the following ones come without theirs. */
+  /** Once the bodies of the first events have so many bytes together, the following ones come without theirs; with 0, all. */
   maxBytes: number;
 }
 
 export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
   type: EventType;
-  /** Null where the events before it are too large together; of the first one it never is. */
+  /** Null where the events before it are too large together; of the first one it is only when no bytes are wanted. */
   body: string | null;
 }
 
