@@ -151,9 +151,10 @@ describe('a stream', () => {
       );
     }
     expect(await other.ids(100)).toHaveLength(100);
-    const metric = async () => (await api.internal('get', '/metrics')).text;
-    await until('the slow one is cut', metric, {
-      holds: (text) => /ended_total\{[^}]*client_slow[^}]*\} 1/.test(text),
+    const endings = async () =>
+      (await api.internal('get', '/metrics')).text.match(/^api_event_streams_ended_total.*$/gm);
+    await until('the slow one is cut', endings, {
+      holds: (lines) => lines?.some((line) => /client_slow.* 1$/.test(line)) === true,
       withinMs: 60_000,
     });
     expect(other.isOver()).toBe(false);
