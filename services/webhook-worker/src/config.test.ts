@@ -18,12 +18,22 @@ describe('the settings of the worker', () => {
     const { settings } = parsed;
     expect(settings).toMatchObject({
       WORKER_CONCURRENCY: 100,
+      WORKER_BODY_MEMORY: 134_217_728,
       WORKER_START_WITHIN: 10_000,
       WORKER_LEASE_MARGIN: 30_000,
       WEBHOOK_TIMEOUT_MS: 15_000,
       WEBHOOK_ENDPOINT_CONCURRENCY: 20,
     });
     expect([leaseMs(settings), stopWithinMs(settings)]).toEqual([45_000, 20_000]);
+  });
+
+  it('refuse a memory for bodies that is no size, or too small for any event', () => {
+    expect(problemsOf({ WORKER_BODY_MEMORY: '1MiB' })).toEqual([]);
+    for (const nonsense of ['much', '128', '128MB', '-1MiB', '1023KiB', '0MiB']) {
+      expect(problemsOf({ WORKER_BODY_MEMORY: nonsense })).toEqual([
+        expect.stringMatching(/^WORKER_BODY_MEMORY: must be/),
+      ]);
+    }
   });
 
   it('refuse a start so late that an attempt with its full timeout could end after its lease', () => {

@@ -1,4 +1,5 @@
 import {
+  byteSizeSchema,
   certificateFileSchema,
   commaList,
   commonSecrets,
@@ -30,12 +31,17 @@ const jitter = z
   .transform(Number)
   .refine((value) => value <= 10, 'must be a number from 0 to 10');
 
+/** With less, a few large events would be sent one after the other. */
+const leastBodyMemory = 1024 ** 2;
+const bodyMemory = byteSizeSchema.refine((bytes) => bytes >= leastBodyMemory, 'must be at least 1MiB');
+
 const settings = {
   ...commonSettings,
   SECRETS_ENCRYPTION_KEYS: keyRingSetting,
   WORKER_HOST: z.string().default('127.0.0.1'),
   WORKER_PORT: portSchema.prefault('3002'),
   WORKER_CONCURRENCY: integerSchema(1, 10_000).prefault('100'),
+  WORKER_BODY_MEMORY: bodyMemory.prefault('128MiB'),
   WORKER_START_WITHIN: durationSchema.prefault('10s'),
   WORKER_LEASE_MARGIN: durationSchema.prefault('30s'),
   WEBHOOK_TIMEOUT_MS: integerSchema(100, 600_000).prefault('15000'),

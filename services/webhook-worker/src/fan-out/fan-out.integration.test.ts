@@ -82,7 +82,7 @@ describe('a process without free capacity', () => {
   });
 
   it('fans overdue events out after a second nevertheless: another process may have capacity', async () => {
-    const { fanOut, accepted, pass } = fanOutWith({ free: 0 });
+    const { fanOut, accepted, refilled, pass } = fanOutWith({ free: 0 });
     await emit(5);
     await makeOverdue();
     expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
@@ -90,7 +90,7 @@ describe('a process without free capacity', () => {
     expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
     pass(1);
     expect(await fanOut.fanOutOverdue()).toBe('left_due');
-    expect([await outboxSize(), accepted]).toEqual([0, [0]]);
+    expect([await outboxSize(), accepted, refilled.length]).toEqual([0, [0], 1]);
     const rows = await sql<{ due: boolean }>`select next_attempt_at <= now() as due from pending_deliveries`.execute(
       db,
     );

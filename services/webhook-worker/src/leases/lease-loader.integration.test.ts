@@ -4,6 +4,7 @@ import { createTestDatabase, startFaultProxy, throughProxy } from '@enterprise-a
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { findDelivery, leaseDeliveries } from '../testing/ledger.ts';
+import { EventBodies } from './event-bodies.ts';
 import type { Lease } from './lease.ts';
 import { createLeaseLoader } from './lease-loader.ts';
 
@@ -23,15 +24,22 @@ const connect = (url: string) =>
   createDatabase({ url, applicationName: 'test', poolSize: 2, onError: () => undefined });
 
 /** A loader whose scheduler only collects what it is given. */
-function bench(ledger: Database, startWithinMs: number) {
+function bench(ledger: Database, startWithinMs: number, bodyMemory = Number.POSITIVE_INFINITY) {
   const accepted: Lease[] = [];
+  const heldBack: string[] = [];
+  const bodies = new EventBodies(bodyMemory);
   let released = 0;
-  const scheduler = { isStopped: false, accept: (leases: readonly Lease[]) => void accepted.push(...leases) };
+  const scheduler = {
+    isStopped: false,
+    accept: (leases: readonly Lease[]) => void accepted.push(...leases),
+    noteHeldBack: (webhookId: string) => void heldBack.push(webhookId),
+  };
   const loader = createLeaseLoader({
     db: ledger,
     clock: systemClock,
     log: createLogger('test', 'silent'),
     scheduler,
+    bodies,
     hostKey: () => 'host',
     startWithinMs,
     leaseMs: 45_000,
@@ -39,7 +47,7 @@ function bench(ledger: Database, startWithinMs: number) {
       released += leases;
     },
   });
-  return { loader, accepted, scheduler, released: () => released };
+  return { loader, accepted, heldBack, bodies, scheduler, released: () => released };
 }
 
 describe('event bodies that cannot be loaded', () => {
@@ -100,4 +108,39 @@ it('releases leases as soon as the ledger answers again', async () => {
   await loader.settled();
   expect(await findDelivery(db, leases[0]?.id ?? '')).toMatchObject({ lease_count: 0 });
   await ledger.destroy();
+});
+
+describe('the memory for bodies', () => {
+  it('is used once per event, by all its leases, and free when the last one is released', async () => {
+    const { leases } = await leaseDeliveries(db, 1);
+    const { loader, accepted, bodies } = bench(db, 10_000);
+    await loader.accept(leases, systemClock.monotonic());
+    await loader.accept(leases, systemClock.monotonic());
+    const [first, second] = accepted;
+    expect(second?.body).toBe(first?.body);
+    expect(bodies.bytes).toBe(first?.body.length);
+    loader.release(accepted.slice(0, 1));
+    expect(bodies.bytes).toBe(first?.body.length);
+    loader.release(accepted.slice(1));
+    expect(bodies.bytes).toBe(0);
+    await loader.settled();
+  });
+
+  it('holds back what would take an organization further above its share: its deliveries are due for other processes', async () => {
+    const much = await leaseDeliveries(db, 2);
+    const little = await leaseDeliveries(db, 1);
+    const { loader, accepted, heldBack, released } = bench(db, 10_000, 1);
+    const [first, second] = much.leases;
+    if (first === undefined || second === undefined) throw new Error('two leases were made');
+    await loader.accept([first], systemClock.monotonic());
+    await loader.accept([second, ...little.leases], systemClock.monotonic());
+    await loader.settled();
+    expect(accepted.map(({ deliveryId }) => deliveryId)).toEqual([first.id, little.leases[0]?.id]);
+    expect([heldBack, released()]).toEqual([[second.webhook_id], 1]);
+    const { next_attempt_at, lease_count } = await findDelivery(db, second.id);
+    expect([Number(next_attempt_at) <= Date.now() + 1_000, lease_count]).toEqual([true, 0]);
+    // An event that is in memory already takes no more of it.
+    await loader.accept([first], systemClock.monotonic());
+    expect(accepted.at(-1)?.deliveryId).toBe(first.id);
+  });
 });
