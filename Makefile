@@ -31,7 +31,7 @@ check: $(READY) ## checks the package lock, types, lint, formatting, import boun
 audit: $(READY) ## lists known vulnerabilities in the packages that ship; exit 2: the registry gave no advisories
 	@exec $(NODE) tools/audit.ts
 
-migrate: $(READY) ## applies the migrations to DATABASE_URL
+migrate: $(READY) ## applies the migrations to DATABASE_DIRECT_URL, else to DATABASE_URL
 	@exec $(NODE) packages/shared/src/ledger/migrate-main.ts
 
 # The range of the network that deliveries may reach in the demo; choose another one if it is in use on this machine.

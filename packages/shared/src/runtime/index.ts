@@ -10,6 +10,7 @@ export * from './logger.ts';
 export * from './loop.ts';
 export * from './metrics.ts';
 export * from './micro-batcher.ts';
+export * from './redis-address.ts';
 export * from './request-id.ts';
 export * from './round-robin.ts';
 export * from './settings.ts';
