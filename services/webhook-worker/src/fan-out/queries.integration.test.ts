@@ -71,6 +71,17 @@ describe('fan-out', () => {
     expect(due.every((row) => row.lease_count === 0)).toBe(true);
   });
 
+  it('gives what capacity the process has to each webhook in turn, so that one with many events takes no other’s', async () => {
+    await insertWebhook(db, { organizationId });
+    const flood = await emit(5);
+    const others = await insertOrganization(db);
+    const other = await insertWebhook(db, { organizationId: others });
+    const late = await emitEvents(db, others, 1);
+    const result = await fanOutEvents(db, [...flood, ...late], { ...plenty, total: 2 }, settings);
+    expect(result.leases).toHaveLength(2);
+    expect(result.leases.map((lease) => lease.webhook_id)).toContain(other);
+  });
+
   it('leases no more than the process has capacity for over all webhooks', async () => {
     for (let index = 0; index < 3; index++) await insertWebhook(db, { organizationId });
     const result = await fanOutEvents(db, await emit(4), { ...plenty, total: 5 }, settings);

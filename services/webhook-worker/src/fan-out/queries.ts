@@ -166,11 +166,12 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
 
 /**
  * `pairs`: which of the matches are leased to this process: those for whose webhook it has capacity, as many as it has
- * capacity for in all. None of a webhook whose circuit is not closed: dispatch decides which delivery tries it first.
+ * capacity for in all, the first of each webhook before the second of any: an organization that emits very much would take
+ * it all. None of a webhook whose circuit is not closed: dispatch decides which delivery tries it first.
  */
 const pairs = (capacity: Capacity) => sql`pairs as materialized (
     select *, not_before is null and nth <= free
-      and row_number() over (partition by not_before is null and nth <= free order by event_id, webhook_id) <= ${capacity.total}
+      and row_number() over (partition by not_before is null and nth <= free order by nth, event_id, webhook_id) <= ${capacity.total}
       as is_leased
     from matches
   )`;
