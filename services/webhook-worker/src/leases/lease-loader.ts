@@ -9,16 +9,19 @@ import type { Lease, LeaseRow } from './lease.ts';
 /** Brings leases from the ledger into the scheduler, and back. */
 export interface LeaseLoader {
   /**
-   * Loads the bodies, once per event, and gives the leases to the scheduler. While the ledger does not answer it tries
-   * again until the leases are too old to start, and then releases them. Releases at once what would take an organization
-   * further above its share of the memory for bodies. Never rejects.
+   * Loads the bodies that no row has brought, once per event, and gives the leases to the scheduler. While the ledger does
+   * not answer it tries again until the leases are too old to start, and then releases them. Releases at once what would
+   * take an organization further above its share of the memory for bodies. Never rejects.
    */
-  accept(rows: readonly LeaseRow[], leasedAt: number): Promise<void>;
+  accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void>;
   /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
   release(leases: readonly ReleasableLease[]): void;
   /** Resolves when everything begun so far is done. */
   settled(): Promise<void>;
 }
+
+/** Fan-out has the content of an event at hand, and gives it with one of its leases. */
+export type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 type ReleasableLease = Pick<Lease, 'deliveryId' | 'leaseToken' | 'leasedAt'>;
 
@@ -54,7 +57,7 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
   };
   const releaseRows = (rows: readonly LeaseRow[], leasedAt: number) =>
     release(rows.map((row) => ({ deliveryId: row.id, leaseToken: row.lease_token, leasedAt })));
-  const accept = async (all: readonly LeaseRow[], leasedAt: number): Promise<void> => {
+  const accept = async (all: readonly LoadableLease[], leasedAt: number): Promise<void> => {
     const isHeldBack = ({ event_id, organization_id }: LeaseRow) =>
       options.bodies.isAboveShare(organization_id) && options.bodies.find(event_id) === undefined;
     const heldBack = all.filter(isHeldBack);
@@ -86,7 +89,7 @@ interface Loaded {
 /** @returns null when the ledger did not answer while the leases could have started, or before this process stopped */
 async function loadWithin(
   options: LeaseLoaderOptions,
-  rows: readonly LeaseRow[],
+  rows: readonly LoadableLease[],
   heldBack: readonly LeaseRow[],
   leasedAt: number,
 ): Promise<Loaded | null> {
@@ -109,23 +112,25 @@ async function loadWithin(
   }
 }
 
-/** The events of these leases: those that other leases hold already, and the others from the ledger. */
+/** The events of these leases: those that other leases hold already or a row has brought, and the others from the ledger. */
 async function loadEvents(
   { db, bodies }: LeaseLoaderOptions,
-  rows: readonly LeaseRow[],
+  rows: readonly LoadableLease[],
 ): Promise<Map<string, HeldEvent>> {
   const events = new Map<string, HeldEvent>();
-  const missing = new Set<string>();
-  for (const { event_id } of rows) {
+  for (const { event_id, body, request_id } of rows) {
     const held = bodies.find(event_id);
-    if (held === undefined) missing.add(event_id);
-    else events.set(event_id, held);
+    if (held !== undefined) events.set(event_id, held);
+    else if (typeof body === 'string') events.set(event_id, encode({ body, request_id: request_id ?? null }));
   }
+  const missing = new Set(rows.map((row) => row.event_id).filter((id) => !events.has(id)));
   if (missing.size === 0) return events;
-  for (const [id, { body, request_id }] of await findEvents(db, [...missing])) {
-    events.set(id, { body: Buffer.from(body), requestId: request_id });
-  }
+  for (const [id, content] of await findEvents(db, [...missing])) events.set(id, encode(content));
   return events;
+}
+
+function encode({ body, request_id }: EventContent): HeldEvent {
+  return { body: Buffer.from(body), requestId: request_id };
 }
 
 /** What the ledger has of an event for its attempts. */
