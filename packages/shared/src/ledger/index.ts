@@ -5,6 +5,7 @@ export { databaseTime } from './clock.ts';
 export * from './database.ts';
 export * from './database-clock.ts';
 export * from './deadline-commit.ts';
+export * from './id-range.ts';
 export * from './ledger-address.ts';
 export * from './ledger-figures.ts';
 export * from './loose-index-scan.ts';
