@@ -15,3 +15,4 @@ export * from './require-ledger.ts';
 export * from './savepoint.ts';
 export type * from './schema.ts';
 export * from './sql-state.ts';
+export * from './storage.ts';

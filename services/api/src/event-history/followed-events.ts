@@ -3,14 +3,8 @@ import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../core/problem.ts';
 import type { Horizon } from './horizon.ts';
-import {
-  type EventPlace,
-  type EventRow,
-  findEvent,
-  findOrganizationsWithNewer,
-  listEvents,
-  startOfRetention,
-} from './queries.ts';
+import { type EventPlace, type EventRow, findEvent, findOrganizationsWithNewer, listEvents } from './queries.ts';
+import type { RetentionLimits } from './retention-limits.ts';
 
 export type FollowedEvents = ReturnType<typeof createFollowedEvents>;
 
@@ -24,20 +18,28 @@ export interface Beginning {
 interface FollowedEventsOptions {
   db: Database;
   horizon: () => Promise<Horizon>;
+  limits: RetentionLimits;
   /** The database's clock. */
   now: () => number;
 }
 
 /** A page that streams share; its bodies are in memory for as long as one of them sends it. */
-const page = { types: subscribableEventTypeNames, order: 'asc', limit: 100, maxBytes: 1024 * 1024 } as const;
+const page = {
+  types: subscribableEventTypeNames,
+  order: 'asc',
+  limit: 100,
+  maxBytes: 1024 * 1024,
+  withBody: true,
+} as const;
 
 /** Events for who follows them as they come: oldest first, without those of the test endpoint, and only complete ones. */
-export function createFollowedEvents({ db, horizon, now }: FollowedEventsOptions) {
+export function createFollowedEvents({ db, horizon, limits, now }: FollowedEventsOptions) {
   return {
     /**
      * The beginning behind an event, or now.
      *
-     * @returns 404 for an id that names no event of the organization, 410 for one from before retention
+     * @returns 404 for an id that names no event of the organization, 410 for one from before retention: a stream sends bodies,
+     *   and those of the events behind it are gone
      */
     placeBehind: async (organizationId: Uuid, eventId: string | null): Promise<Beginning | Problem> => {
       const { completeUntil } = (await horizon())(organizationId);
@@ -46,10 +48,9 @@ export function createFollowedEvents({ db, horizon, now }: FollowedEventsOptions
       const id = fromPublicId('evt', eventId);
       if (id === null) return problem('not_found');
       const event = await findEvent(db, organizationId, id, subscribableEventTypeNames);
-      if (event === undefined) {
-        const isExpired = uuidTimeMs(id) < (await startOfRetention(db)).getTime();
-        return problem(isExpired ? 'event_expired' : 'not_found');
-      }
+      const { events, bodies } = await limits(id);
+      if (uuidTimeMs(id) < (event === undefined ? events : bodies)) return problem('event_expired');
+      if (event === undefined) return problem('not_found');
       // Events may still be written before one that is not complete yet. Streams send those too.
       return event.position > completeUntil ? { from: end, known: id } : { from: event, known: null };
     },
