@@ -1,5 +1,11 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { insertOrganization, insertWebhook, openTestDatabase, projectFolder, spawnGuarded } from '@enterprise-api/testkit';
+import {
+  insertOrganization,
+  insertWebhook,
+  openTestDatabase,
+  projectFolder,
+  spawnGuarded,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { countRows, deliverAll, insertOldEvents, monthBefore } from '../testing/old-months.ts';
 import { withRetentionLock } from './session.ts';
@@ -15,7 +21,7 @@ afterAll(() => close());
 /** The command, with the default periods. */
 async function retention(args: string[], settings: Record<string, string> = {}) {
   const env = { PATH: process.env.PATH, DATABASE_URL: url, ...settings };
-  const command = spawnGuarded(process.execPath, ['services/webhook-worker/src/retention-main.ts', ...args], {
+  const command = await spawnGuarded(process.execPath, ['services/webhook-worker/src/retention-main.ts', ...args], {
     cwd: projectFolder,
     env,
   });
