@@ -7,6 +7,7 @@ import {
   type QueueBackendUnderTest,
   type Receiver,
   type Stage,
+  selectDeliveriesWithDueTime,
   until,
   type WebhookValues,
 } from '@enterprise-api/testkit';
@@ -75,5 +76,8 @@ export function uuidOf(prefix: string, id: string): string {
 }
 
 function findDeliveries(db: Database, organizationId: string) {
-  return db.selectFrom('deliveries').selectAll().where('organization_id', '=', organizationId).orderBy('id').execute();
+  return selectDeliveriesWithDueTime(db)
+    .where('deliveries.organization_id', '=', organizationId)
+    .orderBy('deliveries.id')
+    .execute();
 }

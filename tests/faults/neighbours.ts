@@ -43,7 +43,7 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
   const recoveredAt = Date.now();
   // As when a circuit closes: all deliveries that waited for it are due at the same moment.
   await sql`update webhook_health set open_until = now()`.execute(stage.db);
-  await sql`update deliveries set next_attempt_at = now() where organization_id = any(${loaded}::uuid[])`.execute(
+  await sql`update pending_deliveries set next_attempt_at = now() where organization_id = any(${loaded}::uuid[])`.execute(
     stage.db,
   );
   const during = await run.measure();

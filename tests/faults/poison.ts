@@ -105,10 +105,10 @@ async function addBadJobs(stores: Stores, stage: FaultStage, count: number, flee
 /** Seconds until the delivery may be leased again. With `goOn`, it is then made due at once. */
 async function pauseAfterDeath(stage: FaultStage, organizationId: string, goOn: boolean): Promise<number> {
   const { rows } = await sql<{ due_in: number }>`
-    select extract(epoch from next_attempt_at - now())::float8 as due_in from deliveries
+    select extract(epoch from next_attempt_at - now())::float8 as due_in from pending_deliveries
     where organization_id = ${organizationId}`.execute(stage.db);
   if (goOn) {
-    await sql`update deliveries set next_attempt_at = now() where organization_id = ${organizationId}`.execute(
+    await sql`update pending_deliveries set next_attempt_at = now() where organization_id = ${organizationId}`.execute(
       stage.db,
     );
   }

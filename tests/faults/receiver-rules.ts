@@ -65,11 +65,11 @@ async function firstOutcome(
   await emit(url, organizationId, 1);
   const read = async () => {
     const { rows } = await sql<{ due_in: number; open_for: number | null }>`
-      select extract(epoch from d.next_attempt_at - a.started_at)::float8 as due_in,
+      select extract(epoch from p.next_attempt_at - a.started_at)::float8 as due_in,
         extract(epoch from h.open_until - a.started_at)::float8 as open_for
-      from deliveries d join attempts a on a.delivery_id = d.id
-      left join webhook_health h on h.webhook_id = d.webhook_id
-      where d.organization_id = ${organizationId} and d.status = 'pending'`.execute(stage.db);
+      from pending_deliveries p join attempts a on a.delivery_id = p.delivery_id
+      left join webhook_health h on h.webhook_id = p.webhook_id
+      where p.organization_id = ${organizationId}`.execute(stage.db);
     const [row] = rows;
     if (!row) throw new Error('There is no outcome.');
     return row;

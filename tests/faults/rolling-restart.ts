@@ -91,6 +91,6 @@ class BalancedClients {
 /** Pending rows that no worker may send yet, although all workers have ended. */
 async function countNotDue({ db }: FaultStage): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) from deliveries where status = 'pending' and next_attempt_at > now()`.execute(db);
+    select count(*) from pending_deliveries where next_attempt_at > now()`.execute(db);
   return rows[0]?.count ?? 0;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureTemplateDatabase, readStateFile, startEmbeddedPostgres } from '@enterprise-api/testkit';
 import { Interruption, onInterruption } from '../dev/interruption.ts';
+import { describeAreas } from './areas.ts';
 import { type JestRun, listTests, runJest } from './jest.ts';
 import { describeMissing, describeMissingToolchain, findMissingToolchains, findPrograms } from './missing-programs.ts';
 import type { RedisSource } from './redis.ts';
@@ -41,6 +42,7 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
 }
 
 function reportTotals(totals: Totals | undefined, exitCode: number | null): void {
+  if (totals && totals.areas.length > 1) for (const line of describeAreas(totals.areas)) say(line);
   if (totals && totals.skipped > 0) say(`${totals.skipped} skipped.`);
   if (totals) say(totalsLine(totals));
   else if (exitCode !== 0) say('jest ended before it could report its totals.');

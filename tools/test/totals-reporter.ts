@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { type SuiteResult, sumByArea } from './areas.ts';
 import type { Totals } from './totals.ts';
 
 interface AggregatedResult {
@@ -7,16 +8,41 @@ interface AggregatedResult {
   numPendingTests: number;
   numTodoTests: number;
   numRuntimeErrorTestSuites: number;
+  numPassedTestSuites: number;
+  numFailedTestSuites: number;
+  numTotalTestSuites: number;
+  testResults: SuiteResult[];
 }
 
-/** Writes the totals to the file that the test runner names in TEST_TOTALS_FILE. */
+/** How often a long run says how far it is. */
+const progressEveryMs = 30_000;
+
+/** Says how far a long run is, and writes the totals to the file that the test runner names in TEST_TOTALS_FILE. */
 class TotalsReporter {
+  readonly #project: string;
+  readonly #startedAt = Date.now();
+  #saidAt = Date.now();
+
+  constructor({ rootDir }: { rootDir: string }) {
+    this.#project = `${rootDir}/`;
+  }
+
+  onTestResult(_test: unknown, _result: unknown, run: AggregatedResult): void {
+    if (Date.now() - this.#saidAt < progressEveryMs) return;
+    this.#saidAt = Date.now();
+    const done = run.numPassedTestSuites + run.numFailedTestSuites;
+    const minutes = (Date.now() - this.#startedAt) / 60_000;
+    const progress = `${done} of ${run.numTotalTestSuites} suites after ${minutes.toFixed(1)} min`;
+    process.stdout.write(`${progress}: ${run.numPassedTests} tests passed, ${run.numFailedTests} failed\n`);
+  }
+
   onRunComplete(_contexts: unknown, result: AggregatedResult): void {
     const totals: Totals = {
       passed: result.numPassedTests,
       failed: result.numFailedTests,
       brokenFiles: result.numRuntimeErrorTestSuites,
       skipped: result.numPendingTests + result.numTodoTests,
+      areas: sumByArea(result.testResults, this.#project),
     };
     if (process.env.TEST_TOTALS_FILE) writeFileSync(process.env.TEST_TOTALS_FILE, JSON.stringify(totals));
     setTimeout(giveUp, 15_000).unref();

@@ -11,6 +11,7 @@ export * from './ingress/ingress.ts';
 export * from './ledger/builders.ts';
 export * from './ledger/ledger-audit.ts';
 export * from './ledger/lock-wait.ts';
+export * from './ledger/pending-deliveries.ts';
 export * from './load/in-parallel.ts';
 export * from './load/quantile.ts';
 export * from './load/steady-load.ts';

@@ -1,6 +1,12 @@
 import { createDatabase, type Database, planProbes } from '@enterprise-api/shared/ledger';
 import { newUuid, nilUuid, withUuidTime } from '@enterprise-api/shared/runtime';
-import { createTestDatabase, insertOrganization, insertWebhook, type TestDatabase } from '@enterprise-api/testkit';
+import {
+  alignPendingDeliveries,
+  createTestDatabase,
+  insertOrganization,
+  insertWebhook,
+  type TestDatabase,
+} from '@enterprise-api/testkit';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
@@ -90,10 +96,11 @@ it.each([
 async function fill(at: number): Promise<void> {
   const other = await insertOrganization(operator);
   const webhookId = await insertWebhook(operator, { organizationId: other });
-  await sql`insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, next_attempt_at, completed_at)
+  await sql`insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, completed_at)
     select delivery_id(${withUuidTime(newUuid(), at)}::uuid, gen_random_uuid()), ${other}, ${webhookId}, gen_random_uuid(), 'batch.failed',
-      case when n % 2 = 0 then 'pending' else 'succeeded' end, 3, case when n % 2 = 0 then now() end,
+      case when n % 2 = 0 then 'pending' else 'succeeded' end, 3,
       case when n % 2 = 1 then now() end from generate_series(1, 40000) n`.execute(operator);
+  await alignPendingDeliveries(operator);
   await sql`insert into events (id, organization_id, type, body)
     select delivery_id(${withUuidTime(newUuid(), at)}::uuid, gen_random_uuid()), ${other}, 'batch.failed', repeat('x', 100)
     from generate_series(1, 20000)`.execute(operator);

@@ -1,4 +1,4 @@
-import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
+import { alignPendingDeliveries, insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { newUuid } from '../runtime/ids.ts';
@@ -18,9 +18,10 @@ async function insertPending(count: number): Promise<{ webhookId: string; ids: s
   const webhookId = await insertWebhook(db, { organizationId, state: 'deleted' });
   const ids = Array.from({ length: count }, () => newUuid());
   await sql`
-    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, next_attempt_at)
-    select id, ${organizationId}, ${webhookId}, gen_random_uuid(), 'batch.failed', 'pending', 3, now()
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts)
+    select id, ${organizationId}, ${webhookId}, gen_random_uuid(), 'batch.failed', 'pending', 3
     from unnest(${ids}::uuid[]) id`.execute(db);
+  await alignPendingDeliveries(db);
   return { webhookId, ids };
 }
 

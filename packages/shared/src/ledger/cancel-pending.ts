@@ -34,14 +34,16 @@ export async function cancelPending(
   const { rows } = await sql<{ canceled: number }>`
     with locked as materialized (
       select d.id from (
-        select d.id, d.round from webhooks w join deliveries d on d.webhook_id = w.id
-        where w.id = any(${webhookIds}::uuid[]) and d.status = 'pending'
-          and (w.state = 'deleted' or (w.state = 'disabled' and d.event_type <> 'webhook.test')) ${found}
-      ) c join deliveries d on d.id = c.id
+        select p.delivery_id, p.round from webhooks w join pending_deliveries p on p.webhook_id = w.id
+        where w.id = any(${webhookIds}::uuid[])
+          and (w.state = 'deleted' or (w.state = 'disabled' and p.event_type <> 'webhook.test')) ${found}
+      ) c join deliveries d on d.id = c.delivery_id
       where d.status = 'pending' and d.round = c.round ${lock}
     ), canceled as (
-      update deliveries set status = 'canceled', next_attempt_at = null, completed_at = clock_timestamp(), lease_count = 0
+      update deliveries set status = 'canceled', completed_at = clock_timestamp()
       where id = any (array(select id from locked)) returning id
+    ), ended as (
+      delete from pending_deliveries where delivery_id = any (array(select id from locked order by id))
     )
     select count(*) as canceled from canceled`.execute(db);
   return rows[0]?.canceled ?? 0;

@@ -48,7 +48,7 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
         as "outboxOldestSeconds",
       (select count(*) from (select from parked_events limit ${countLimit}) p) as "parkedEvents",
       (select count(*) from (
-        select from deliveries where status = 'pending' and next_attempt_at < now() - interval '1 minute' limit ${countLimit}
+        select from pending_deliveries where next_attempt_at < now() - interval '1 minute' limit ${countLimit}
       ) d) as "overdueDeliveries",
       (select kept_months from retention_progress) as "keptMonths",
       (select coalesce(extract(epoch from clock_timestamp() - completed_at)::float8, 0) from retention_progress)
@@ -66,26 +66,32 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
 }
 
 /**
- * Counts deliveries among the newest `limit` that break the invariant: a pending one has a due time and no other has;
- * it is `succeeded` if and only if the last non-superseded attempt of its round is a 2xx; the numbers of its
+ * Counts deliveries that break the invariant: among the newest `limit`, and among those that are due first. A pending
+ * delivery, and no other, has a row of `pending_deliveries`, for its round and with its number of attempts; it is `succeeded` if and only if the last non-superseded attempt of its round is a 2xx; the numbers of its
  * non-superseded attempts run from 1 to `attempt_count` without a gap.
  */
 export async function countInvariantViolations(db: Database, limit: number): Promise<number> {
   const { rows } = await sql<{ violations: number }>`
     with newest as (
-      select id, status, attempt_count, round, next_attempt_at from deliveries order by id desc limit ${limit}
+      select id, status, attempt_count, round from deliveries order by id desc limit ${limit}
     ), checked as (
-      select d.*, a.numbered, a.greatest, a.distinct_numbers, l.status_code
+      select d.*, a.numbered, a.greatest, a.distinct_numbers, l.status_code, p.delivery_id is not null as waits,
+        p.round = d.round and p.attempt_count = d.attempt_count as waits_as_it_is
       from newest d
       cross join lateral (
         select count(*) as numbered, coalesce(max(number), 0) as greatest, count(distinct number) as distinct_numbers
         from all_attempts where delivery_id = d.id and not superseded) a
+      left join pending_deliveries p on p.delivery_id = d.id
       left join lateral (
         select status_code from all_attempts
         where delivery_id = d.id and not superseded and round = d.round order by number desc limit 1) l on true
+    ), astray as (
+      select count(*) as rows from (select * from pending_deliveries order by next_attempt_at limit ${limit}) p
+      left join lateral (select status from deliveries where id = p.delivery_id limit 1) d on true
+      where d.status is distinct from 'pending'
     )
-    select count(*) as violations from checked
-    where (status = 'pending') <> (next_attempt_at is not null)
+    select count(*) + (select rows from astray) as violations from checked
+    where (status = 'pending' and not waits) or waits_as_it_is is false
       or (status = 'succeeded') <> (coalesce(status_code, 0) between 200 and 299)
       or numbered <> attempt_count or greatest <> attempt_count or distinct_numbers <> attempt_count`.execute(db);
   return rows[0]?.violations ?? 0;

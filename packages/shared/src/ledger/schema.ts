@@ -123,9 +123,6 @@ export interface DeliveriesTable {
   status: 'pending' | 'succeeded' | 'failed' | 'canceled';
   attempt_count: Generated<number>;
   max_attempts: number;
-  next_attempt_at: Date | null;
-  /** Leases given since the last recorded attempt. */
-  lease_count: Generated<number>;
   /** Raised by a manual retry and by replay; an outcome of an older round changes nothing. */
   round: Generated<number>;
   /** Whether the next attempt, or the one that delivered, is a redelivery (test, retry, replay). */
@@ -143,6 +140,27 @@ export interface DeliveriesTable {
   connect_ms: Generated<number | null>;
   tls_ms: Generated<number | null>;
   first_byte_ms: Generated<number | null>;
+}
+
+/**
+ * What waits to be sent: a row for each pending delivery, and none for any other. Dispatch reads nothing else, so the row
+ * repeats what an attempt must know of its delivery. Whoever makes a delivery pending, or ends that, writes here in the same
+ * transaction, with the row of `deliveries` locked first.
+ */
+export interface PendingDeliveriesTable {
+  delivery_id: Uuid;
+  webhook_id: Uuid;
+  organization_id: Uuid;
+  event_id: Uuid;
+  event_type: string;
+  /** When the next attempt is due; while the delivery is leased, when the lease runs out. */
+  next_attempt_at: Date;
+  /** Leases given since the last recorded attempt. */
+  lease_count: Generated<number>;
+  attempt_count: Generated<number>;
+  max_attempts: number;
+  round: Generated<number>;
+  manual: Generated<boolean>;
 }
 
 /** Attempts with a row of their own: all but the one that delivered, which moves here when a new round begins. */
@@ -268,6 +286,7 @@ export interface Schema {
   outbox: OutboxTable;
   parked_events: ParkedEventsTable;
   deliveries: DeliveriesTable;
+  pending_deliveries: PendingDeliveriesTable;
   attempts: AttemptsTable;
   /** A view: every attempt, wherever it is kept. */
   all_attempts: AttemptsTable;

@@ -13,22 +13,17 @@ export const isCanceledByWebhook = sql<SqlBool>`(deliveries.status = 'pending' a
 export const effectiveStatus = sql<DeliveryStatus>`
   case when ${isCanceledByWebhook} then 'canceled' else deliveries.status end`;
 
-/** What a pending delivery waits for, by its own row alone: behind `schedule` there may be an open breaker. */
-export const waitsByRow = sql<Exclude<WaitingFor, 'circuit_open'> | null>`
-  case when deliveries.status <> 'pending' or ${isCanceledByWebhook} then null
-       when deliveries.next_attempt_at <= now() then 'capacity'
-       when deliveries.lease_count > 0 then 'lease'
-       else 'schedule' end`;
-
 /**
- * What a delivery waits for, from rows `d` with `webhook_id` and {@link waitsByRow} as `waits_by_row`. It stands in the
- * outermost select, so that the breaker is looked up (by primary key) for the rows of the answer only: of 100 webhooks
- * with backlogs, the look-ups of all candidate rows took three times as long as the query itself.
+ * What a delivery waits for, from rows `d` with `webhook_id` and the effective `status`, and `p`, what is pending of them. It
+ * stands in the outermost select, so that what is pending and the breaker are looked up (by primary key) for the rows of the
+ * answer only: of 100 webhooks with backlogs, the look-ups of all candidate rows took three times as long as the query itself.
  */
 export const waitingFor = sql<WaitingFor | null>`
-  case when d.waits_by_row = 'schedule'
-         and (select open_until > now() from webhook_health where webhook_id = d.webhook_id) then 'circuit_open'
-       else d.waits_by_row end`;
+  case when d.status <> 'pending' or p.delivery_id is null then null
+       when p.next_attempt_at <= now() then 'capacity'
+       when p.lease_count > 0 then 'lease'
+       when (select open_until > now() from webhook_health where webhook_id = d.webhook_id) then 'circuit_open'
+       else 'schedule' end`;
 
 /** The stored statuses that rows with one of these effective statuses may have. */
 export function storedStatuses(statuses: readonly DeliveryStatus[] = deliveryStatuses): DeliveryStatus[] {

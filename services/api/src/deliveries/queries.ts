@@ -10,7 +10,6 @@ import {
   isCanceledByWebhook,
   storedStatuses,
   waitingFor,
-  waitsByRow,
   webhookMayHave,
 } from './effective-status.ts';
 import type { AttemptRow, DeliveryRow } from './rows.ts';
@@ -66,10 +65,19 @@ export async function listDeliveries(
 async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unknown>): Promise<ListedDelivery[]> {
   const direction = sql.raw(page.order);
   const { rows } = await sql<ListedDelivery>`
-    select d.*, ${waitingFor} as waiting_for from ${from}
-    order by d.created_at ${direction}, d.id ${direction} limit ${page.limit}`.execute(db);
+    select ${shown} from (
+      select d.* from ${from} order by d.created_at ${direction}, d.id ${direction} limit ${page.limit}
+    ) d ${pendingOf}
+    order by d.created_at ${direction}, d.id ${direction}`.execute(db);
   return rows;
 }
+
+/** `p`, what is pending of rows `d`. With the limit it is a probe for each row, and never a join with all that is pending. */
+const pendingOf = sql`left join lateral (
+      select * from pending_deliveries where delivery_id = d.id and d.status = 'pending' limit 1) p on true`;
+
+/** What is shown of rows `d` and `p`. */
+const shown = sql`d.*, p.next_attempt_at, ${waitingFor} as waiting_for`;
 
 function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter: DeliveryFilter) {
   const { webhookId, eventId, statuses, since, until } = filter;
@@ -107,10 +115,6 @@ function selectDeliveries(db: Database, organizationId: Uuid) {
       'deliveries.last_duration_ms',
       'deliveries.created_at',
       effectiveStatus.as('status'),
-      waitsByRow.as('waits_by_row'),
-      sql<Date | null>`case when ${isCanceledByWebhook} then null else deliveries.next_attempt_at end`.as(
-        'next_attempt_at',
-      ),
       sql<Date | null>`case when ${isCanceledByWebhook} then webhooks.updated_at else deliveries.completed_at end`.as(
         'completed_at',
       ),
@@ -128,7 +132,7 @@ function idRangeOfEvent(eventId: Uuid): [Uuid, Uuid] {
 
 export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid): Promise<DeliveryRow | undefined> {
   const found = selectDeliveries(db, organizationId).where('deliveries.id', '=', id);
-  const { rows } = await sql<DeliveryRow>`select d.*, ${waitingFor} as waiting_for from ${found} as d`.execute(db);
+  const { rows } = await sql<DeliveryRow>`select ${shown} from ${found} as d ${pendingOf}`.execute(db);
   return rows[0];
 }
 

@@ -1,7 +1,7 @@
 import { type DeliveryStatus, deliveryStatuses } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid } from '@enterprise-api/shared/runtime';
-import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
+import { alignPendingDeliveries, insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
@@ -27,6 +27,7 @@ beforeAll(async () => {
   webhookIds = [];
   for (let count = 0; count < 20; count++) webhookIds.push(await insertWebhook(db, { organizationId }));
   await fill(db, stranger);
+  await alignPendingDeliveries(db, new Date(Date.now() + 3_600_000));
   await sql`
     insert into attempts (delivery_id, id, number, round, superseded, started_at, duration_ms, webhook_version)
     select id, id, 1, 0, false, created_at, 5, 1 from deliveries`.execute(db);
@@ -35,7 +36,7 @@ beforeAll(async () => {
   // Enough webhooks that reading all of their health is not the quickest way either.
   await sql`insert into webhook_health (webhook_id)
     select gen_random_uuid() from generate_series(1, 5000) union all select unnest(${webhookIds}::uuid[])`.execute(db);
-  for (const table of ['deliveries', 'attempts', 'events', 'webhook_health'])
+  for (const table of ['deliveries', 'pending_deliveries', 'attempts', 'events', 'webhook_health'])
     await sql`analyze ${sql.table(table)}`.execute(db);
   const [one] = await listDeliveries(db, organizationId, { after: null, limit: 1, order: 'desc' }, {});
   if (one === undefined) throw new Error('no delivery');
@@ -53,13 +54,13 @@ afterAll(async () => {
 function fill(into: Database, stranger: string) {
   return sql`
     insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, attempt_count, max_attempts,
-      created_at, next_attempt_at, completed_at)
+      created_at, completed_at)
     select (ms || '8000' || '8' || lpad(to_hex(n), 15, '0'))::uuid,
       case when n % 12 = 0 then ${stranger}::uuid else ${organizationId}::uuid end,
       (${webhookIds}::uuid[])[1 + n % 20], (ms || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid,
       case when n % 100 = 1 then 'batch.failed' else 'consultation.completed' end,
       case n % 20 when 7 then 'failed' when 9 then 'pending' else 'succeeded' end, 1, 10, created_at,
-      case when n % 20 = 9 then now() + interval '1 hour' end, case when n % 20 <> 9 then now() end
+      case when n % 20 <> 9 then now() end
     from generate_series(1, ${deliveries}::int) n
     cross join lateral (select now() - make_interval(secs => ${deliveries} - n) as created_at) t
     cross join lateral (select lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') as ms) i`.execute(
@@ -67,7 +68,7 @@ function fill(into: Database, stranger: string) {
   );
 }
 
-const tables = /^(deliveries|attempts|events|webhook_health)/;
+const tables = /^(deliveries|pending_deliveries|attempts|events|webhook_health)/;
 const deliveryTables = /^deliveries/;
 
 const first: PageQuestion = { after: null, limit: 26, order: 'desc' };

@@ -11,7 +11,6 @@ export interface DeliveryRow
     | 'event_type'
     | 'attempt_count'
     | 'max_attempts'
-    | 'next_attempt_at'
     | 'last_status_code'
     | 'last_error'
     | 'last_duration_ms'
@@ -19,6 +18,8 @@ export interface DeliveryRow
     | 'completed_at'
   > {
   status: DeliveryStatus;
+  /** Null when there will be no further attempt. */
+  next_attempt_at: Date | null;
   waiting_for: WaitingFor | null;
 }
 

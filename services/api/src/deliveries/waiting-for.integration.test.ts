@@ -7,7 +7,7 @@ import { withWebhook } from '../testing/webhook-frame.ts';
 let api: TestApi;
 let key: string;
 let webhookId: string;
-const { insert, update, disable } = withWebhook((customer) => {
+const { insert, update, updatePending, disable } = withWebhook((customer) => {
   ({ api, key, webhookId } = customer);
 });
 
@@ -39,13 +39,14 @@ describe('waiting_for', () => {
   it('is null when the delivery is shown as canceled because its webhook is disabled', async () => {
     const { id } = await insert();
     await disable();
-    await update(id, { status: 'pending', next_attempt_at: secondsFromNow(60), lease_count: 1, completed_at: null });
+    await update(id, { status: 'pending', completed_at: null });
+    await updatePending(id, { next_attempt_at: secondsFromNow(60), lease_count: 1 });
     expect(await waitingFor(id)).toBeNull();
   });
 
   it('is `lease` while a worker has leased the delivery, also behind an open breaker', async () => {
     const { id } = await insert();
-    await update(id, { lease_count: 1, next_attempt_at: secondsFromNow(45) });
+    await updatePending(id, { lease_count: 1, next_attempt_at: secondsFromNow(45) });
     expect(await waitingFor(id)).toBe('lease');
     await setBreaker(secondsFromNow(60));
     expect(await waitingFor(id)).toBe('lease');
@@ -53,14 +54,14 @@ describe('waiting_for', () => {
 
   it('is `circuit_open` when the breaker is open and the due time lies ahead', async () => {
     const { id } = await insert();
-    await update(id, { next_attempt_at: secondsFromNow(30) });
+    await updatePending(id, { next_attempt_at: secondsFromNow(30) });
     await setBreaker(secondsFromNow(10));
     expect(await waitingFor(id)).toBe('circuit_open');
   });
 
   it('is `schedule` when the due time lies ahead and no breaker is open', async () => {
     const { id } = await insert();
-    await update(id, { next_attempt_at: secondsFromNow(30) });
+    await updatePending(id, { next_attempt_at: secondsFromNow(30) });
     expect(await waitingFor(id)).toBe('schedule');
     await setBreaker(secondsFromNow(-1));
     expect(await waitingFor(id)).toBe('schedule');
@@ -71,7 +72,7 @@ describe('waiting_for', () => {
     expect(await waitingFor(id)).toBe('capacity');
     await setBreaker(secondsFromNow(60));
     expect(await waitingFor(id)).toBe('capacity');
-    await update(id, { lease_count: 1, next_attempt_at: secondsFromNow(-1) });
+    await updatePending(id, { lease_count: 1, next_attempt_at: secondsFromNow(-1) });
     expect(await waitingFor(id)).toBe('capacity');
   });
 });

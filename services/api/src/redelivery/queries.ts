@@ -7,7 +7,7 @@ import type { DeliveryRow } from '../deliveries/rows.ts';
 
 /** A delivery that was just made due: no worker has leased it. */
 const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
-  d.next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.created_at,
+  now() as next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.created_at,
   d.completed_at`;
 
 /** What decides whether anything is sent to a webhook. */
@@ -38,8 +38,8 @@ function selectWebhook(organizationId: Uuid, id: Uuid): RawBuilder<WebhookState>
 
 export async function countPendingTests(db: Database, webhookId: Uuid): Promise<number> {
   const { rows } = await sql<{ tests: number }>`
-    select count(*) as tests from deliveries
-    where webhook_id = ${webhookId} and status = 'pending' and event_type = 'webhook.test'`.execute(db);
+    select count(*) as tests from pending_deliveries
+    where webhook_id = ${webhookId} and event_type = 'webhook.test'`.execute(db);
   return rows[0]?.tests ?? 0;
 }
 
@@ -50,13 +50,21 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
     with event as (
       insert into events (id, organization_id, type, body, request_id, position)
       values (${id}, ${organizationId}, ${type}, ${body}, ${requestId}, event_position(${organizationId}))
-    )
-    insert into deliveries as d (id, organization_id, webhook_id, event_id, event_type, status, max_attempts,
-      next_attempt_at, manual)
-    values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, now(), true)
-    returning ${dueDelivery}`.execute(trx);
+    ), written as (
+      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual)
+      values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true)
+      returning *
+    ), pending as (${makePending(sql`written`)})
+    select ${dueDelivery} from written d`.execute(trx);
   return rows[0] as DeliveryRow;
 }
+
+/** Makes deliveries due now, for any worker: rows of `deliveries`, as the common table expression before has written them. */
+const makePending = (written: RawBuilder<unknown>) => sql`
+      insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at,
+        attempt_count, max_attempts, round, manual)
+      select id, webhook_id, organization_id, event_id, event_type, now(), attempt_count, max_attempts, round, manual
+      from ${written}`;
 
 /** More attempts than any retry schedule has. A delivery that has this many is not sent again. */
 const attemptLimit = 1_000;
@@ -84,7 +92,7 @@ export async function restartDelivery(
   id: Uuid,
 ): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
-    ${restart(organizationId, sql`d.id = ${id}`, 1)} select * from restarted`.execute(trx);
+    ${restart(organizationId, sql`d.id = ${id}`, 1)} select ${dueDelivery} from restarted d`.execute(trx);
   return rows[0];
 }
 
@@ -164,12 +172,12 @@ function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number
         last_status_code, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms, completed_at
       from chosen where delivered_by is not null
     ), restarted as (
-      update deliveries d set status = 'pending', round = d.round + 1, next_attempt_at = now(), lease_count = 0, manual = true,
+      update deliveries d set status = 'pending', round = d.round + 1, manual = true,
         completed_at = null, delivered_by = null, delivered_version = null, excerpt = null, dns_ms = null,
         connect_ms = null, tls_ms = null, first_byte_ms = null,
         max_attempts = d.attempt_count + d.max_attempts - case when d.round = 0 then 0 else (
           select coalesce(max(a.number), 0) from attempts a
           where a.delivery_id = d.id and a.round < d.round and not a.superseded) end
-      where d.id = any (array(select id from chosen)) returning ${dueDelivery}
-    )`;
+      where d.id = any (array(select id from chosen)) returning d.*
+    ), pending as (${makePending(sql`restarted`)})`;
 }

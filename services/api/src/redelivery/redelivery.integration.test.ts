@@ -17,7 +17,7 @@ const deliver = async (deliveryId: string, number: number, attemptId = newUuid()
   const timings = { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 };
   const delivered = { delivered_by: attemptId, delivered_version: 1, excerpt: 'ok', ...timings };
   const last = { last_status_code: 200, last_duration_ms: 12, completed_at: new Date() };
-  const state = { status: 'succeeded', attempt_count: number, next_attempt_at: null };
+  const state = { status: 'succeeded', attempt_count: number };
   await update(deliveryId, { ...state, ...last, ...delivered });
   return attemptId;
 };
@@ -134,7 +134,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     for (const number of [1, 2, 3]) await insertAttempt(api.db, id, { number, webhook_version: 1 });
     await insertAttempt(api.db, id, { number: 4, webhook_version: 1, round: 1 });
     await insertAttempt(api.db, id, { number: 9, webhook_version: 1, superseded: true });
-    await update(id, { status: 'succeeded', attempt_count: 4, next_attempt_at: null, completed_at: new Date() });
+    await update(id, { status: 'succeeded', attempt_count: 4, completed_at: new Date() });
     expect((await retry(id).expect(202)).body.max_attempts).toBe(14);
   });
 

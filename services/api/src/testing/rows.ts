@@ -1,5 +1,6 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { deriveDeliveryId, fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { alignPendingDeliveries } from '@enterprise-api/testkit';
 
 export interface DeliveryFields {
   event_type?: string;
@@ -36,7 +37,6 @@ export async function insertDelivery(
       status,
       max_attempts: 10,
       attempt_count: fields.attempt_count ?? 0,
-      next_attempt_at: status === 'pending' ? new Date() : null,
       completed_at: status === 'pending' ? null : new Date(),
       last_status_code: null,
       last_error: null,
@@ -44,6 +44,7 @@ export async function insertDelivery(
       ...(fields.created_at !== undefined && { created_at: fields.created_at }),
     })
     .execute();
+  if (status === 'pending') await alignPendingDeliveries(db);
   return { id: toPublicId('dlv', id), eventId: toPublicId('evt', event_id) };
 }
 

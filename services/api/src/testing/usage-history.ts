@@ -16,8 +16,8 @@ export async function insertEventAt(db: Database, organizationId: Uuid, at: numb
 export async function insertDeliveryAt(db: Database, event: Uuid, webhook: Uuid, at: number): Promise<Uuid> {
   const id = deriveDeliveryId(event, webhook);
   await sql`insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts,
-      next_attempt_at, created_at)
-    select ${id}, organization_id, ${webhook}, id, type, 'pending', 10, ${new Date(at)}, ${new Date(at)}
+      created_at)
+    select ${id}, organization_id, ${webhook}, id, type, 'pending', 10, ${new Date(at)}
     from events where id = ${event}`.execute(db);
   return id;
 }
@@ -32,7 +32,7 @@ export async function insertAttemptAt(db: Database, delivery: Uuid, started: num
 
 /** Writes the attempt that delivered, as its worker would have at this time. */
 export async function deliverAt(db: Database, delivery: Uuid, started: number, recorded: number): Promise<void> {
-  await sql`update deliveries set status = 'succeeded', attempt_count = attempt_count + 1, next_attempt_at = null,
+  await sql`update deliveries set status = 'succeeded', attempt_count = attempt_count + 1,
       completed_at = ${new Date(recorded)}, delivered_by = ${withUuidTime(newUuid(), started)}, delivered_version = 1,
       last_status_code = 200, last_duration_ms = 5
     where id = ${delivery}`.execute(db);

@@ -1,4 +1,5 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { alignPendingDeliveries, selectDeliveriesWithDueTime } from '@enterprise-api/testkit';
 import { insertDelivery } from './rows.ts';
 import { type TestApi, withCustomer } from './test-api.ts';
 
@@ -23,9 +24,13 @@ export function withWebhook(begin: (customer: Customer) => void) {
     uuidOf,
     insert: (fields: Parameters<typeof insertDelivery>[2] = {}) => insertDelivery(now.api.db, now, fields),
     rowOf: (deliveryId: string) =>
-      now.api.db.selectFrom('deliveries').selectAll().where('id', '=', uuidOf(deliveryId)).executeTakeFirstOrThrow(),
-    update: (deliveryId: string, fields: object) =>
-      now.api.db.updateTable('deliveries').set(fields).where('id', '=', uuidOf(deliveryId)).execute(),
+      selectDeliveriesWithDueTime(now.api.db).where('deliveries.id', '=', uuidOf(deliveryId)).executeTakeFirstOrThrow(),
+    update: async (deliveryId: string, fields: object) => {
+      await now.api.db.updateTable('deliveries').set(fields).where('id', '=', uuidOf(deliveryId)).execute();
+      await alignPendingDeliveries(now.api.db);
+    },
+    updatePending: (deliveryId: string, fields: { next_attempt_at: Date; lease_count?: number }) =>
+      now.api.db.updateTable('pending_deliveries').set(fields).where('delivery_id', '=', uuidOf(deliveryId)).execute(),
     /** As if it had been registered under older rules. */
     moveInside: () =>
       now.api.db

@@ -19,7 +19,7 @@ type Note = { ids: string[]; due: boolean };
 
 it('a walk that its limit cut short says nothing about the webhooks that it did not visit', async () => {
   const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
-  await sql`update deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
+  await sql`update pending_deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
   const webhookIds = sets.map((set) => set.webhookId).sort();
   const capacity: Capacity = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
   const notes: Note[] = [];

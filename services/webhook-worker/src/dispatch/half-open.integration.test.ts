@@ -32,14 +32,15 @@ afterAll(() => close());
 
 /** A webhook with five deliveries due, whose circuit was open until a second ago. */
 beforeEach(async () => {
-  await sql`truncate deliveries, outbox`.execute(db);
+  await sql`truncate deliveries, pending_deliveries, outbox`.execute(db);
   ({ webhookId, organizationId } = await leaseDeliveries(db, 5));
   await makeDue();
   await sql`insert into webhook_health (webhook_id, consecutive_failures, failed_attempts, first_failure_at, openings, open_until)
     values (${webhookId}, 5, 5, now(), 1, now() - interval '1 s')`.execute(db);
 });
 
-const makeDue = () => sql`update deliveries set next_attempt_at = now() - interval '1 s', lease_count = 0`.execute(db);
+const makeDue = () =>
+  sql`update pending_deliveries set next_attempt_at = now() - interval '1 s', lease_count = 0`.execute(db);
 const dispatch = async (connection: Database = db): Promise<LeaseRow[]> =>
   (await leaseDueDeliveries(connection, { cursor: nilUuid, visit: 1_000 }, plenty, leaseMs)).leases;
 const leaseProbe = async (): Promise<LeaseRow> => (await dispatch())[0] as LeaseRow;
@@ -92,18 +93,18 @@ describe('a half-open circuit', () => {
   });
 
   it('is tried again when the lease of the probe is released, or runs out', async () => {
-    await sql`update deliveries set lease_count = 7`.execute(db);
+    await sql`update pending_deliveries set lease_count = 7`.execute(db);
     const probe = await leaseProbe();
     await releaseLeases(db, [probe.id], [probe.lease_token]);
     expect(await dispatch()).toHaveLength(1);
     expect(await dispatch()).toEqual([]);
     await sql`update webhook_health set probe_until = probe_until - interval '2 h'`.execute(db);
-    await sql`update deliveries set next_attempt_at = next_attempt_at - interval '2 h'`.execute(db);
+    await sql`update pending_deliveries set next_attempt_at = next_attempt_at - interval '2 h'`.execute(db);
     expect(await dispatch()).toHaveLength(1);
   });
 
   it('is tried by another delivery after an ordinary lease when the one that was leased for longer got no outcome', async () => {
-    await sql`update deliveries set lease_count = 7`.execute(db);
+    await sql`update pending_deliveries set lease_count = 7`.execute(db);
     const probe = await leaseProbe();
     expect(Number((await findDelivery(db, probe.id)).next_attempt_at) - Date.now()).toBeGreaterThan(10 * leaseMs);
     expect(await dispatch()).toEqual([]);
@@ -124,7 +125,7 @@ describe('a half-open circuit', () => {
 
   it('does not hold up tests, and is not tried by one', async () => {
     const probe = await leaseProbe();
-    const makeTests = sql`update deliveries set event_type = 'webhook.test' where id <> ${probe.id}`;
+    const makeTests = sql`update pending_deliveries set event_type = 'webhook.test' where delivery_id <> ${probe.id}`;
     await makeTests.execute(db);
     expect(await dispatch()).toHaveLength(4);
     await releaseLeases(db, [probe.id], [probe.lease_token]);

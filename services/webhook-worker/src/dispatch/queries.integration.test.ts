@@ -17,10 +17,12 @@ beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
 });
 afterAll(() => close());
-beforeEach(() => sql`truncate deliveries, outbox`.execute(db));
+beforeEach(() => sql`truncate deliveries, pending_deliveries, outbox`.execute(db));
 
 const makeDue = (ids: string[]) =>
-  sql`update deliveries set next_attempt_at = now() - interval '1 s' where id = any(${ids}::uuid[])`.execute(db);
+  sql`update pending_deliveries set next_attempt_at = now() - interval '1 s' where delivery_id = any(${ids}::uuid[])`.execute(
+    db,
+  );
 const idsOf = (leases: LeaseRow[]) => leases.map((lease) => lease.id).sort();
 
 describe('dispatch', () => {
@@ -116,13 +118,15 @@ describe('dispatch', () => {
     expect(dispatched).toMatchObject({ leases: [], notEnabled: [webhookId] });
 
     const [test] = leases as [LeaseRow];
-    await sql`update deliveries set event_type = 'webhook.test' where id = ${test.id}`.execute(db);
+    await sql`update pending_deliveries set event_type = 'webhook.test' where delivery_id = ${test.id}`.execute(db);
     expect(idsOf((await leaseDueDeliveries(db, page, plenty, leaseMs)).leases)).toEqual([test.id]);
     expect(organizationId).toBe(test.organization_id);
   });
 
   const makeTest = (id: string) =>
-    sql`update deliveries set event_type = 'webhook.test', next_attempt_at = now() where id = ${id}`.execute(db);
+    sql`update pending_deliveries set event_type = 'webhook.test', next_attempt_at = now() where delivery_id = ${id}`.execute(
+      db,
+    );
 
   it('leases a test before all else that is due to its webhook', async () => {
     const { leases, webhookId } = await leaseDeliveries(db, 5);

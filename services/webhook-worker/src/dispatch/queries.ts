@@ -43,7 +43,7 @@ export async function leaseDueDeliveries(
     with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(capacity)}, ${picked(capacity)},
     ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
     select v.visited, v.cursor, v.not_enabled, v.share, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
-    from walk v left join (leased l join chosen c on c.id = l.id) on true`.execute(db);
+    from walk v left join (leased l join chosen c on c.delivery_id = l.delivery_id) on true`.execute(db);
   const summary = rows[0];
   const leases = rows.filter((row) => row.id !== null);
   const inTurn = leases.filter((lease) => lease.in_turn);
@@ -51,13 +51,12 @@ export async function leaseDueDeliveries(
   return { leases, cursor, notEnabled: summary?.not_enabled ?? [], share: summary?.share ?? capacity.total };
 }
 
-/** `visited`: the webhooks that have pending deliveries; each costs one probe of `deliveries_due`, however many it has. */
+/** `visited`: the webhooks that have pending deliveries; each costs one probe of an index, however many it has. */
 const visitedWebhooks = ({ cursor, visit }: DispatchPage) =>
   looseIndexScan({
     name: 'visited_webhooks',
-    table: 'deliveries',
+    table: 'pending_deliveries',
     column: 'webhook_id',
-    where: sql`status = 'pending'`,
     after: cursor,
     limit: visit,
   });
@@ -73,7 +72,7 @@ const capacities = (capacity: Capacity) => sql`capacities as materialized (
            case when s.is_closed then l.free
                 when l.busy > 0 then 0
                 when s.is_half_open and h.probe_until > now() and (
-                  select true from deliveries p where p.id = h.probe_delivery_id
+                  select true from pending_deliveries p where p.delivery_id = h.probe_delivery_id
                     and p.lease_count > 0 and p.next_attempt_at >= h.probe_until) then 0
                 else least(1, l.free) end as free
     from visited_webhooks v join webhooks w on w.id = v.webhook_id
@@ -111,18 +110,17 @@ const probes = sql`probes as materialized (
 const due = (capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
     from capacities c left join probes p on p.webhook_id = c.webhook_id cross join lateral (
-      select from deliveries d
-      where d.webhook_id = c.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() limit 1) any_due
+      select from pending_deliveries p where p.webhook_id = c.webhook_id and p.next_attempt_at <= now() limit 1) any_due
     where c.free > 0 and (p.webhook_id is not null or c.is_half_open is not true) order by c.webhook_id
   )`;
 
 /** `picked`: what is leased in turn, oldest first. A test does not count for the circuit, so it cannot be the probe. */
 const picked = (capacity: Capacity) => sql`picked as materialized (
-    select d.id, c.version, c.is_half_open from due c cross join lateral (
-      select d.id from deliveries d
-      where d.webhook_id = c.webhook_id and d.status = 'pending' and d.next_attempt_at <= now() and c.state = 'enabled'
-        and (d.event_type <> 'webhook.test' or c.is_half_open is not true)
-      order by d.next_attempt_at limit least(c.free, c.share) for update skip locked) d
+    select p.delivery_id, c.version, c.is_half_open from due c cross join lateral (
+      select p.delivery_id from pending_deliveries p
+      where p.webhook_id = c.webhook_id and p.next_attempt_at <= now() and c.state = 'enabled'
+        and (p.event_type <> 'webhook.test' or c.is_half_open is not true)
+      order by p.next_attempt_at limit least(c.free, c.share) for update skip locked) p
     limit ${capacity.total}
   )`;
 
@@ -131,19 +129,19 @@ const picked = (capacity: Capacity) => sql`picked as materialized (
  * who tests an endpoint wants to know whether it works again, and often does so while its circuit is open.
  */
 const tests = (capacity: Capacity) => sql`tests as materialized (
-    select d.id, c.version
-    from (select distinct webhook_id from deliveries where status = 'pending' and event_type = 'webhook.test') t
+    select p.delivery_id, c.version
+    from (select distinct webhook_id from pending_deliveries where event_type = 'webhook.test') t
     join capacities c on c.webhook_id = t.webhook_id cross join lateral (
-      select d.id from deliveries d
-      where d.webhook_id = c.webhook_id and d.status = 'pending' and d.event_type = 'webhook.test'
-        and d.next_attempt_at <= now() and c.state <> 'deleted'
-      order by d.next_attempt_at limit least(c.free_for_tests, ${testsPerWebhook}) for update skip locked) d
+      select p.delivery_id from pending_deliveries p
+      where p.webhook_id = c.webhook_id and p.event_type = 'webhook.test' and p.next_attempt_at <= now()
+        and c.state <> 'deleted'
+      order by p.next_attempt_at limit least(c.free_for_tests, ${testsPerWebhook}) for update skip locked) p
     limit ${capacity.total}
   )`;
 
 const chosen = sql`chosen as materialized (
-    select id, version, is_half_open, true as in_turn from picked
-    union all select id, version, null, false from tests where id not in (select id from picked)
+    select delivery_id, version, is_half_open, true as in_turn from picked
+    union all select delivery_id, version, null, false from tests where delivery_id not in (select delivery_id from picked)
   )`;
 
 /**
@@ -151,11 +149,11 @@ const chosen = sql`chosen as materialized (
  * lasts longer each time.
  */
 const leased = (leaseMs: number) => sql`leased as (
-    update deliveries d set lease_count = least(d.lease_count + 1, 32000),
+    update pending_deliveries p set lease_count = least(p.lease_count + 1, 32000),
       next_attempt_at = now() + make_interval(secs => ${leaseMs / 1000} + least(
-        ${repeatedLeaseSeconds} * (power(2, least(d.lease_count, 7)) - 1) * (1 + random()), ${repeatedLeaseSecondsLimit}))
-    where d.id = any (array(select id from chosen))
-    returning d.*
+        ${repeatedLeaseSeconds} * (power(2, least(p.lease_count, 7)) - 1) * (1 + random()), ${repeatedLeaseSecondsLimit}))
+    where p.delivery_id = any (array(select delivery_id from chosen))
+    returning p.*
   )`;
 
 /**
@@ -164,8 +162,8 @@ const leased = (leaseMs: number) => sql`leased as (
  */
 const notedProbes = (leaseMs: number) => sql`noted_probes as (
     update webhook_health h
-    set probe_delivery_id = l.id, probe_until = now() + make_interval(secs => ${leaseMs / 1000})
-    from leased l join chosen c on c.id = l.id
+    set probe_delivery_id = l.delivery_id, probe_until = now() + make_interval(secs => ${leaseMs / 1000})
+    from leased l join chosen c on c.delivery_id = l.delivery_id
     where c.is_half_open and h.webhook_id = l.webhook_id
   )`;
 

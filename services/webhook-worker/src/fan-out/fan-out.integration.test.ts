@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 beforeEach(async () => {
-  await sql`truncate deliveries, outbox`.execute(db);
+  await sql`truncate deliveries, pending_deliveries, outbox`.execute(db);
   organizationId = await insertOrganization(db);
   await insertWebhook(db, { organizationId });
 });
@@ -86,7 +86,9 @@ describe('a process without free capacity', () => {
     pass(1);
     expect(await fanOut.fanOutOverdue()).toBe('again');
     expect([await outboxSize(), accepted]).toEqual([0, [0]]);
-    const rows = await sql<{ due: boolean }>`select next_attempt_at <= now() as due from deliveries`.execute(db);
+    const rows = await sql<{ due: boolean }>`select next_attempt_at <= now() as due from pending_deliveries`.execute(
+      db,
+    );
     expect(rows.rows).toEqual(Array(5).fill({ due: true }));
     await emit(1);
     await makeOverdue();

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 beforeEach(async () => {
-  await sql`truncate deliveries, outbox, parked_events, poison`.execute(db);
+  await sql`truncate deliveries, pending_deliveries, outbox, parked_events, poison`.execute(db);
   organizationId = await insertOrganization(db);
   await insertWebhook(db, { organizationId });
 });

@@ -1,6 +1,13 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { deriveDeliveryId } from '@enterprise-api/shared/runtime';
-import { insertEvents, insertOrganization, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
+import {
+  insertEvents,
+  insertOrganization,
+  insertWebhook,
+  openTestDatabase,
+  selectDeliveriesWithDueTime,
+  testEvent,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Capacity } from '../pipeline/types.ts';
@@ -27,7 +34,7 @@ const emit = (count = 1, values: Parameters<typeof emitEvents>[3] = {}) =>
   emitEvents(db, organizationId, count, values);
 
 const deliveries = () =>
-  db.selectFrom('deliveries').selectAll().where('organization_id', '=', organizationId).execute();
+  selectDeliveriesWithDueTime(db).where('deliveries.organization_id', '=', organizationId).execute();
 const outboxSize = async () =>
   (await db.selectFrom('outbox').select('event_id').where('organization_id', '=', organizationId).execute()).length;
 

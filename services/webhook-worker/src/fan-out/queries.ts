@@ -108,7 +108,7 @@ interface Source {
   cursor: RawBuilder<unknown>;
 }
 
-const leaseColumnsOfWritten = leaseColumns('d');
+const leaseColumnsOfWritten = leaseColumns('p');
 
 type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & { left_due: string[] | null };
 
@@ -119,10 +119,10 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
   const { rows } = await sql<LeaseRow & Totals>`${prepared}
     with recursive ${source.picked}, ${knownTypes}, ${pickedEvents}, ${matches(capacity)}, ${pairs(capacity)},
-    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${totals(source)}
+    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source)}
     select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over () = 1 then t.left_due end as left_due
-    from totals t left join (written d join webhooks w on w.id = d.webhook_id) on d.lease_count = 1`.execute(db);
+    from totals t left join (pending p join webhooks w on w.id = p.webhook_id) on p.lease_count = 1`.execute(db);
   const total = rows[0];
   return {
     events: total?.events ?? 0,
@@ -179,21 +179,33 @@ const deletedFromOutbox = sql`deleted as (
     delete from outbox o using picked_events p where o.event_id = p.event_id
   )`;
 
-/** `written`: a delivery that is not leased here is due now for any process, or when the circuit of its webhook may close. */
-const writtenDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`written as (
-    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, lease_count, next_attempt_at)
-    select id, organization_id, webhook_id, event_id, type, 'pending', ${maxAttempts}::smallint,
-           case when is_leased then 1 else 0 end,
-           case when is_leased then now() + make_interval(secs => ${leaseMs / 1000}) else coalesce(not_before, now()) end
+const writtenDeliveries = ({ maxAttempts }: FanOutSettings) => sql`written as (
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts)
+    select id, organization_id, webhook_id, event_id, type, 'pending', ${maxAttempts}::smallint
     from pairs order by id
     on conflict (id) do nothing
+    returning id
+  )`;
+
+/**
+ * `pending`: a delivery that is not leased here is due now for any process, or when the circuit of its webhook may close.
+ * One that was there already is left alone: it may have ended. (`is true` keeps the planner from making a join of it, which
+ * was a nested loop over both lists.)
+ */
+const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pending as (
+    insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, lease_count,
+      next_attempt_at)
+    select id, webhook_id, organization_id, event_id, type, ${maxAttempts}::smallint, case when is_leased then 1 else 0 end,
+           case when is_leased then now() + make_interval(secs => ${leaseMs / 1000}) else coalesce(not_before, now()) end
+    from pairs where (id in (select id from written)) is true
+    order by id
     returning *
   )`;
 
 const totals = (source: Source) => sql`totals as (
     select (select count(*) from picked_events) as events, (select count(*) from written) as deliveries,
-           (select count(*) from written where lease_count = 1 or next_attempt_at <= now()) as admitted,
-           (select array_agg(distinct webhook_id) from written where next_attempt_at <= now()) as left_due,
+           (select count(*) from pending where lease_count = 1 or next_attempt_at <= now()) as admitted,
+           (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now()) as left_due,
            ${source.cursor} as cursor
   )`;
 

@@ -176,8 +176,7 @@ async function releaseCurrent(
 
 /**
  * Makes leased deliveries due now, for every process. Changes only rows that still carry the same lease: one that ran
- * out may belong to another process by now. (Only pending rows have a due time; a condition on the status would offer the
- * planner the wrong index.)
+ * out may belong to another process by now.
  */
 export async function releaseLeases(
   db: Database,
@@ -186,11 +185,11 @@ export async function releaseLeases(
 ): Promise<number> {
   const { rows } = await sql<{ id: string }>`${prepared}
     with mine as materialized (
-      select d.id from unnest(${plainArray(deliveryIds)}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
-      join deliveries d on d.id = x.id
-      where d.next_attempt_at = x.lease_token order by d.id for update of d
+      select p.delivery_id from unnest(${plainArray(deliveryIds)}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
+      join pending_deliveries p on p.delivery_id = x.id
+      where p.next_attempt_at = x.lease_token order by p.delivery_id for update of p
     )
-    update deliveries d set next_attempt_at = now(), lease_count = greatest(d.lease_count - 1, 0)
-    where d.id = any (array(select id from mine)) returning d.id`.execute(db);
+    update pending_deliveries p set next_attempt_at = now(), lease_count = greatest(p.lease_count - 1, 0)
+    where p.delivery_id = any (array(select delivery_id from mine)) returning p.delivery_id as id`.execute(db);
   return rows.length;
 }

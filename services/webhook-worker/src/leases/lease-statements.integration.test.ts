@@ -21,7 +21,9 @@ beforeAll(async () => {
 afterAll(() => close());
 
 const makeDue = (ids: string[]) =>
-  sql`update deliveries set next_attempt_at = now() - interval '1 s' where id = any(${ids}::uuid[])`.execute(db);
+  sql`update pending_deliveries set next_attempt_at = now() - interval '1 s' where delivery_id = any(${ids}::uuid[])`.execute(
+    db,
+  );
 
 describe('releasing a lease', () => {
   it('makes the delivery due now and does not count the lease', async () => {

@@ -42,10 +42,10 @@ export interface LeaseRow {
   webhook_version: number;
 }
 
-/** The columns of {@link LeaseRow} without the webhook's version, from an alias of `deliveries`. */
+/** The columns of {@link LeaseRow} without the webhook's version, from an alias of `pending_deliveries`. */
 export function leaseColumns(alias: string): RawBuilder<unknown> {
   const column = (name: string) => sql.ref(`${alias}.${name}`);
-  return sql`${column('id')}, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
+  return sql`${column('delivery_id')} as id, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
     ${column('event_type')}, ${column('attempt_count')}, ${column('max_attempts')}, ${column('round')},
     ${column('manual')}, ${column('next_attempt_at')}::text as lease_token`;
 }

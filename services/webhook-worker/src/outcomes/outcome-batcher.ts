@@ -94,16 +94,16 @@ const openForSeconds = 10;
 const openForSecondsLimit = 600;
 
 /**
- * Records a batch of attempts, in one statement. Locks go in one order everywhere: deliveries by id, then the
- * attempts' inserts, then health by webhook id (in any other order, batches deadlocked).
+ * Records a batch of attempts, in one statement. Locks go in one order everywhere: deliveries by id, what is
+ * pending of them, the attempts' inserts, then health by webhook id (in any other order, batches deadlocked).
  *
  * Writing the same batch twice (a commit whose answer was lost) changes nothing, also while the first writing is still
  * under way: the guard looks at rows after they are locked, and health changes only by attempts that this statement adds.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
-    with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries}, ${updatedDeliveries}, ${insertedAttempts},
-    ${healthChanges}
+    with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries}, ${updatedDeliveries}, ${pendingDeliveries},
+    ${insertedAttempts}, ${healthChanges}
     select * from health_results`.execute(db);
   return {
     failing: rows.filter((row) => row.failing).map((row) => row.webhook_id),
@@ -159,9 +159,8 @@ const lockedDeliveries = sql`locked as materialized (
  * cancels the delivery (tests of a disabled one excepted).
  */
 const updatedDeliveries = sql`updated as (
-    update deliveries d set status = s.status, attempt_count = d.attempt_count + 1, lease_count = 0,
+    update deliveries d set status = s.status, attempt_count = d.attempt_count + 1,
       manual = l.manual and s.status = 'succeeded',
-      next_attempt_at = case when s.status = 'pending' then now() + make_interval(secs => l.delay_s) end,
       last_status_code = l.status_code, last_error = l.error, last_duration_ms = l.duration_ms,
       completed_at = case when s.status <> 'pending' then now() end,
       (delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
@@ -171,7 +170,17 @@ const updatedDeliveries = sql`updated as (
     cross join lateral (select case when l.result = 'delivered' then 'succeeded'
         when w.state = 'deleted' or (w.state = 'disabled' and l.event_type <> 'webhook.test') then 'canceled'
         when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
-    where l.counts and d.id = l.id returning d.id, d.attempt_count, d.delivered_by, l.attempt_id
+    where l.counts and d.id = l.id returning d.id, d.status, d.attempt_count, d.delivered_by,
+      l.attempt_id, l.delay_s
+  )`;
+
+/** `ended`, `again`: the deliveries that wait no longer, and those that wait for their next attempt. */
+const pendingDeliveries = sql`ended as (
+    delete from pending_deliveries where delivery_id = any (array(select id from updated where status <> 'pending' order by id))
+  ), again as (
+    update pending_deliveries p set lease_count = 0, attempt_count = u.attempt_count, manual = false,
+      next_attempt_at = now() + make_interval(secs => u.delay_s)
+    from updated u where u.status = 'pending' and p.delivery_id = u.id
   )`;
 
 /** `inserted`: every attempt that did not deliver; superseded when it changed nothing. */

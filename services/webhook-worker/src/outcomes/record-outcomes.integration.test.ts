@@ -123,6 +123,7 @@ describe('an outcome', () => {
   it('of an older round changes nothing', async () => {
     const lease = await leaseOne();
     await db.updateTable('deliveries').set({ round: 1 }).where('id', '=', lease.id).execute();
+    await db.updateTable('pending_deliveries').set({ round: 1 }).where('delivery_id', '=', lease.id).execute();
     await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
     expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'pending', attempt_count: 0 });
   });

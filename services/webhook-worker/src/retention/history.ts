@@ -49,7 +49,7 @@ async function dropDetached(
   { db, log }: RetentionRun,
   { name, table, from, until }: Pick<Partition, 'name' | 'table' | 'from' | 'until'>,
 ): Promise<number> {
-  if (table === 'deliveries' && (await hasPendingDeliveries(db, name))) {
+  if (table === 'deliveries' && (await hasPendingDeliveries(db, { from, until }))) {
     await attachAgain(db, name, table, { from, until });
     return countPending(db, { from, until }, 1);
   }

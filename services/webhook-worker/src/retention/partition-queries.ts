@@ -55,9 +55,10 @@ export async function dropTable(db: Database, name: string): Promise<void> {
   await sql`drop table if exists ${sql.table(name)}`.execute(db);
 }
 
-/** Pending deliveries in a table of deliveries that is detached. */
-export async function hasPendingDeliveries(db: Database, name: string): Promise<boolean> {
-  const { rows } = await sql`select from ${sql.table(name)} where status = 'pending' limit 1`.execute(db);
+/** Whether a delivery with an id in a span is pending. */
+export async function hasPendingDeliveries(db: Database, span: IdSpan): Promise<boolean> {
+  const { rows } = await sql`
+    select from pending_deliveries where ${isWithin('delivery_id', span)} limit 1`.execute(db);
   return rows.length > 0;
 }
 
@@ -65,7 +66,7 @@ export async function hasPendingDeliveries(db: Database, name: string): Promise<
 export async function countPending(db: Database, span: IdSpan, limit: number): Promise<number> {
   const { rows } = await sql<{ pending: number }>`
     select count(*) as pending from (
-      select from deliveries where ${isWithin('id', span)} and status = 'pending'
+      select from pending_deliveries where ${isWithin('delivery_id', span)}
       union all select from outbox where ${isWithin('event_id', span)} limit ${limit}
     ) found`.execute(db);
   return rows[0]?.pending ?? 0;
@@ -74,7 +75,7 @@ export async function countPending(db: Database, span: IdSpan, limit: number): P
 /** The events with ids in a span that something is still to be done with: their bodies stay. */
 export function pendingEvents(span: IdSpan): RawBuilder<unknown> {
   return sql`
-    select event_id from deliveries where ${isWithin('id', span)} and status = 'pending'
+    select event_id from pending_deliveries where ${isWithin('delivery_id', span)}
     union all select event_id from outbox where ${isWithin('event_id', span)}
     union all select event_id from parked_events where ${isWithin('event_id', span)}`;
 }

@@ -51,6 +51,18 @@ const run = (values: Partial<Parameters<typeof runRetention>[0]> = {}) =>
     }),
   );
 
+/** As a retry does whose transaction began a moment ago. */
+const makePending = async (table: string, id: string | undefined) => {
+  await sql`update ${sql.table(table)} set status = 'pending', completed_at = null where id = ${id}`.execute(db);
+  await sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
+    select id, webhook_id, organization_id, event_id, event_type, now(), max_attempts from ${sql.table(table)}
+    where id = ${id}`.execute(db);
+};
+const finishAll = async () => {
+  await sql`update deliveries set status = 'succeeded' where status = 'pending'`.execute(db);
+  await sql`delete from pending_deliveries`.execute(db);
+};
+
 /** Events of a month that is past one of its times. */
 const old = async (months: number, count = 3): Promise<OldDeliveries> =>
   insertOldEvents(db, organizationId, await monthBefore(db, months), count);
@@ -122,12 +134,11 @@ describe('history', () => {
     const { name } = await partitionAt('deliveries', past);
     // As a run does that is killed after it has detached.
     await sql`alter table deliveries detach partition ${sql.table(name)} concurrently`.execute(db);
-    await sql`update ${sql.table(name)} set status = 'pending', next_attempt_at = now(), completed_at = null
-      where id = ${past.leases[0]?.id}`.execute(db);
+    await makePending(name, past.leases[0]?.id);
     expect((await run())?.kept.map(({ pending }) => pending)).toEqual([1]);
     expect(await partitionNames(db)).toContain(name);
     expect(await countRows(db, past.eventIds)).toMatchObject({ events: 3, bodies: 1, deliveries: 3 });
-    await sql`update deliveries set status = 'succeeded', next_attempt_at = null where status = 'pending'`.execute(db);
+    await finishAll();
     await run();
     expect(await countRows(db, past.eventIds)).toEqual(gone);
   });
@@ -172,13 +183,11 @@ describe('bodies', () => {
     expect(await copyEvents(db, events, 2)).toBe(2);
     while ((await copyEvents(db, events, 100)) > 0);
     const restarted = past.leases[0];
-    await sql`update deliveries set status = 'pending', next_attempt_at = now() where id = ${restarted?.id}`.execute(
-      db,
-    );
+    await makePending('deliveries', restarted?.id);
     await replaceByCopy(db, events, 2_000);
     const bodies = db.selectFrom('events').select('id').where('body', 'is not', null).where('id', 'in', past.eventIds);
     expect(await bodies.execute()).toEqual([{ id: restarted?.event_id }]);
-    await sql`update deliveries set status = 'succeeded', next_attempt_at = null where status = 'pending'`.execute(db);
+    await finishAll();
   });
 
   it('wait for who reads the events for long, and nobody waits for them', async () => {

@@ -1,6 +1,12 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
-import { insertEvents, insertOrganization, insertWebhook, testEvent } from '@enterprise-api/testkit';
+import {
+  insertEvents,
+  insertOrganization,
+  insertWebhook,
+  selectDeliveriesWithDueTime,
+  testEvent,
+} from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
@@ -71,7 +77,7 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
 }
 
 export const findDelivery = (db: Database, id: string) =>
-  db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  selectDeliveriesWithDueTime(db).where('deliveries.id', '=', id).executeTakeFirstOrThrow();
 
 export const findAttempts = (db: Database, deliveryId: string) =>
   db.selectFrom('all_attempts').selectAll().where('delivery_id', '=', deliveryId).orderBy('number').execute();

@@ -21,7 +21,11 @@ export function unsortedPlansUrl(url: string): string {
  */
 export async function countLockedBeyondFirst(
   db: Database,
-  rows: { table: 'deliveries' | 'webhook_health'; column: 'id' | 'webhook_id'; ids: readonly string[] },
+  rows: {
+    table: 'deliveries' | 'pending_deliveries' | 'webhook_health';
+    column: 'id' | 'delivery_id' | 'webhook_id';
+    ids: readonly string[];
+  },
   run: () => Promise<unknown>,
 ): Promise<number> {
   const [first, ...others] = [...rows.ids].sort();

@@ -39,11 +39,17 @@ export async function cancelLeased(
   leaseTokens: readonly string[],
 ): Promise<void> {
   await sql`
-    with own as materialized (
-      select d.id from unnest(${deliveryIds}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
-      join deliveries d on d.id = x.id
-      where d.status = 'pending' and d.next_attempt_at = x.lease_token order by d.id for update of d
+    with leased as materialized (
+      select * from unnest(${deliveryIds}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
+    ), locked as materialized (
+      select d.id, l.lease_token from leased l join deliveries d on d.id = l.id
+      where d.status = 'pending' order by d.id for update of d
+    ), own as materialized (
+      select p.delivery_id from locked l join pending_deliveries p on p.delivery_id = l.id
+      where p.next_attempt_at = l.lease_token order by p.delivery_id for update of p
+    ), ended as (
+      delete from pending_deliveries where delivery_id = any (array(select delivery_id from own))
     )
-    update deliveries set status = 'canceled', next_attempt_at = null, completed_at = now(), lease_count = 0
-    where id in (select id from own)`.execute(db);
+    update deliveries set status = 'canceled', completed_at = now()
+    where id = any (array(select delivery_id from own))`.execute(db);
 }
