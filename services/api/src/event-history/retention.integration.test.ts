@@ -25,7 +25,8 @@ async function emitOld(
   const events = Array.from({ length: count }, () => newEvent(testEvent(organizationId), at.getTime()));
   const written = await writeEvents(api.db, events);
   const span = { from: new Date(Date.UTC(year, month, 1)), until: new Date(Date.UTC(year, month + 1, 1)) };
-  return { ids: written.map(({ id }) => toPublicId('evt', id)), month: span };
+  // Events of one statement get their positions in the order of their ids.
+  return { ids: written.map(({ id }) => toPublicId('evt', id)).sort(), month: span };
 }
 
 /** What retention leaves when it has removed the bodies of a month. */

@@ -37,6 +37,7 @@ it('make retention says what would go, removes it, and says when the next part g
     await insertOldEvents(db, organizationId, await monthBefore(db, 0), 1),
   ];
   for (const { leases } of [history, young]) await deliverAll(db, leases);
+  await monthBefore(db, 3);
 
   const plan = await retention(['--dry-run']);
   expect(plan).toMatchObject({ code: 0, text: expect.stringContaining('would go now: events_') });

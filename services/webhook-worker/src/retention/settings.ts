@@ -2,10 +2,11 @@ import { durationSchema } from '@enterprise-api/shared/runtime';
 import { z } from 'zod';
 
 /** `720h` → milliseconds; `0` in any unit, or without one, → for ever. */
-const periodSchema = z.union([
-  z.literal('0').transform(() => Number.POSITIVE_INFINITY),
-  durationSchema.transform((ms) => (ms === 0 ? Number.POSITIVE_INFINITY : ms)),
-]);
+const periodSchema = z
+  .string()
+  .transform((text) => (text === '0' ? '0h' : text))
+  .pipe(durationSchema)
+  .transform((ms) => (ms === 0 ? Number.POSITIVE_INFINITY : ms));
 
 /** How long what is kept. */
 export const retentionSettings = {
