@@ -166,11 +166,7 @@ describe('bodies', () => {
     const [last, ...others] = past.leases;
     await deliverAll(db, others);
     await run();
-    const kept = await db
-      .selectFrom('events')
-      .select('id')
-      .where('body', 'is not', null)
-      .where('id', 'in', past.eventIds);
+    const kept = db.selectFrom('events').select('id').where('body', 'is not', null).where('id', 'in', past.eventIds);
     expect(await kept.execute()).toEqual([{ id: last?.event_id }]);
     await deliverAll(db, last === undefined ? [] : [last]);
     await run();

@@ -9,7 +9,7 @@ import type { RetentionPeriods } from './settings.ts';
 import type { RetentionRun } from './types.ts';
 
 /** A month that is past `RETENTION_HISTORY` and still there. */
-export interface KeptMonth {
+interface KeptMonth {
   month: Month;
   pending: number;
 }
