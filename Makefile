@@ -31,7 +31,7 @@ check: $(READY) ## checks the package lock, types, lint, formatting, import boun
 audit: $(READY) ## lists known vulnerabilities in the packages that ship; exit 2: the registry gave no advisories
 	@exec $(NODE) tools/audit.ts
 
-migrate: $(READY) ## applies the migrations to DATABASE_URL
+migrate: $(READY) ## applies the migrations to DATABASE_DIRECT_URL, else to DATABASE_URL
 	@exec $(NODE) packages/shared/src/ledger/migrate-main.ts
 
 retention: $(READY) ## removes from DATABASE_URL what is past its time, as the workers do; ARGS=--dry-run says what would go, and when

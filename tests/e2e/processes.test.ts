@@ -33,10 +33,11 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     const { code, output } = await run({
       DATABASE_URL: 'mysql://secret-user@localhost',
       SECRETS_ENCRYPTION_KEYS: 'main:c2VjcmV0',
+      REDIS_URL: 'redis+sentinel://:secret-user@localhost:26379',
       LOG_LEVEL: 'loud',
     });
     expect(code).toBe(78);
-    for (const setting of ['DATABASE_URL', 'SECRETS_ENCRYPTION_KEYS', 'LOG_LEVEL'])
+    for (const setting of ['DATABASE_URL', 'REDIS_URL', 'SECRETS_ENCRYPTION_KEYS', 'LOG_LEVEL'])
       expect(output).toContain(`${setting}:`);
     expect(output).not.toMatch(/secret-user|c2VjcmV0/);
   });

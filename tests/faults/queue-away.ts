@@ -17,7 +17,8 @@ export async function startWithoutQueue(stores: Stores, size: QueueAway): Promis
   await using stage = await openFaultStage(stores);
   const { hostname, port } = new URL(stage.databaseUrl);
   const proxy = resources.use(await startFaultProxy({ host: hostname, port: Number(port) }));
-  const settings = { DATABASE_URL: throughProxy(stage.databaseUrl, proxy) };
+  const url = throughProxy(stage.databaseUrl, proxy);
+  const settings = { DATABASE_URL: url, DATABASE_DIRECT_URL: url };
   const { organizationId } = await stage.subscribe(['/hook']);
   proxy.refuse(queueStartup);
   const worker = await stage.startWorker(settings);

@@ -9,6 +9,16 @@ const withRedis = async (run: (stores: Stores) => Promise<Finding>): Promise<Fin
   return await run({ redisUrl: redis.url, redis });
 };
 
+describe('with several servers of Redis', () => {
+  it.each([campaigns['R3-cluster'], campaigns['R3-sentinel']])(
+    '$promise: $what',
+    async ({ short }) => {
+      expect((await short()).broken).toEqual([]);
+    },
+    300_000,
+  );
+});
+
 /** Faults of Redis and of the connections to it. */
 describe('with a Redis of its own', () => {
   it.each([campaigns.R3, campaigns.R4])(

@@ -19,6 +19,8 @@ export interface EmptyFolder {
   install(...packages: string[]): Promise<void>;
   /** Runs our Node.js in the folder; resolves with what it printed. */
   node(args: string[], env?: Environment): Promise<string>;
+  /** `npx` of a program that is installed in the folder, with our Node.js; resolves with what it printed. */
+  npx(args: string[], env?: Environment): Promise<string>;
   /** Our compiler; resolves with its complaints, which reject it. */
   tsc(...args: string[]): Promise<string>;
   remove(): void;
@@ -40,6 +42,7 @@ export function createEmptyFolder(): EmptyFolder {
       await run('npm', ['install', ...quiet, ...packages]);
     },
     node,
+    npx: (args, env) => run('npx', ['--no', '--', ...args], env),
     tsc: (...args) => node([join(project, 'node_modules/typescript/bin/tsc'), ...args]),
     remove: () => rmSync(path, { recursive: true, force: true }),
   };

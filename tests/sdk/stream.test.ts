@@ -92,6 +92,21 @@ describe('the stream of the client against a real API', () => {
     }
   }, 180_000);
 
+  it('leaves out no event when the connection is lost before the first event that the organization ever has', async () => {
+    const [port = 0, internalPort = 0] = await freePorts(2);
+    const start = () => stage.startApi({ API_PORT: String(port), INTERNAL_PORT: String(internalPort) });
+    const api = await start();
+    const stream = follow(api.url);
+    await until('the stream has begun', () => stream.secrets.length === 1, { withinMs });
+    api.kill('SIGKILL');
+    await api.exited;
+    const ids = await emit(3);
+    await start();
+    await until('every event is there', () => stream.messages.length === 3, { withinMs });
+    await stream.stop();
+    expect(stream.ids().sort()).toEqual(ids.sort());
+  }, 180_000);
+
   it('begins after the event that it is told', async () => {
     const [first = '', ...rest] = await emit(1);
     expect(rest).toEqual([]);

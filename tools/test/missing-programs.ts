@@ -2,6 +2,7 @@ import { describeToolchain, findToolchain, type ToolchainName } from '@enterpris
 import { findBrowser } from './browser.ts';
 import { findIngresses } from './ingress.ts';
 import type { SearchOptions } from './install.ts';
+import { findPooler } from './pooler.ts';
 import { findRedis, type RedisSource } from './redis.ts';
 import type { Suite } from './suites.ts';
 
@@ -46,6 +47,10 @@ export async function findPrograms(
       notRun: behindIngress,
       runInPart: [],
     });
+  const pooled = filesWhere(({ pooler }) => pooler);
+  const pooler = pooled.length > 0 ? await findPooler(options) : undefined;
+  if (pooler?.kind === 'none')
+    doWithout(pooler.problem, { name: 'PgBouncer', advice: pooler.advice, notRun: pooled, runInPart: [] });
   const inBrowser = filesWhere(({ browser }) => browser);
   const browser = inBrowser.length > 0 ? await findBrowser(options) : undefined;
   if (browser?.kind === 'none')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeMissing, describeMissingToolchain, findMissingToolchains } from './missing-programs.ts';
-import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress } from './suites.ts';
+import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress, usesPooler } from './suites.ts';
 import { noTotals, totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -22,6 +22,16 @@ describe('usesIngress', () => {
     ["import { startUpstream } from '@enterprise-api/testkit';", false],
   ])('%s → %s', (source, uses) => {
     expect(usesIngress(source)).toBe(uses);
+  });
+});
+
+describe('usesPooler', () => {
+  it.each([
+    ['await using pooler = await startPgBouncer(database.url);', true],
+    ['stage = await openStage({ redisUrl: undefined, pooled: true });', true],
+    ["import { openStage } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesPooler(source)).toBe(uses);
   });
 });
 
@@ -51,6 +61,7 @@ describe('findMissingToolchains', () => {
     file,
     redis: 'none',
     ingress: false,
+    pooler: false,
     browser: false,
     toolchains,
   });

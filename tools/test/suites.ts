@@ -10,6 +10,8 @@ export interface Suite {
   readonly redis: RedisUse;
   /** Whether it starts nginx and Caddy. */
   readonly ingress: boolean;
+  /** Whether it starts a PgBouncer. */
+  readonly pooler: boolean;
   /** Whether it starts a browser. */
   readonly browser: boolean;
   /** What it uses of other languages. */
@@ -21,22 +23,27 @@ export function readSuites(files: readonly string[]): Suite[] {
   return files.map((file) => {
     const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
     const [redis, ingress, browser] = [redisUse(source), usesIngress(source), usesBrowser(source)];
-    return { file, redis, ingress, browser, toolchains: usedToolchains(source) };
+    return { file, redis, ingress, pooler: usesPooler(source), browser, toolchains: usedToolchains(source) };
   });
 }
 
 /**
  * Read from the file's text, because a naming convention can be forgotten: a suite for both queue backends calls
- * `queueBackends`, a suite that needs a Redis calls `createTestRedis` or `startRedis`.
+ * `queueBackends`, a suite that needs a Redis calls `createTestRedis`, `startRedis` or a helper like `startRedisCluster`.
  */
 export function redisUse(source: string): RedisUse {
-  if (/\b(createTestRedis|startRedis)\(/.test(source)) return 'only';
+  if (/\b(createTestRedis|startRedis\w*)\(/.test(source)) return 'only';
   return /\bqueueBackends\(/.test(source) ? 'also' : 'none';
 }
 
 /** A suite that needs nginx and Caddy calls `startIngress`, or a helper like `openIngressStage`, which does. */
 export function usesIngress(source: string): boolean {
   return /\b(start|open)Ingress\w*\(/.test(source);
+}
+
+/** A suite that needs PgBouncer calls `startPgBouncer`, or opens a stage that is `pooled`. */
+export function usesPooler(source: string): boolean {
+  return /\bstartPgBouncer\(|\bpooled: true\b/.test(source);
 }
 
 /** A suite that needs Chromium calls `startBrowser`, or a helper like `openBrowserStage`, which does. */

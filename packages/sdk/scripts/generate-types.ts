@@ -1,15 +1,33 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-/**
- * A command: writes the types of the client from docs/openapi.json. With `--check` it writes nothing, and fails when what
- * it would write is not what is there. `npm run openapi` runs it after it has written the document.
- */
-const source = new URL('../../../docs/openapi.json', import.meta.url);
-const target = new URL('../src/generated/openapi.ts', import.meta.url);
+/** Types that are made of a document. */
+interface Generated {
+  /** The document, in docs/. */
+  source: string;
+  target: URL;
+  /** The operations whose queries are taken. All other shapes are schemas with a name. */
+  queried: readonly string[];
+}
 
-/** The operations whose queries the client takes. All other shapes are schemas with a name. */
-const queried = ['getUsage', 'listDeliveries', 'listEvents', 'listWebhooks'];
+/**
+ * A command: writes the types of the client and of the command line's internal commands. With `--check` it writes nothing,
+ * and fails when what it would write is not what is there. `npm run openapi` runs it after it has written the documents.
+ */
+const generated: readonly Generated[] = [
+  {
+    source: 'openapi.json',
+    target: new URL('../src/generated/openapi.ts', import.meta.url),
+    queried: ['getUsage', 'listDeliveries', 'listEvents', 'listWebhooks'],
+  },
+  {
+    source: 'internal-openapi.json',
+    target: new URL('../../cli/src/generated/internal-openapi.ts', import.meta.url),
+    queried: [],
+  },
+];
+
+const documents = new URL('../../../docs/', import.meta.url);
 
 interface Operation {
   operationId?: string;
@@ -23,14 +41,17 @@ interface Document {
   components: { schemas: object };
 }
 
-async function generate(): Promise<string> {
-  const document: Document = JSON.parse(readFileSync(source, 'utf8'));
-  const nodes = await openapiTS(JSON.stringify(reduced(document)), { silent: true, defaultNonNullable: false });
-  return `// Made from docs/openapi.json by \`npm run openapi\`. Not to be changed by hand.\n\n${astToString(nodes)}`;
+async function generate({ source, queried }: Generated): Promise<string> {
+  const document: Document = JSON.parse(readFileSync(new URL(source, documents), 'utf8'));
+  const nodes = await openapiTS(JSON.stringify(reduced(document, queried)), {
+    silent: true,
+    defaultNonNullable: false,
+  });
+  return `// Made from docs/${source} by \`npm run openapi\`. Not to be changed by hand.\n\n${astToString(nodes)}`;
 }
 
 /** The named schemas, and the queries; the areas' paths, headers and answers would only make the types long. */
-function reduced({ openapi, info, paths, components }: Document): object {
+function reduced({ openapi, info, paths, components }: Document, queried: readonly string[]): object {
   const kept = Object.entries(paths).flatMap(([path, { get }]) => {
     if (get?.operationId === undefined || !queried.includes(get.operationId)) return [];
     const parameters = get.parameters?.filter((parameter) => parameter.in === 'query') ?? [];
@@ -57,11 +78,13 @@ function withoutExamples(value: unknown, named = false): unknown {
 }
 
 async function main(onlyCheck: boolean): Promise<void> {
-  const text = await generate();
-  if (!onlyCheck) writeFileSync(target, text);
-  else if (readFileSync(target, 'utf8') !== text) {
-    console.error('packages/sdk/src/generated/openapi.ts is not what docs/openapi.json says. Run `npm run openapi`.');
-    process.exitCode = 1;
+  for (const each of generated) {
+    const text = await generate(each);
+    if (!onlyCheck) writeFileSync(each.target, text);
+    else if (readFileSync(each.target, 'utf8') !== text) {
+      console.error(`${each.target.pathname} is not what docs/${each.source} says. Run \`npm run openapi\`.`);
+      process.exitCode = 1;
+    }
   }
 }
 

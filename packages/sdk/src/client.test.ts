@@ -165,16 +165,17 @@ describe('a list', () => {
     json(200, { object: 'list', data, has_more, next_cursor });
 
   it('is read page by page, with the same filters', async () => {
-    await using api = await startScriptedApi(page([1, 2], 'a b'), page([3], null));
+    await using api = await startScriptedApi(page([1, 2], 'a b'), page([3], 'c'), page([4], null));
     const since = new Date('2026-11-21T07:00:00.000Z');
     const items: unknown[] = [];
     for await (const item of clientOf(api).deliveries.list({ limit: 2, status: ['failed', 'pending'], since }))
       items.push(item);
-    expect(items).toEqual([1, 2, 3]);
+    expect(items).toEqual([1, 2, 3, 4]);
     const filters = 'limit=2&status=failed&status=pending&since=2026-11-21T07%3A00%3A00.000Z';
     expect(api.requests.map(({ url }) => url)).toEqual([
       `/v1/webhooks/deliveries?${filters}`,
       `/v1/webhooks/deliveries?${filters}&cursor=a+b`,
+      `/v1/webhooks/deliveries?${filters}&cursor=c`,
     ]);
   });
 

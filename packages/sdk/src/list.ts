@@ -13,6 +13,12 @@ export interface List<Item> extends AsyncIterable<Item> {
   page(cursor?: string): Promise<Page<Item>>;
 }
 
+/**
+ * A list of any path that is read in pages as the API's are, such as one of an area:
+ * `createList((cursor) => …)`.
+ *
+ * @param read reads the page that a cursor leads to; without one the first
+ */
 export function createList<Item>(read: (cursor: string | undefined) => Promise<Page<Item>>): List<Item> {
   return {
     page: (cursor) => read(cursor),

@@ -1,4 +1,5 @@
 import type { ApiPlan } from '@enterprise-api/shared/contracts';
+import { type LedgerAddress, ledgerAddress } from '@enterprise-api/shared/ledger';
 import {
   byteSizeSchema,
   certificateFileSchema,
@@ -19,7 +20,7 @@ import type { ForwardingLimits } from './forwarding/forwarder.ts';
 import { type Upstreams, upstreamsSetting } from './forwarding/upstreams.ts';
 
 export interface ApiConfig {
-  databaseUrl: string;
+  ledger: LedgerAddress;
   redisUrl: string | undefined;
   keyRing: KeyRing;
   public: { host: string; port: number };
@@ -148,7 +149,7 @@ function sameSecretProblems(values: Settings): string[] {
 
 function toConfig(values: Settings): ApiConfig {
   return {
-    databaseUrl: values.DATABASE_URL,
+    ledger: ledgerAddress(values),
     redisUrl: values.REDIS_URL,
     keyRing: values.SECRETS_ENCRYPTION_KEYS,
     public: { host: values.API_HOST, port: values.API_PORT },

@@ -15,6 +15,7 @@ import {
   createJobProducer,
   createNotifier,
   type NotifierOptions,
+  type QueueBackend,
   selectQueueBackend,
 } from '@enterprise-api/shared/queue';
 import {
@@ -57,22 +58,26 @@ const closeWithinMs = 500;
 
 export async function openDatabase({ config, log, clock, closers }: Foundation) {
   const onError = createLimitedWarning(log, 'database connection lost');
-  const settings = { url: config.databaseUrl, applicationName, onError };
+  const settings = { ...config.ledger.pool, applicationName, onError };
   const db = createDatabase({ ...settings, poolSize });
   closers.add('database', () => db.destroy());
   const pinger = createDatabasePing(settings);
   closers.add('database ping', pinger.close);
   const databaseHealth = createDatabaseHealth({ ping: pinger.ping, clock });
   closers.add('database health', databaseHealth.close);
-  const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.databaseUrl });
   const databaseClock = createDatabaseClock(clock);
-  await runPreflightChecks({ db, queue, clock: databaseClock, log });
+  await runPreflightChecks({ db, pooled: settings.pooled, queue: queueOf(config), clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
   closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
   const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions not created'));
   closers.add('partition loop', partitions.stop, closeWithinMs);
   partitions.start();
   return { db, databaseClock, databaseHealth };
+}
+
+/** BullMQ sets the search path of its sessions, and listens on one: a pooler will not do. */
+function queueOf({ redisUrl, ledger }: ApiConfig): QueueBackend {
+  return selectQueueBackend({ redisUrl, databaseUrl: ledger.directUrl });
 }
 
 /** A part of this process that changes concern. */
@@ -91,7 +96,7 @@ export async function openChangeFeed(
   };
   const feed = createChangeFeed({
     redisUrl: config.redisUrl,
-    postgres: connectionSettings({ url: config.databaseUrl, applicationName }),
+    postgres: connectionSettings({ url: config.ledger.directUrl, applicationName }),
     onError: createLimitedWarning(log, 'change feed failed'),
   });
   closers.add('change feed', feed.close);
@@ -122,7 +127,7 @@ export function openEventProducer(
   onOutcome: NotifierOptions['onOutcome'],
 ) {
   const onError = createLimitedWarning(log, 'queue unavailable');
-  const producer = createJobProducer(selectQueueBackend(config), 'fanOut', onError);
+  const producer = createJobProducer(queueOf(config), 'fanOut', onError);
   closers.add('event queue', () => producer.close());
   return createBatchedProducer({ db, notifier: createNotifier({ producer, clock, onOutcome }), clock: databaseClock });
 }

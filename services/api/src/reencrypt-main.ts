@@ -1,14 +1,14 @@
-import { createDatabase, requireLedger } from '@enterprise-api/shared/ledger';
-import { commonSecrets, commonSettings, exitWithBadSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
+import { createDatabase, ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
+import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
 import { keyRingSetting } from '@enterprise-api/shared/security';
 import { reencrypt } from './reencrypt/reencrypt.ts';
 
 // `npm run reencrypt`: encrypts everything again that is encrypted at rest, under the first key of SECRETS_ENCRYPTION_KEYS.
-const { DATABASE_URL } = commonSettings;
-const shape = { DATABASE_URL, SECRETS_ENCRYPTION_KEYS: keyRingSetting };
+const shape = { ...ledgerSettings, SECRETS_ENCRYPTION_KEYS: keyRingSetting };
 const parsed = parseEnvironment(shape, process.env, { secrets: commonSecrets, known: [] });
 if (!parsed.ok) exitWithBadSettings('reencrypt', parsed.problems);
-const { DATABASE_URL: url, SECRETS_ENCRYPTION_KEYS: ring } = parsed.settings;
+const { SECRETS_ENCRYPTION_KEYS: ring } = parsed.settings;
+const { directUrl: url } = ledgerAddress(parsed.settings);
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const pause = () => new Promise((resolve) => setTimeout(resolve, 200));

@@ -75,11 +75,12 @@ export function createWorkers(options: WorkersOptions): Workers {
 export function createJobHandlers(
   db: Database,
   clock: DatabaseClock,
-  fanOut: Pick<FanOut, 'fanOutEvents'>,
+  fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
   onFanOutError: (error: unknown) => void,
 ): JobHandlers {
   return {
-    fanOut: async ({ event_ids }) => {
+    fanOut: async ({ event_ids, more_in_outbox }) => {
+      if (more_in_outbox) fanOut.leaveToRelay();
       const result = await fanOut.fanOutEvents(event_ids).catch(onFanOutError);
       if (result === 'no_capacity') await pause(noCapacityPauseMs);
     },

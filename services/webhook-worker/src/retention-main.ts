@@ -1,5 +1,5 @@
-import { requireLedger } from '@enterprise-api/shared/ledger';
-import { commonSecrets, commonSettings, exitWithBadSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
+import { ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
+import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
 import { describePlan } from './retention/describe.ts';
 import { planRetention } from './retention/plan.ts';
 import { monthName, runRetention } from './retention/run.ts';
@@ -7,11 +7,12 @@ import { withRetentionLock } from './retention/session.ts';
 import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
 // `make retention`: removes what is past its time, as a worker does every hour. ARGS=--dry-run says what would go, and when.
-const { DATABASE_URL } = commonSettings;
 const rules = { secrets: commonSecrets, known: [] };
-const parsed = parseEnvironment({ DATABASE_URL, ...retentionSettings }, process.env, rules, retentionProblems);
+const parsed = parseEnvironment({ ...ledgerSettings, ...retentionSettings }, process.env, rules, retentionProblems);
 if (!parsed.ok) exitWithBadSettings('retention', parsed.problems);
-const { DATABASE_URL: url, ...periods } = parsed.settings;
+const { RETENTION_BODIES, RETENTION_HISTORY, RETENTION_AUDIT } = parsed.settings;
+const periods = { RETENTION_BODIES, RETENTION_HISTORY, RETENTION_AUDIT };
+const { directUrl: url } = ledgerAddress(parsed.settings);
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const log = (fields: Record<string, unknown>, message: string) => say(`${message} ${JSON.stringify(fields)}`);

@@ -1,5 +1,5 @@
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
-import { createPartitionLoop } from '@enterprise-api/shared/ledger';
+import { createPartitionLoop, ledgerAddress } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type JobName, jobs, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
 import type { Config } from './config.ts';
@@ -46,7 +46,8 @@ export function startConsumers(parts: ConsumerParts): void {
 
 function startRetention({ config, log, closers }: ConsumerParts): void {
   const retention = createRetentionLoop({
-    url: config.DATABASE_URL,
+    // Its lock belongs to a session.
+    url: ledgerAddress(config).directUrl,
     applicationName: 'enterprise-api-retention',
     periods: config,
     log,

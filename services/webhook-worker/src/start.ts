@@ -8,6 +8,8 @@ import {
   type Database,
   type DatabaseClock,
   keepMeasuring,
+  type LedgerPool,
+  ledgerAddress,
   ledgerFigures,
   ledgerGauges,
   planProbes,
@@ -61,11 +63,13 @@ async function build(
   closers: Closers,
   giveUp: (reason: Error) => void,
 ): Promise<RunningService & { port: number }> {
-  const db = openDatabase(config, log);
+  const { pool, directUrl } = ledgerAddress(config);
+  const db = openDatabase(pool, log);
   closers.add('database', () => db.destroy(), closeWithinMs);
-  const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: config.DATABASE_URL });
+  // BullMQ sets the search path of its sessions, and listens on one: a pooler will not do.
+  const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: directUrl });
   const clock = createDatabaseClock(systemClock);
-  await runPreflightChecks({ db, queue, clock, log });
+  await runPreflightChecks({ db, pooled: pool.pooled, queue, clock, log });
   closers.add('database clock', keepMeasuring(clock, db, createLimitedWarning(log, "database's clock not measured")));
   const changes = openChangeFeed(config, log);
   closers.add('change feed', changes.close, closeWithinMs);
@@ -94,15 +98,15 @@ async function build(
   return { port: probes.port, stop };
 }
 
-function openDatabase({ DATABASE_URL: url }: Config, log: Logger): Database {
+function openDatabase(pool: LedgerPool, log: Logger): Database {
   const onError = createLimitedWarning(log, 'database connection lost');
-  return createDatabase({ url, applicationName, poolSize, serverSettings: planProbes, onError });
+  return createDatabase({ ...pool, applicationName, poolSize, serverSettings: planProbes, onError });
 }
 
 function openChangeFeed(config: Config, log: Logger): ChangeFeed {
   return createChangeFeed({
     redisUrl: config.REDIS_URL,
-    postgres: connectionSettings({ url: config.DATABASE_URL, applicationName }),
+    postgres: connectionSettings({ url: ledgerAddress(config).directUrl, applicationName }),
     onError: createLimitedWarning(log, 'change feed failed'),
   });
 }

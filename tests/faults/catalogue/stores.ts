@@ -1,8 +1,10 @@
+import { startRedisCluster, startRedisWithSentinel } from '@enterprise-api/testkit';
 import { spoilNetwork } from '../bad-network.ts';
 import { stopPostgres } from '../postgres-stopped.ts';
+import { loseMasters, queueKey, rateKey } from '../redis-failover.ts';
 import { fillRedis } from '../redis-full.ts';
 import { loseRedis } from '../redis-lost.ts';
-import { type Campaign, minutes } from './entry.ts';
+import { alike, type Campaign, minutes } from './entry.ts';
 
 /** Leases of 6 s: longer than the short outages, and short enough that a test can wait for one to run out. */
 const shortLeases = { WEBHOOK_TIMEOUT_MS: '2000', WORKER_LEASE_MARGIN: '4s', WORKER_START_WITHIN: '2s' };
@@ -18,6 +20,19 @@ export const stores = {
     short: (stores) => loseRedis(stores, { times: 1, eventsPerSecond: 50, webhooks: 2, betweenMs: 700, downMs: 1_000 }),
     full: (stores) =>
       loseRedis(stores, { times: 3, eventsPerSecond: 100, webhooks: 3, betweenMs: 4_000, downMs: 3_000 }),
+  },
+  'R3-cluster': {
+    promise: 'R3',
+    what: 'a Redis Cluster, the masters of the queue and of a rate limit killed, under load',
+    backends: 'redis',
+    short: () => loseMasters({ start: startRedisCluster, keys: [queueKey], eventsPerSecond: 20, webhooks: 2 }),
+    full: () => loseMasters({ start: startRedisCluster, keys: [queueKey, rateKey], eventsPerSecond: 50, webhooks: 3 }),
+  },
+  'R3-sentinel': {
+    promise: 'R3',
+    what: 'a master that a Sentinel watches killed, its replica takes over, under load',
+    backends: 'redis',
+    ...alike(() => loseMasters({ start: startRedisWithSentinel, keys: [queueKey], eventsPerSecond: 50, webhooks: 2 })),
   },
   R4: {
     promise: 'R4',

@@ -105,7 +105,7 @@ describe('readGivenSettings with URLs that cannot be used', () => {
       ok: false,
       problems: [
         expect.stringContaining('DATABASE_URL: must be a URL'),
-        expect.stringContaining('REDIS_URL: must be a URL'),
+        expect.stringContaining('REDIS_URL: must be redis://'),
       ],
     });
   });

@@ -1,4 +1,4 @@
-import { EnterpriseApi } from '@enterprise-api/sdk';
+import { createList, EnterpriseApi, type Page } from '@enterprise-api/sdk';
 import type { Context } from '../context.ts';
 import { type Access, resolveAccess } from '../settings/settings.ts';
 import { userAgent } from '../version.ts';
@@ -9,7 +9,7 @@ type Query = Record<string, string | number>;
 export interface InternalApi {
   get<Body>(path: string, query?: Query): Promise<Body>;
   /** Every item of a list, page by page. */
-  list<Item>(path: string, query?: Query): AsyncGenerator<Item>;
+  list<Item>(path: string, query?: Query): AsyncIterable<Item>;
   /** @param body an object, or JSON as text, which is sent as it is */
   post<Body>(path: string, body: object | string): Promise<Body>;
   patch<Body>(path: string, body: object): Promise<Body>;
@@ -51,17 +51,8 @@ export function openInternalApi({ url, secret }: Access, { signal, actor }: Call
   const get = <Body>(path: string, query: Query = {}) => send<Body>('GET', path, { query });
   return {
     get,
-    async *list<Item>(path: string, query: Query = {}) {
-      let cursor: string | null = null;
-      do {
-        const page: { data: Item[]; next_cursor: string | null } = await get(path, {
-          ...query,
-          ...(cursor !== null && { cursor }),
-        });
-        yield* page.data;
-        cursor = page.next_cursor;
-      } while (cursor !== null);
-    },
+    list: <Item>(path: string, query: Query = {}) =>
+      createList<Item>((cursor) => get<Page<Item>>(path, { ...query, ...(cursor !== undefined && { cursor }) })),
     post: (path, body) => send('POST', path, typeof body === 'string' ? { rawBody: body } : { body }),
     patch: (path, body) => send('PATCH', path, { body }),
     delete: async (path) => {

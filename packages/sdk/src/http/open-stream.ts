@@ -9,8 +9,16 @@ import { type Query, targetOf } from './target.ts';
 /** The API writes a comment every 15 s: a stream without a byte for three times as long is broken. */
 const longestSilenceMs = 45_000;
 
+/** A stream that was opened. */
+interface OpenedStream {
+  /** `Last-Event-ID` of the answer: the place where the stream begins; undefined where the API does not name it. */
+  lastEventId: string | undefined;
+  /** They end, or throw a ConnectionError, when the connection does. */
+  chunks: AsyncIterable<Uint8Array>;
+}
+
 /**
- * Opens a stream of server-sent events. Its bytes end, or throw a ConnectionError, when the connection does.
+ * Opens a stream of server-sent events.
  *
  * @throws ApiError when the API refuses
  * @throws ConnectionError when it was not reached
@@ -20,7 +28,7 @@ export type OpenStream = (
   query: Query,
   headers: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal | undefined,
-) => Promise<AsyncIterable<Uint8Array>>;
+) => Promise<OpenedStream>;
 
 /** @param idleMs after so long without a byte a stream has ended, in milliseconds */
 export function createOpenStream(settings: Settings, idleMs = longestSilenceMs): OpenStream {
@@ -38,7 +46,11 @@ export function createOpenStream(settings: Settings, idleMs = longestSilenceMs):
     });
     try {
       const [{ statusCode, headers: answered }] = (await once(stream, 'response')) as [Response];
-      if (statusCode === 200) return withOwnErrors(stream);
+      if (statusCode === 200) {
+        // Only of Set-Cookie are several values kept apart.
+        const lastEventId = answered['last-event-id'] as string | undefined;
+        return { lastEventId, chunks: withOwnErrors(stream) };
+      }
       throw errorOf(answerOf(statusCode, answered, await buffer(stream)), Date.now());
     } catch (error) {
       throw withoutRequest(error);

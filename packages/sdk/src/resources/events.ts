@@ -8,14 +8,11 @@ import type { Event, ListEvents } from '../types.ts';
 
 /** What happened in the organization, whether or not a webhook was told of it. */
 export function createEvents({ get, list }: Operations, open: OpenStream) {
-  // The stream tries again by itself, and tells of every try.
-  const newestId = async (signal: AbortSignal | undefined) =>
-    (await list<Event>('/v1/events', { limit: 1 }, { signal, maxRetries: 0 }).page()).data[0]?.id;
   return {
     /** With `order: 'asc'` every page has a `next_cursor`, from which a later call goes on. */
     list: (query?: ListEvents, options?: CallOptions) => list<Event>('/v1/events', { ...query }, options),
     get: (id: string, options?: CallOptions) => get<Event>(pathOf`/v1/events/${id}`, {}, options),
     /** Events as they happen. Reconnects by itself, without a gap or a repetition; see `StreamOptions`. */
-    stream: (options?: StreamOptions): AsyncGenerator<StreamedEvent> => followEvents({ open, newestId }, options),
+    stream: (options?: StreamOptions): AsyncGenerator<StreamedEvent> => followEvents({ open }, options),
   };
 }

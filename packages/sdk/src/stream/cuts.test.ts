@@ -9,7 +9,7 @@ async function follow(options: EventStreamServerOptions, { wanted = options.coun
   await using server = await startEventStreamServer(options);
   const ending = new AbortController();
   const open = createOpenStream(checkOptions({ apiKey: 'nwk_test', baseUrl: server.url }), idleMs);
-  const source = { open, newestId: async () => undefined, pauses: { firstMs: 1, longestMs: 4 } };
+  const source = { open, pauses: { firstMs: 1, longestMs: 4 } };
   const ids: string[] = [];
   const notices: string[] = [];
   const reasons: (string | undefined)[] = [];

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { EnterpriseApi } from '../index.ts';
-import { json, refusal, type ScriptedApi, startScriptedApi } from '../testing/scripted-api.ts';
+import { refusal, type ScriptedApi, startScriptedApi } from '../testing/scripted-api.ts';
 
 const secretOf = (connection: number) =>
   `whsec_${Buffer.from(`connection ${connection}`.padEnd(32)).toString('base64')}`;
@@ -14,23 +14,33 @@ function message(id: string, secret: string): string {
   return `id: ${id}\ndata: ${JSON.stringify({ headers, body })}\n\n`;
 }
 
+interface StreamScript {
+  /** So many bytes are missing at the end. */
+  cut?: number;
+  /** The connection whose secret signs. */
+  signedWith?: number;
+  /** The place where the answer says that it begins. */
+  begins?: string;
+  /** The place that a comment names behind the events. */
+  passes?: string;
+}
+
 /** Sends events and ends the connection; `cut` leaves the last message unfinished. */
 const stream =
   (
     connection: number,
     ids: string[],
-    { cut = 0, signedWith = connection } = {},
+    { cut = 0, signedWith = connection, begins, passes }: StreamScript = {},
   ): Parameters<typeof startScriptedApi>[0] =>
   (response) => {
     const session = `: hello\n\nevent: session\ndata: ${JSON.stringify({ secret: secretOf(connection) })}\n\n`;
-    const text = `retry: 1\n${session}${ids.map((id) => message(id, secretOf(signedWith))).join('')}`;
+    const passed = passes === undefined ? '' : `:\nid: ${passes}\n\n`;
+    const text = `retry: 1\n${session}${ids.map((id) => message(id, secretOf(signedWith))).join('')}${passed}`;
     const bytes = Buffer.from(text);
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': 'text/event-stream', ...(begins && { 'last-event-id': begins }) });
     if (cut === 0) response.end(bytes);
     else response.write(bytes.subarray(0, bytes.length - cut), () => response.destroy());
   };
-const newest = (...ids: string[]) =>
-  json(200, { object: 'list', data: ids.map((id) => ({ id })), has_more: false, next_cursor: null });
 
 /** The ids that come until there are so many. */
 async function follow(api: ScriptedApi, count: number, options: object = {}): Promise<string[]> {
@@ -64,14 +74,26 @@ describe('the stream of events', () => {
     expect(secrets).toEqual([secretOf(1), secretOf(2)]);
   });
 
-  it('begins after the newest event that there is, so that an early cut loses nothing', async () => {
-    await using api = await startScriptedApi(newest('evt_9'), stream(1, []), stream(2, ['evt_10']));
+  it('goes on where the API says that the stream began, so that a cut before the first event loses nothing', async () => {
+    await using api = await startScriptedApi(stream(1, [], { begins: 'evt_9' }), stream(2, ['evt_10']));
     expect(await follow(api, 1)).toEqual(['evt_10']);
-    expect(placesOf(api)).toEqual([undefined, 'evt_9', 'evt_9']);
+    expect(placesOf(api)).toEqual([undefined, 'evt_9']);
   });
 
-  it('begins without a place where there is no event yet', async () => {
-    await using api = await startScriptedApi(newest(), stream(1, ['evt_1']));
+  it('goes on from the place that it was told, not from where the answer begins', async () => {
+    await using api = await startScriptedApi(stream(1, [], { begins: 'evt_9' }), stream(2, ['evt_8']));
+    expect(await follow(api, 1, { after: 'evt_7' })).toEqual(['evt_8']);
+    expect(placesOf(api)).toEqual(['evt_7', 'evt_7']);
+  });
+
+  it('goes on behind events that its patterns leave out', async () => {
+    await using api = await startScriptedApi(stream(1, ['evt_1'], { passes: 'evt_5' }), stream(2, ['evt_6']));
+    expect(await follow(api, 2)).toEqual(['evt_1', 'evt_6']);
+    expect(placesOf(api)).toEqual([undefined, 'evt_5']);
+  });
+
+  it('begins again without a place where the API names none', async () => {
+    await using api = await startScriptedApi(stream(1, []), stream(2, ['evt_1']));
     expect(await follow(api, 1)).toEqual(['evt_1']);
     expect(placesOf(api)).toEqual([undefined, undefined]);
   });

@@ -10,8 +10,6 @@ import { createRecentIds } from './recent-ids.ts';
 /** Where the events come from. */
 export interface EventSource {
   open: OpenStream;
-  /** The newest event that there is; undefined when there is none yet. */
-  newestId: (signal: AbortSignal | undefined) => Promise<string | undefined>;
   /** Pauses between tries, in milliseconds: doubled from the first to the longest. */
   pauses?: { firstMs: number; longestMs: number };
 }
@@ -21,15 +19,15 @@ const longestHintMs = 60_000;
 
 /**
  * Follows the stream of events over as many connections as it takes. Each goes on after the last event that was handed
- * on, so that none is left out and none comes twice. Before there is one, the newest event that existed at the beginning
- * is that place.
+ * on, so that none is left out and none comes twice. Before there is one, that place is where the API says that the first
+ * connection began.
  *
  * @throws ApiError when the API refuses for good: the key, its scope, the plan, a place that is unknown or too old
  * @throws ConnectionError when the API was never reached, for a cause that will not pass, such as a wrong name
  * @throws WebhookVerificationError for an event with a wrong signature, unless `onUnverified` takes it
  */
 export async function* followEvents(
-  { open, newestId, pauses = usualPauses }: EventSource,
+  { open, pauses = usualPauses }: EventSource,
   options: StreamOptions = {},
 ): AsyncGenerator<StreamedEvent> {
   const { events = [], signal, onConnect, onDisconnect } = options;
@@ -41,11 +39,12 @@ export async function* followEvents(
     let reason: Error | null = null;
     let hintMs = 0;
     try {
-      after ??= await newestId(signal);
       let secret = '';
-      const chunks = await open('/v1/events/stream', { events }, { 'last-event-id': after }, signal);
-      for await (const message of readMessages(chunks)) {
+      const opened = await open('/v1/events/stream', { events }, { 'last-event-id': after }, signal);
+      after ??= opened.lastEventId;
+      for await (const message of readMessages(opened.chunks)) {
         if (message.kind === 'retry') hintMs = message.ms;
+        else if (message.kind === 'place') after = message.id;
         else if (message.kind === 'session') {
           ({ secret } = message);
           wasConnected = true;

@@ -6,6 +6,8 @@ export type StreamMessage =
   | { kind: 'session'; secret: string }
   /** An event, as a delivery would have it. */
   | { kind: 'event'; id: string; headers: Record<string, string>; body: string }
+  /** Where the stream is, when events were left out since the last message. */
+  | { kind: 'place'; id: string }
   /** How long to wait before the next connection. */
   | { kind: 'retry'; ms: number };
 
@@ -14,7 +16,10 @@ export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGen
   const decoder = new TextDecoder();
   const messages: StreamMessage[] = [];
   const parser = createParser({
+    // Called for the id of every message, before the message. What has no data is no message.
+    onId: (id) => void messages.push({ kind: 'place', id }),
     onEvent: ({ event, id, data }) => {
+      if (id !== undefined) messages.pop();
       const message = event === 'session' ? parseSession(data) : parseEvent(id, data);
       if (message !== null) messages.push(message);
     },

@@ -40,18 +40,20 @@ export async function startEventStreamServer(options: EventStreamServerOptions):
   const lastEventIds: (string | null)[] = [];
   let secret = '';
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    // No event is there before the stream: a client that looks for the newest one finds none.
-    if (request.url?.startsWith('/v1/events/stream') !== true) return answer(response, 200, emptyList);
     const given = request.headers['last-event-id'] ?? null;
     const lastEventId = Array.isArray(given) ? (given[0] ?? null) : given;
     lastEventIds.push(lastEventId);
     const step = plan(lastEventIds.length);
     if (step.kind === 'refuse') return answer(response, step.status, refusal(step.code));
     secret = `whsec_${Buffer.from(`connection ${lastEventIds.length}`.padEnd(32)).toString('base64')}`;
-    const from = lastEventId === null ? 0 : events.findIndex(({ id }) => id === lastEventId) + (repeats ? 0 : 1);
+    const from =
+      lastEventId === null || lastEventId === beginning
+        ? 0
+        : events.findIndex(({ id }) => id === lastEventId) + (repeats ? 0 : 1);
     const parts = events.slice(from).map(({ id, body }) => tamper(id, eventText(id, body, secret)));
     const text = `: hello\n\nevent: session\ndata: ${JSON.stringify({ secret })}\n\n${parts.join('')}`;
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    // No event is there before the stream: a client that begins now gets a place before the first.
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'last-event-id': lastEventId ?? beginning });
     if (step.kind === 'silent') return response.flushHeaders();
     if (step.kind === 'cut')
       return void response.write(text.slice(0, step.afterBytes), () => response.socket?.resetAndDestroy());
@@ -72,7 +74,8 @@ export async function startEventStreamServer(options: EventStreamServerOptions):
   };
 }
 
-const emptyList = { object: 'list', data: [], has_more: false, next_cursor: null };
+/** The place before the first event. */
+const beginning = 'evt_01jd6kz5r8y0000000000000000';
 
 const refusal = (code: string) => ({
   error: { type: 'api_error', code, message: `Refused: ${code}.`, request_id: 'req_1' },

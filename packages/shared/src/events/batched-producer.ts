@@ -3,7 +3,7 @@ import type { Database, DatabaseTransaction } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import type { Notifier } from '../queue/enqueue.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { createMicroBatcher } from '../runtime/micro-batcher.ts';
+import { createBatches } from './event-batches.ts';
 import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
 
 /** The API request that emits events. */
@@ -94,100 +94,4 @@ async function writeInTime(
     if (error instanceof StatementTooLateError) await clock.measure(db);
     throw error;
   }
-}
-
-/** Joins the events of many callers into few statements. */
-export interface Batches {
-  /**
-   * Resolves with an entry per event when all of them are committed; rejects when none is.
-   *
-   * @param isWanted whether the caller still waits; asked before each statement. Without it, the caller waits for ever
-   */
-  write(events: NewEvent[], isWanted?: () => boolean): Promise<WrittenEvent[]>;
-}
-
-/**
- * Writes events in one statement.
- *
- * @param isUrgent a statement that is held up on its way must write nothing
- */
-type Write = (events: NewEvent[], isUrgent: boolean) => Promise<WrittenEvent[]>;
-
-/** The events of one caller, which are never split. */
-interface Group extends PromiseWithResolvers<WrittenEvent[]> {
-  events: NewEvent[];
-  isWanted: (() => boolean) | undefined;
-}
-
-/** A statement writes about this many events. */
-const eventsPerStatement = 200;
-const maxStatements = 2;
-/** A statement that came too late is sent again: the database answers, and only the estimate of its clock was wrong. */
-const maxTries = 3;
-
-/**
- * The events of one turn of the event loop share a statement: 20,000 events/s were measured, and 9,600 with a statement
- * per event. When a shared statement fails, each caller's events are written alone, so that no caller fails for the
- * event of another.
- */
-export function createBatches(write: Write): Batches {
-  const batcher = createMicroBatcher({
-    run: (groups: Group[]) => writeTogether(write, groups),
-    sizeOf: (group) => group.events.length,
-    maxSize: eventsPerStatement,
-    maxRunning: maxStatements,
-  });
-  return {
-    write: (events, isWanted) => {
-      const group = { events, isWanted, ...Promise.withResolvers<WrittenEvent[]>() };
-      void batcher.add(group);
-      return group.promise;
-    },
-  };
-}
-
-async function writeTogether(write: Write, all: Group[]): Promise<void> {
-  const groups = all.filter((group) => !isAbandoned(group));
-  const [only] = groups;
-  if (only === undefined) return;
-  if (groups.length === 1) return writeAlone(write, only);
-  let written: WrittenEvent[];
-  try {
-    const isUrgent = groups.some((group) => group.isWanted !== undefined);
-    written = await write(
-      groups.flatMap((group) => group.events),
-      isUrgent,
-    );
-  } catch {
-    for (const group of groups) await writeAlone(write, group);
-    return;
-  }
-  let start = 0;
-  for (const group of groups) {
-    group.resolve(written.slice(start, start + group.events.length));
-    start += group.events.length;
-  }
-}
-
-async function writeAlone(write: Write, group: Group): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    if (isAbandoned(group)) return;
-    try {
-      return group.resolve(await write(group.events, group.isWanted !== undefined));
-    } catch (error) {
-      if (!(error instanceof StatementTooLateError) || tries === maxTries) return group.reject(error);
-    }
-  }
-}
-
-/** The caller stopped waiting before its events were sent to the database: none of them was written. */
-class EmissionAbandonedError extends Error {
-  override readonly name = 'EmissionAbandonedError';
-}
-
-/** Rejects a group whose caller does not wait any more. */
-function isAbandoned(group: Group): boolean {
-  if (group.isWanted?.() ?? true) return false;
-  group.reject(new EmissionAbandonedError('The caller stopped waiting before its events were written.'));
-  return true;
 }

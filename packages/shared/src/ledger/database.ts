@@ -1,19 +1,20 @@
 import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
+import type { LedgerPool } from './ledger-address.ts';
 import { prepareMarked } from './prepared.ts';
 import type { Schema } from './schema.ts';
+import { sessionTimeoutsMs } from './session-timeouts.ts';
 
 export type Database = Kysely<Schema>;
 export type DatabaseTransaction = Transaction<Schema>;
 
-export interface DatabaseOptions {
-  url: string;
+export interface DatabaseOptions extends LedgerPool {
   /** Shown in `pg_stat_activity`, so that an operator sees whose connection it is. */
   applicationName: string;
   /** Connections at most. */
   poolSize: number;
-  /** Server settings for these connections, such as {@link planProbes}. */
+  /** Server settings for these connections, such as {@link planProbes}. Behind a pooler nothing is set: see {@link LedgerPool}. */
   serverSettings?: Readonly<Record<string, string>>;
   /** A connection without traffic for so long is cut; by default a little longer than a statement may run. */
   silentAfterMs?: number;
@@ -47,12 +48,12 @@ export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off' };
 
 /** The pool beneath {@link createDatabase}. */
 export function createPool(options: DatabaseOptions): Pool {
-  const settings = options.serverSettings && setStatements(options.serverSettings);
+  const settings = options.serverSettings && !options.pooled ? setStatements(options.serverSettings) : undefined;
   const pool = new Pool({
     ...connectionSettings(options),
     max: options.poolSize,
     idleTimeoutMillis: idleForMs,
-    // By a statement before the first use: poolers refuse startup parameters that they do not know.
+    // By a statement before the first use: a pooler of sessions refuses startup parameters that it does not know.
     ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
   });
   pool.on('error', (error) => options.onError?.(error));
@@ -61,7 +62,7 @@ export function createPool(options: DatabaseOptions): Pool {
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     cutWhenSilent(client, options.silentAfterMs ?? silentAfterMs);
-    prepareMarked(client);
+    if (options.prepared !== false) prepareMarked(client);
   });
   return pool;
 }
@@ -82,14 +83,13 @@ function cutWhenSilent(client: PoolClient, ms: number): void {
 }
 
 /** Settings that every connection to the ledger shares. */
-export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'applicationName'>): PoolConfig {
+export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'applicationName' | 'pooled'>): PoolConfig {
   return {
     connectionString: options.url,
     application_name: options.applicationName,
     connectionTimeoutMillis: 5_000,
-    idle_in_transaction_session_timeout: 10_000,
-    lock_timeout: 5_000,
-    statement_timeout: 30_000,
+    // A pooler refuses startup parameters like these: behind one they are settings of the role.
+    ...(!options.pooled && sessionTimeoutsMs),
     keepAlive: true,
     types: { getTypeParser: parserOf },
   };

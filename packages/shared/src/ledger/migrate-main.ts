@@ -1,13 +1,14 @@
-import { commonSecrets, commonSettings, exitWithBadSettings, parseEnvironment } from '../runtime/index.ts';
+import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '../runtime/index.ts';
+import { ledgerAddress } from './ledger-address.ts';
 import { migrate } from './migrate.ts';
 
-// `npm run migrate`: brings DATABASE_URL up to this version and says what it did.
-const { DATABASE_URL } = commonSettings;
-const parsed = parseEnvironment({ DATABASE_URL }, process.env, { secrets: commonSecrets, known: [] });
+// `npm run migrate`: brings the ledger up to this version and says what it did.
+const parsed = parseEnvironment(ledgerSettings, process.env, { secrets: commonSecrets, known: [] });
 if (!parsed.ok) exitWithBadSettings('migrate', parsed.problems);
 
 try {
-  const applied = await migrate(parsed.settings.DATABASE_URL);
+  const { directUrl, pool } = ledgerAddress(parsed.settings);
+  const applied = await migrate(directUrl, { roleTimeouts: pool.pooled === true });
   process.stdout.write(applied.length > 0 ? `Applied ${applied.join(', ')}.\n` : 'Nothing to do: up to date.\n');
 } catch (error) {
   process.stderr.write(

@@ -5,6 +5,7 @@ import { databaseTime } from './clock.ts';
 import { connectionSettings, createDatabase, type Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { ensurePartitions } from './partitions.ts';
+import { setRoleTimeouts } from './session-timeouts.ts';
 
 const applicationName = 'enterprise-api-migrate';
 
@@ -20,15 +21,18 @@ const patientSettings = { serverSettings: { statement_timeout: '0' }, silentAfte
  *
  * Each migration is a transaction of its own, so that no lock is held longer than its migration needs it.
  *
+ * @param url of a session with the database itself: a pooler that lends sessions by the transaction will not do
+ * @param options `roleTimeouts`: gives the role of `url` the timeouts that sessions of a pooler need
  * @returns the names of the migrations that were applied now
  * @throws the database's error; a failed migration leaves nothing behind, and those before it stay
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, options: { roleTimeouts?: boolean } = {}): Promise<string[]> {
   const db = createDatabase({ url, applicationName, poolSize: 2, ...patientSettings });
   try {
     const applied = await migrateLedger(db);
     await migrateQueue(url);
     await ensurePartitions(db, await databaseTime(db));
+    if (options.roleTimeouts) await setRoleTimeouts(db);
     return applied;
   } finally {
     await db.destroy();

@@ -1,4 +1,4 @@
-import { type Database, type DatabaseClock, requireLedger } from '../ledger/index.ts';
+import { type Database, type DatabaseClock, requireLedger, requireRoleTimeouts } from '../ledger/index.ts';
 import { inspectQueue, type QueueBackend } from '../queue/index.ts';
 import type { Logger } from '../runtime/index.ts';
 
@@ -13,13 +13,16 @@ const tolerableOffsetMs = 5_000;
  */
 export async function runPreflightChecks(parts: {
   db: Database;
+  /** Whether `db` is behind a pooler. */
+  pooled: boolean | undefined;
   queue: QueueBackend;
   /** Measured here for the first time. */
   clock: DatabaseClock;
   log: Logger;
 }): Promise<void> {
-  const { db, queue, clock, log } = parts;
+  const { db, pooled, queue, clock, log } = parts;
   await requireLedger(db);
+  if (pooled) await requireRoleTimeouts(db);
   const { problem, warnings } = await inspectQueue(queue);
   if (problem !== null) throw new Error(problem);
   for (const warning of warnings) log.warn(warning);

@@ -8,6 +8,8 @@ import {
   type PostgresQueueBackend,
   type QueueBaseOptions,
 } from 'bullmq';
+import type { RedisOptions } from 'ioredis';
+import { connectRedis, redisAddress, sentinelOptions } from '../redis/index.ts';
 import { redisRetryDelayMs } from '../runtime/backoff.ts';
 
 /** Where BullMQ keeps its jobs: Redis when there is one, else its own tables in the ledger's database. */
@@ -56,15 +58,37 @@ function bind(backend: QueueBackend, queue: string, redis: object, poolSize: num
     };
     return { options: { connection }, factory: createReconnectingBackend };
   }
+  const address = redisAddress(backend.url);
+  const connection = {
+    ...(address.kind === 'sentinel' ? sentinelOptions(address) : { url: backend.url }),
+    retryStrategy: redisRetryDelayMs,
+    ...redis,
+  };
   return {
     // One hash tag per queue: its keys share a slot, so that a Redis Cluster can hold it.
-    options: {
-      connection: { url: backend.url, retryStrategy: redisRetryDelayMs, ...redis },
-      prefix: `{enterprise-api-${queue}}`,
-    },
-    factory: createRedisBackend,
+    options: { connection, prefix: `{enterprise-api-${queue}}` },
+    factory: address.kind === 'cluster' ? createClusterBackend : createRedisBackend,
   };
 }
+
+/**
+ * BullMQ makes connections to one server only. That to a Cluster is made here, and ends with its backend: BullMQ closes
+ * none that it was given.
+ */
+const createClusterBackend: BackendFactory<IQueueBackend, RedisOptions & { url: string }> = (name, options, kind) => {
+  const { url, ...settings } = options.connection as RedisOptions & { url: string };
+  const cluster = connectRedis(url, settings);
+  const backend = createRedisBackend(name, { ...options, connection: cluster }, kind);
+  const [close, disconnect] = [backend.close.bind(backend), backend.disconnect.bind(backend)];
+  const end = () => cluster.disconnect();
+  backend.close = (force) => close(force).finally(end);
+  backend.disconnect = async () => {
+    // BullMQ would wait for the end of a connection that has not been made yet.
+    end();
+    await disconnect();
+  };
+  return backend;
+};
 
 /** Between attempts to reach the database for the first time. */
 const reconnectAfterMs = 100;

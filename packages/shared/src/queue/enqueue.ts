@@ -93,26 +93,30 @@ const addWithinMs = 200;
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
 /**
- * With this many jobs waiting, events wait for each other. Each organization then gets this many wake-ups a second; the
- * relay, which serves organizations in turn, finds the rest.
+ * Jobs name so many events of one organization in 100 ms, and fewer while jobs wait for each other. For the rest, workers
+ * are told that there are more in the outbox, where the relay serves organizations in turn.
  */
+const namedPerOrganization = 100;
+const namedPerOrganizationWhenBusy = 10;
+const shareWindowMs = 100;
 const busyAtJobs = 20;
-const perOrganizationWhenBusy = 100;
+/** Workers are told at most so often. A run of the relay takes about as long. */
+const wakeRelayEveryMs = 20;
 /** With this many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
 const maxUnanswered = 200;
 
 /** Events of one turn of the event loop share a job. */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
   const countWaitingJobs = createJobCounter(producer, clock);
-  const isWithinShare = createLimitPerSecond(perOrganizationWhenBusy, clock);
+  const isWithinShare = createShares(clock);
   let unanswered = 0;
 
-  const addJob = async (eventIds: Uuid[]): Promise<NotificationOutcome> => {
+  const addJob = async (data: Omit<JobInput<'fanOut'>, 'version'>): Promise<NotificationOutcome> => {
     if (countWaitingJobs() >= fullAtJobs) return 'queue_full';
     if (unanswered >= maxUnanswered) return 'timeout';
     unanswered += 1;
     const adding = producer
-      .add({ version: 1, event_ids: eventIds })
+      .add({ version: 1, ...data })
       .then(
         () => 'added' as const,
         () => 'failed' as const,
@@ -124,14 +128,26 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
   };
   const batcher = createMicroBatcher({
     maxSize: maxEventsPerJob,
-    run: async (eventIds: Uuid[]) => onOutcome(await addJob(eventIds), eventIds.length),
+    run: async (eventIds: Uuid[]) => onOutcome(await addJob({ event_ids: eventIds }), eventIds.length),
+  });
+  /** Wakes the relay of a worker. The job names one event, which its job then finds; the relay finds them all. */
+  const relayWaker = createMicroBatcher({
+    waitMs: () => wakeRelayEveryMs,
+    maxRunning: 1,
+    run: (eventIds: Uuid[]) => addJob({ event_ids: eventIds.slice(0, 1), more_in_outbox: true }),
   });
   return {
     notify: async (events) => {
-      const isBusy = countWaitingJobs() >= busyAtJobs;
-      const admitted = isBusy ? events.filter(({ organizationId }) => isWithinShare(organizationId)) : events;
-      if (admitted.length < events.length) onOutcome('left_to_relay', events.length - admitted.length);
-      await Promise.all(new Set(admitted.map(({ id }) => batcher.add(id))));
+      const share = countWaitingJobs() >= busyAtJobs ? namedPerOrganizationWhenBusy : namedPerOrganization;
+      const added = new Set<Promise<unknown>>();
+      let left = 0;
+      for (const { id, organizationId } of events) {
+        const isNamed = isWithinShare(organizationId, share);
+        if (!isNamed) left += 1;
+        added.add(isNamed ? batcher.add(id) : relayWaker.add(id));
+      }
+      if (left > 0) onOutcome('left_to_relay', left);
+      await Promise.all(added);
     },
   };
 }
@@ -157,17 +173,17 @@ function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): 
   };
 }
 
-/** Whether one more of this name is within `limit` per second. */
-function createLimitPerSecond(limit: number, clock: Clock): (name: string) => boolean {
+/** Whether one more event of an organization is within its share of these 100 ms. */
+function createShares(clock: Clock): (organizationId: string, share: number) => boolean {
   let counts = new Map<string, number>();
   let since = Number.NEGATIVE_INFINITY;
-  return (name) => {
-    if (clock.monotonic() - since >= 1_000) {
+  return (organizationId, share) => {
+    if (clock.monotonic() - since >= shareWindowMs) {
       since = clock.monotonic();
       counts = new Map();
     }
-    const count = counts.get(name) ?? 0;
-    counts.set(name, count + 1);
-    return count < limit;
+    const count = counts.get(organizationId) ?? 0;
+    counts.set(organizationId, count + 1);
+    return count < share;
   };
 }

@@ -23,7 +23,12 @@ export const jobs = {
   fanOut: {
     queue: 'events',
     name: 'fan-out',
-    data: z.strictObject({ version: z.literal(1), event_ids: z.array(z.uuid()).min(1).max(maxEventsPerJob) }),
+    data: z.strictObject({
+      version: z.literal(1),
+      event_ids: z.array(z.uuid()).min(1).max(maxEventsPerJob),
+      /** Further events are in the outbox that no job names. A worker of a version that does not know this fails the job. */
+      more_in_outbox: z.literal(true).optional(),
+    }),
   },
   /** A whole event from a producer that reaches the queue only. The worker first writes its rows. */
   writeEvent: {

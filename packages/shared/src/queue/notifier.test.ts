@@ -4,24 +4,28 @@ import { createNotifier, type NotificationOutcome } from './enqueue.ts';
 
 function bench(queue: { add?: () => Promise<void>; waiting?: () => Promise<number> } = {}) {
   const jobs: string[][] = [];
+  const wakeUps: string[][] = [];
   const outcomes: [NotificationOutcome, number][] = [];
   let now = 0;
   const notifier = createNotifier({
     clock: { now: () => now, monotonic: () => now },
     producer: {
       add: async (data) => {
-        jobs.push(data.event_ids);
+        (data.more_in_outbox ? wakeUps : jobs).push(data.event_ids);
         await queue.add?.();
       },
       waitingCount: queue.waiting ?? (() => Promise.resolve(0)),
     },
     onOutcome: (outcome, events) => outcomes.push([outcome, events]),
   });
-  const notify = (ids: readonly string[], organizationId = 'org') =>
-    notifier.notify(ids.map((id) => ({ id, organizationId })));
+  /** Without an organization, each event has one of its own. */
+  const notify = (ids: readonly string[], organizationId?: string) =>
+    notifier.notify(ids.map((id) => ({ id, organizationId: organizationId ?? id })));
   return {
     notify,
     jobs,
+    /** Jobs that wake the relay. */
+    wakeUps,
     outcomes,
     pass: (ms: number) => {
       now += ms;
@@ -100,24 +104,41 @@ describe('the notifier', () => {
     expect(jobs.at(-1)).toEqual(['fourth']);
   });
 
-  it('leaves to the relay what one organization emits beyond its share while jobs wait, and nothing of the others', async () => {
-    const { notify, jobs, outcomes, pass } = bench({ waiting: () => Promise.resolve(20) });
-    await notify(['first, while the length is not known'], 'much');
-    const flood = Array.from({ length: 150 }, (_, index) => `flood ${index}`);
+  it('names no more than a share of what one organization emits at once, and has a worker look for the rest at once', async () => {
+    const { notify, jobs, wakeUps, outcomes, pass } = bench();
+    const flood = Array.from({ length: 1_000 }, (_, index) => `flood ${index}`);
     await Promise.all([notify(flood, 'much'), notify(['one'], 'little')]);
-    expect(jobs.slice(1).flat()).toEqual([...flood.slice(0, 100), 'one']);
-    expect(outcomes).toContainEqual(['left_to_relay', 50]);
+    expect(jobs.flat()).toEqual([...flood.slice(0, 100), 'one']);
+    expect(wakeUps).toEqual([['flood 100']]);
+    expect(outcomes).toContainEqual(['left_to_relay', 900]);
     await notify(['more'], 'much');
     expect(jobs.flat()).not.toContain('more');
-    pass(1_000);
-    await notify(['a second later'], 'much');
-    expect(jobs.flat()).toContain('a second later');
+    expect(wakeUps.at(-1)).toEqual(['more']);
+    pass(100);
+    await notify(['later'], 'much');
+    expect(jobs.flat()).toContain('later');
+    expect(wakeUps).toHaveLength(2);
   });
 
-  it('leaves nothing to the relay while few jobs wait', async () => {
-    const { notify, jobs } = bench({ waiting: () => Promise.resolve(19) });
-    await notify(['first, while the length is not known']);
-    await notify(Array.from({ length: 1_000 }, (_, index) => String(index)));
-    expect(jobs.flat()).toHaveLength(1_001);
+  it('names fewer events of one organization while jobs wait, and no fewer of the others', async () => {
+    const { notify, jobs, wakeUps } = bench({ waiting: () => Promise.resolve(20) });
+    await notify(['first, while the length is not known'], 'other');
+    const flood = Array.from({ length: 150 }, (_, index) => `flood ${index}`);
+    await Promise.all([notify(flood, 'much'), notify(['one'], 'little')]);
+    expect(jobs.slice(1).flat()).toEqual([...flood.slice(0, 10), 'one']);
+    expect(wakeUps).toEqual([['flood 10']]);
+  });
+
+  it('names every event of organizations that emit less than their share', async () => {
+    const { notify, jobs, wakeUps, pass } = bench();
+    for (let n = 0; n < 10; n++) {
+      await notify(
+        Array.from({ length: 100 }, (_, index) => `${n} ${index}`),
+        'org',
+      );
+      pass(100);
+    }
+    expect(jobs.flat()).toHaveLength(1_000);
+    expect(wakeUps).toEqual([]);
   });
 });

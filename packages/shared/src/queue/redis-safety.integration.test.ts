@@ -1,9 +1,15 @@
-import { type RedisServer, startRedis } from '@enterprise-api/testkit';
+import {
+  freePort,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  startRedisWithSentinel,
+} from '@enterprise-api/testkit';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { inspectQueue } from './redis-safety.ts';
 
-let redis: RedisServer;
-afterEach(() => redis.close());
+let redis: RedisServer | undefined;
+afterEach(() => redis?.close());
 
 const look = async (settings: Record<string, string>) => {
   redis = await startRedis({ settings });
@@ -37,6 +43,32 @@ describe('the check of the Redis of the queue', () => {
     const { problem } = await inspectQueue({ kind: 'redis', url: `redis://${credentials}${host}` });
     expect(problem).toContain(`Redis refused the credentials in REDIS_URL: ${answer}`);
     expect(problem).not.toContain('secret');
+  });
+
+  it('finds a problem in a node of a Cluster that is named as a server, and says how to name it', async () => {
+    expect(await look({ 'cluster-enabled': 'yes', 'cluster-port': String(await freePort()) })).toEqual({
+      problem: expect.stringContaining('redis+cluster://'),
+      warnings: [],
+    });
+  });
+
+  it('finds what a Cluster has: a master that evicts keys, and none whose credentials it refuses', async () => {
+    const [password, policy] = ['right-secret', 'allkeys-lru'];
+    await using cluster = await startRedisCluster({
+      settings: { requirepass: password, masterauth: password, 'maxmemory-policy': policy },
+    });
+    const inspect = (url: string) => inspectQueue({ kind: 'redis', url });
+    expect((await inspect(cluster.url)).problem).toContain('noeviction');
+    const { problem } = await inspect(cluster.url.replace(password, 'wrong-secret'));
+    expect(problem).toContain('Redis refused the credentials in REDIS_URL: WRONGPASS');
+  });
+
+  it('finds nothing in a master that a Sentinel names, and a problem in a Sentinel that is named as a server', async () => {
+    await using group = await startRedisWithSentinel({ settings: { appendonly: 'yes' } });
+    const inspect = (url: string) => inspectQueue({ kind: 'redis', url });
+    expect(await inspect(group.url)).toEqual({ problem: null, warnings: [] });
+    const asServer = group.url.replace('+sentinel', '').replace('/main', '');
+    expect((await inspect(asServer)).problem).toContain('redis+sentinel://');
   });
 
   it('only warns when Redis does not answer', async () => {

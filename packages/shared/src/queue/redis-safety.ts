@@ -1,4 +1,5 @@
-import { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
+import { connectRedis } from '../redis/index.ts';
 import type { QueueBackend } from './backend.ts';
 
 /** What {@link inspectQueue} found. */
@@ -19,20 +20,25 @@ const answerWithinMs = 2_000;
  */
 export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> {
   if (backend.kind === 'postgres') return { problem: null, warnings: [] };
-  const redis = new Redis(backend.url, {
+  const redis = connectRedis(backend.url, {
     lazyConnect: true,
     connectTimeout: answerWithinMs,
     commandTimeout: answerWithinMs,
     maxRetriesPerRequest: 1,
     retryStrategy: () => null,
+    sentinelRetryStrategy: () => null,
   });
   let refusal: string | undefined;
-  redis.on('error', ({ message }) => {
+  redis.on('error', (error: Error & { lastNodeError?: Error }) => {
+    const { message } = error.lastNodeError ?? error;
     if (credentialsRefused.test(message)) refusal = message;
   });
   try {
     await redis.connect();
-    return judge(await redis.info('memory'), await redis.info('persistence'));
+    const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
+    const found = await Promise.all(servers.map((server) => inspectServer(server, redis.isCluster)));
+    const problem = found.map((each) => each.problem).find((each) => each !== null) ?? null;
+    return { problem, warnings: [...new Set(found.flatMap(({ warnings }) => warnings))] };
   } catch {
     // connect() itself only says that the connection was closed.
     if (refusal !== undefined) {
@@ -43,6 +49,21 @@ export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> 
     redis.disconnect();
   }
 }
+
+async function inspectServer(server: Pick<Redis, 'info'>, asCluster: boolean): Promise<QueueSafety> {
+  const mode = /^(?:redis|server)_mode:(\S+)/m.exec(await server.info('server'))?.[1];
+  const form = modes[mode ?? 'standalone'];
+  if (form !== undefined && !asCluster) {
+    return { problem: `REDIS_URL names ${form.what} as if it were a server: write it ${form.as}`, warnings: [] };
+  }
+  return judge(await server.info('memory'), await server.info('persistence'));
+}
+
+/** What must not be named by the URL of a single server: a Sentinel keeps no jobs, and a node refuses most keys. */
+const modes: Readonly<Record<string, { what: string; as: string }>> = {
+  sentinel: { what: 'a Sentinel', as: 'redis+sentinel://host:port,host:port/master-name' },
+  cluster: { what: 'a node of a Cluster', as: 'redis+cluster://host:port,host:port' },
+};
 
 /** How Redis begins its answer to a wrong password, an unknown user or no password at all; older ones say ERR. */
 const credentialsRefused = /^(NOAUTH|WRONGPASS|ERR (invalid password|.*\bAUTH\b))/;

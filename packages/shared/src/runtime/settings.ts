@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseRedisUrl, redisUrlForms } from './redis-address.ts';
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
@@ -44,6 +45,8 @@ export const certificateFileSchema = z.string().transform((path, context) => {
   return z.NEVER;
 });
 
+const booleanSchema = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -52,15 +55,27 @@ function urlWithScheme(schemes: readonly string[]) {
   return z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), message);
 }
 
+const databaseUrlSchema = urlWithScheme(['postgres:', 'postgresql:']);
+
+/** Where the ledger is. */
+export const ledgerSettings = {
+  DATABASE_URL: databaseUrlSchema,
+  DATABASE_DIRECT_URL: databaseUrlSchema.optional(),
+  DATABASE_PREPARED_STATEMENTS: booleanSchema.prefault('true'),
+};
+
 /** Settings that every process reads. */
 export const commonSettings = {
-  DATABASE_URL: urlWithScheme(['postgres:', 'postgresql:']),
-  REDIS_URL: urlWithScheme(['redis:', 'rediss:']).optional(),
+  ...ledgerSettings,
+  REDIS_URL: z
+    .string()
+    .refine((text) => parseRedisUrl(text) !== undefined, redisUrlForms)
+    .optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 };
 
 /** Settings of all processes whose value may also come from the file that `NAME_FILE` names. */
-export const commonSecrets = ['DATABASE_URL', 'REDIS_URL', 'SECRETS_ENCRYPTION_KEYS'];
+export const commonSecrets = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'SECRETS_ENCRYPTION_KEYS'];
 
 /** A comma list, trimmed, without empty entries. */
 export function commaList(text: string): string[] {
@@ -73,6 +88,8 @@ export function commaList(text: string): string[] {
 /** Every setting of the product, so that a process does not warn about those of another. */
 export const settingNames = [
   'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_PREPARED_STATEMENTS',
   'REDIS_URL',
   'SECRETS_ENCRYPTION_KEYS',
   'LOG_LEVEL',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { chownSync, statSync } from 'node:fs';
 
 /** A user of this machine under which programs can be started. */
 export interface Account {
@@ -23,6 +23,13 @@ export function postgresAccount(dataFolder: string, say: (line: string) => void)
   const added = lookUp('postgres');
   if (added) return added;
   throw new Error('PostgreSQL does not run as root, and no user could be added: add one named "postgres".');
+}
+
+/** For programs that refuse to run as root: the account to start one with, which then owns these files and folders. */
+export function dropPrivileges(...paths: string[]): Account | undefined {
+  const account = postgresAccount('/', () => undefined);
+  if (account !== undefined) for (const path of paths) chownSync(path, account.uid, account.gid);
+  return account;
 }
 
 /** Whether the account can do what this shell line tries; `$1`, `$2`, … are the arguments. */

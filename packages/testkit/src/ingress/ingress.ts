@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { acceptsConnections } from '../network/accepts-connections.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { type GuardedProcess, spawnGuarded } from '../processes/guarded-process.ts';
 import { until } from '../until.ts';
@@ -94,12 +94,8 @@ function nginxFile(folder: string, sites: string): string {
 async function untilListening(name: IngressName, port: number, child: GuardedProcess): Promise<void> {
   const ended = new AbortController();
   void child.exited.then(() => ended.abort(new Error(`${name} ended:\n${child.lines.slice(-15).join('\n')}`)));
-  await until(`${name} accepts connections`, () => accepts(port), { withinMs: 20_000, signal: ended.signal });
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true));
-    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
+  await until(`${name} accepts connections`, () => acceptsConnections(port), {
+    withinMs: 20_000,
+    signal: ended.signal,
   });
 }

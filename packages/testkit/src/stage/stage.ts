@@ -5,6 +5,7 @@ import type { ProcessExit } from '../processes/guarded-process.ts';
 import { type ServiceName, type ServiceProcess, startService } from '../processes/service.ts';
 import type { KeyPairPem } from '../receiver/certificates.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../receiver/receiver.ts';
+import { startPgBouncer } from '../stores/pgbouncer.ts';
 import { createTestDatabase } from '../stores/test-database.ts';
 import { createReceiverTrust } from './receiver-trust.ts';
 
@@ -17,12 +18,17 @@ export interface StageOptions {
   databaseUrl?: string | undefined;
   /** Settings of every process, beyond those that a stage needs. All others have their defaults. */
   settings?: Settings;
+  /** Puts a PgBouncer in transaction mode before the database; by default where `TEST_POOLER` is set. */
+  pooled?: boolean;
 }
 
 /** A real ledger and real receivers, with the processes of the product that a test, a campaign or a benchmark starts. */
 export interface Stage extends AsyncDisposable {
   readonly db: Database;
+  /** The database itself, also where the processes reach it through a pooler. */
   readonly databaseUrl: string;
+  /** Where there is a pooler. */
+  readonly poolerUrl: string | undefined;
   /** Of receivers on 127.0.0.1; the processes trust it. */
   readonly certificate: KeyPairPem;
   /** Closed with the stage. */
@@ -48,8 +54,11 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const { certificate, caFile } = building.use(await createReceiverTrust());
   const receivers = createReceivers(certificate);
   building.defer(receivers.close);
+  const pooled = options.pooled ?? Boolean(process.env.TEST_POOLER);
+  const pooler = pooled ? await openPooler(databaseUrl, building) : undefined;
   const services = createServices({
     DATABASE_URL: databaseUrl,
+    ...pooler,
     REDIS_URL: options.redisUrl,
     WEBHOOK_CA_FILE: caFile,
     ...stageSettings,
@@ -60,11 +69,12 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   return {
     db,
     databaseUrl,
+    poolerUrl: pooler?.DATABASE_URL,
     certificate,
     startReceiver: receivers.start,
     startApi: (settings) => services.start('api', settings),
     startWorker: (settings) => services.start('webhook-worker', settings),
-    startConsultations: (settings) => services.start('consultations', settings),
+    startConsultations: (settings) => services.start('consultations', { DATABASE_URL: databaseUrl, ...settings }),
     subscribe: async (values) => {
       const organizationId = values.organizationId ?? (await insertOrganization(db));
       return { organizationId, webhookId: await insertWebhook(db, { ...values, organizationId }) };
@@ -81,6 +91,13 @@ const stageSettings = {
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128',
   LOG_LEVEL: 'warn',
 };
+
+/** The settings of processes behind a pooler of this stage. */
+async function openPooler(databaseUrl: string, building: AsyncDisposableStack): Promise<Settings> {
+  await migrate(databaseUrl, { roleTimeouts: true });
+  const pooler = building.use(await startPgBouncer(databaseUrl));
+  return { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: databaseUrl, DATABASE_PREPARED_STATEMENTS: 'false' };
+}
 
 function createReceivers(certificate: KeyPairPem) {
   const started: Receiver[] = [];

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectRedis } from '@enterprise-api/shared/redis';
 import { Redis } from 'ioredis';
 import { findProgram } from '../processes/find-program.ts';
 import { freePort } from '../processes/free-ports.ts';
@@ -16,6 +17,8 @@ export interface StartRedisOptions {
   port?: number;
   /** Where it keeps its files; a folder of its own by default, removed at the end. */
   folder?: string;
+  /** A configuration file before the settings; Sentinels need one that they may write. */
+  file?: string;
   /** More settings, by name, for example `{ appendonly: 'yes', maxmemory: '64mb' }`. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -36,6 +39,9 @@ export interface RedisServer extends TestRedis {
 /** Programs that serve as Redis, in the order of preference. */
 export const redisPrograms = ['redis-server', 'valkey-server'] as const;
 
+/** What Redis writes once it serves. */
+const readyLine = /Ready to accept connections|Sentinel ID is/;
+
 /** A running Redis that tests may use but not break (`TEST_REDIS_URL`, given by the test runner). */
 export function sharedRedisUrl(): string | undefined {
   return process.env.TEST_REDIS_URL || undefined;
@@ -48,9 +54,10 @@ export function redisAvailable(): boolean {
 
 /** @returns why no Redis answers at this URL; undefined when one does */
 export async function askRedis(url: string): Promise<string | undefined> {
-  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
+  const once = { maxRetriesPerRequest: 1, retryStrategy: () => null, sentinelRetryStrategy: () => null };
+  const redis = connectRedis(url, { lazyConnect: true, ...once });
   let problem: string | undefined;
-  redis.on('error', (error) => {
+  redis.on('error', (error: Error) => {
     problem ??= error.message;
   });
   try {
@@ -91,7 +98,12 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Redis
     port: options.port ?? (await freePort()),
     folder: options.folder ?? (await mkdtemp(join(tmpdir(), 'enterprise-api-redis-'))),
     ownsFolder: options.folder === undefined,
-    settings: { save: '', 'maxmemory-policy': 'noeviction', bind: '127.0.0.1', ...options.settings },
+    file: options.file,
+    settings: {
+      ...(options.file === undefined && { save: '', 'maxmemory-policy': 'noeviction' }),
+      bind: '127.0.0.1',
+      ...options.settings,
+    },
   });
 }
 
@@ -100,6 +112,7 @@ interface Launch {
   port: number;
   folder: string;
   ownsFolder: boolean;
+  file: string | undefined;
   settings: Readonly<Record<string, string>>;
 }
 
@@ -108,12 +121,15 @@ async function launch(how: Launch): Promise<RedisServer> {
   const ready = Promise.withResolvers<void>();
   const server = await spawnGuarded(
     how.program,
-    Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    [
+      ...(how.file === undefined ? [] : [how.file, '--sentinel']),
+      ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    ],
     {
       env: process.env,
       cwd: how.folder,
       onLine: (line) => {
-        if (line.includes('Ready to accept connections')) ready.resolve();
+        if (readyLine.test(line)) ready.resolve();
       },
     },
   );

@@ -1,7 +1,7 @@
+import { connectRedis, type RedisClient } from '@enterprise-api/shared/redis';
 import { redisRetryDelayMs } from '@enterprise-api/shared/runtime';
-import { Redis } from 'ioredis';
 
-export type RateLimitStore = Redis;
+export type RateLimitStore = RedisClient;
 
 /**
  * How long a request waits for its rate limit at most. The time is longer than pauses of this process's event loop: after
@@ -11,7 +11,7 @@ const answerWithinMs = 200;
 
 /** Connects to Redis. Commands fail at once while Redis is away, because the limiter then counts in this process. */
 export function connectRateLimitStore(url: string, onError: (error: Error) => void): RateLimitStore {
-  const redis = new Redis(url, {
+  const redis = connectRedis(url, {
     commandTimeout: answerWithinMs,
     // Requests in one turn of the event loop share a socket write, which is the largest cost of a command.
     enableAutoPipelining: true,

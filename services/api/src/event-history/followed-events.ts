@@ -1,7 +1,8 @@
 import { subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
-import { fromPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { fromPublicId, type PublicId, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../core/problem.ts';
+import { beginningId, isBeginningOf } from './beginning-id.ts';
 import type { Horizon } from './horizon.ts';
 import { type EventPlace, type EventRow, findEvent, findOrganizationsWithNewer, listEvents } from './queries.ts';
 import type { RetentionLimits } from './retention-limits.ts';
@@ -13,6 +14,8 @@ export interface Beginning {
   from: EventPlace;
   /** The event that the client has, where it lies behind the beginning; null otherwise. */
   known: Uuid | null;
+  /** Names the same place to a later stream. */
+  name: PublicId<'evt'>;
 }
 
 interface FollowedEventsOptions {
@@ -32,27 +35,38 @@ const page = {
   withBody: true,
 } as const;
 
+/** Behind the newest complete event lies nothing, up to where events are complete. */
+const newest = { types: subscribableEventTypeNames, order: 'desc', limit: 1, maxBytes: 0, after: null } as const;
+
 /** Events for who follows them as they come: oldest first, without those of the test endpoint, and only complete ones. */
 export function createFollowedEvents({ db, horizon, limits, now }: FollowedEventsOptions) {
   return {
     /**
      * The beginning behind an event, or now.
      *
-     * @returns 404 for an id that names no event of the organization, 410 for one from before retention: a stream sends bodies,
-     *   and those of the events behind it are gone
+     * @returns 404 for an id that names no event of the organization and no beginning of a stream, 410 for one from before the
+     *   retention of bodies: a stream sends them
      */
     placeBehind: async (organizationId: Uuid, eventId: string | null): Promise<Beginning | Problem> => {
       const { completeUntil } = (await horizon())(organizationId);
       const end = { position: completeUntil, id: afterAll(now()) };
-      if (eventId === null) return { from: end, known: null };
+      if (eventId === null) {
+        const [last] = await listEvents(db, organizationId, { ...newest, upTo: completeUntil });
+        const name = toPublicId('evt', last?.id ?? beginningId(organizationId, now()));
+        return { from: end, known: null, name };
+      }
       const id = fromPublicId('evt', eventId);
       if (id === null) return problem('not_found');
+      const name = toPublicId('evt', id);
       const event = await findEvent(db, organizationId, id, subscribableEventTypeNames);
       const { events, bodies } = await limits(id);
-      if (uuidTimeMs(id) < (event === undefined ? events : bodies)) return problem('event_expired');
-      if (event === undefined) return problem('not_found');
+      const isBeginning = event === undefined && isBeginningOf(organizationId, id);
+      if (uuidTimeMs(id) < (event === undefined && !isBeginning ? events : bodies)) return problem('event_expired');
+      if (event === undefined) {
+        return isBeginning ? { from: { position: 0, id }, known: null, name } : problem('not_found');
+      }
       // Events may still be written before one that is not complete yet. Streams send those too.
-      return event.position > completeUntil ? { from: end, known: id } : { from: event, known: null };
+      return event.position > completeUntil ? { from: end, known: id, name } : { from: event, known: null, name };
     },
 
     pageBehind: async (organizationId: Uuid, after: EventPlace) => {

@@ -29,7 +29,7 @@ export interface EventQuestion {
   /** Events up to this position; all of them without it. */
   upTo?: number | undefined;
   limit: number;
-  /** Once the bodies of the first events have so many bytes together, the following ones come without theirs. */
+  /** Once the bodies of the first events have so many bytes together, the following ones come without theirs; with 0, all. */
   maxBytes: number;
   /** Events whose body retention has removed are left out. */
   withBody?: boolean;

@@ -2,6 +2,7 @@ import { createConnection } from 'node:net';
 import {
   createTestDatabase,
   insertEvents,
+  lowest,
   queueBackends,
   startRedis,
   type TestDatabase,
@@ -12,7 +13,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { openStream, type StreamClient } from '../testing/stream-client.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
-/** The promise is 5 s; what is tested is that a stream ends without the client's doing, also on a busy machine. */
+/** A stream whose key grants it no more ends within this time. */
+const promisedMs = 5_000;
+/** A busy machine may take longer. */
 const waits = { withinMs: 30_000 };
 
 const opened: StreamClient[] = [];
@@ -43,9 +46,12 @@ describe.each(queueBackends())('streams of two processes, with the queue on $nam
     await store.close();
   });
 
-  it.each<[string, (key: { id: string; organization_id: string }) => PromiseLike<unknown>]>([
+  /** Resolves with the time from which on the key grants nothing, where that is not now. */
+  type Change = (key: { id: string; organization_id: string }) => PromiseLike<unknown>;
+
+  it.each<[string, Change]>([
     ['is revoked', ({ id }) => one.internal('delete', `/internal/v1/keys/${id}`).expect(204)],
-    ['expires', ({ id }) => patchKey(id, { expires_at: new Date(Date.now() + 1_500).toISOString() })],
+    ['expires', expire],
     ['loses webhooks:read', ({ id }) => patchKey(id, { scopes: ['me:read'] })],
     ['loses the address', ({ id }) => patchKey(id, { ip_allowlist: ['203.0.113.7'] })],
     [
@@ -53,17 +59,31 @@ describe.each(queueBackends())('streams of two processes, with the queue on $nam
       ({ organization_id: id }) =>
         one.internal('patch', `/internal/v1/organizations/${id}`).send({ plan: 'starter' }).expect(200),
     ],
-  ])('end when their key %s, and those of another key go on', async (_what, change) => {
-    const key = await one.createKey();
-    const [stays, ...ending] = [
-      await open(two, (await one.createKey()).secret),
-      await open(one, key.secret),
-      await open(two, key.secret),
-    ];
-    await change(key);
-    for (const client of ending) await until('the stream ends', client.isOver, waits);
-    expect(stays?.isOver()).toBe(false);
-  });
+  ])(
+    'end within 5 s when their key %s, and those of another key go on',
+    async (_what, change) => {
+      const tookMs = await lowest(promisedMs, async () => {
+        const key = await one.createKey();
+        const [stays, ...ending] = [
+          await open(two, (await one.createKey()).secret),
+          await open(one, key.secret),
+          await open(two, key.secret),
+        ];
+        const changed = await change(key);
+        const from = typeof changed === 'number' ? changed : Date.now();
+        for (const client of ending) await until('the stream ends', client.isOver, waits);
+        expect(stays?.isOver()).toBe(false);
+        return Date.now() - from;
+      });
+      expect(tookMs).toBeLessThanOrEqual(promisedMs);
+    },
+    120_000,
+  );
+  async function expire({ id }: { id: string }): Promise<number> {
+    const expiresAt = Date.now() + 3_000;
+    await patchKey(id, { expires_at: new Date(expiresAt).toISOString() });
+    return expiresAt;
+  }
   const patchKey = (id: string, change: object) =>
     one.internal('patch', `/internal/v1/keys/${id}`).send(change).expect(200);
 

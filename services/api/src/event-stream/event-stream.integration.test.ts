@@ -3,6 +3,7 @@ import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtim
 import { insertEvents, testEvent, until } from '@enterprise-api/testkit';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { beginningId } from '../event-history/beginning-id.ts';
 import { openStream, type StreamClient, type StreamMessage } from '../testing/stream-client.ts';
 import { type TestApi, withCustomer } from '../testing/test-api.ts';
 
@@ -137,6 +138,32 @@ describe('GET /v1/events/stream', () => {
     expect(await client.ids(1)).toEqual([toPublicId('evt', written?.id as string)]);
   });
 
+  it('200 telling where it began, so that a client that was cut before its first event misses none', async () => {
+    const client = await open();
+    const beginning = client.answer.headers['last-event-id'] as string;
+    expect(beginning).toMatch(/^evt_[0-9a-z]{26}$/);
+    client.close();
+    const first = await emit();
+    const again = await open('', { 'Last-Event-ID': beginning });
+    expect(again.answer.headers['last-event-id']).toBe(beginning);
+    expect(await again.ids(1)).toEqual([first]);
+    expect(await (await open(`?after=${beginning}`)).ids(1)).toEqual([first]);
+
+    const later = await open();
+    expect(later.answer.headers['last-event-id']).toBe(first);
+    const second = await emit();
+    expect(await (await open('', { 'Last-Event-ID': first })).ids(1)).toEqual([second]);
+    expect(await later.ids(1)).toEqual([second]);
+  });
+
+  it('200 telling an idle client after a while where it is, as an id without a message', async () => {
+    const client = await open('?events=consultation.*');
+    const passed = await emit();
+    const isNamed = () => client.text().includes(`:\nid: ${passed}\n\n`);
+    await until('a comment that names the place', isNamed, { withinMs: 60_000 });
+    expect(client.messages).toHaveLength(1);
+  }, 90_000);
+
   it('200 skipping nothing that is committed late, and with nothing twice', async () => {
     const client = await open();
     const trx = await api.db.startTransaction().execute();
@@ -182,6 +209,8 @@ describe('GET /v1/events/stream', () => {
       expect(codeOf(await open(`?after=${mine}`, { 'Last-Event-ID': id }))).toEqual([404, 'not_found']);
     }
     expect(codeOf(await open(`?after=${mine}`, {}, secret))).toEqual([404, 'not_found']);
+    const beginningOfAnother = (await open('', {}, secret)).answer.headers['last-event-id'] as string;
+    expect(codeOf(await open(`?after=${beginningOfAnother}`))).toEqual([404, 'not_found']);
     expect(codeOf(await open('?after='))).toEqual([404, 'not_found']);
   });
 
@@ -189,6 +218,9 @@ describe('GET /v1/events/stream', () => {
     const id = toPublicId('evt', '01800000-0000-7000-8000-000000000000');
     expect(codeOf(await open(`?after=${id}`))).toEqual([410, 'event_expired']);
     expect(codeOf(await open('', { 'Last-Event-ID': id }))).toEqual([410, 'event_expired']);
+    const organization = fromPublicId('org', organizationId) as string;
+    const beginning = toPublicId('evt', beginningId(organization, Date.parse('2024-01-01T00:00:00Z')));
+    expect(codeOf(await open('', { 'Last-Event-ID': beginning }))).toEqual([410, 'event_expired']);
   });
 
   it('429 beyond ten streams of an organization, and room again when one has ended', async () => {

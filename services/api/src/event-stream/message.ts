@@ -1,5 +1,5 @@
 import { deliveryHeaders } from '@enterprise-api/shared/contracts';
-import { deriveDeliveryId, toPublicId, type Uuid, version } from '@enterprise-api/shared/runtime';
+import { deriveDeliveryId, type PublicId, toPublicId, type Uuid, version } from '@enterprise-api/shared/runtime';
 import { type SigningKey, signBody, signStandard } from '@enterprise-api/shared/security';
 import type { FeedEvent } from './organization-feed.ts';
 
@@ -32,8 +32,15 @@ export function eventMessage(event: FeedEvent, { streamId, key }: StreamIdentity
   return `id: ${id}\n${dataLine({ headers, body: event.body })}\n`;
 }
 
-/** Keeps proxies and clients from taking the connection for dead. */
-export const comment = ':\n\n';
+/**
+ * Keeps proxies and clients from taking the connection for dead.
+ *
+ * @param place where the stream is, when its client does not know yet: an `id` without data is no message, and clients
+ * send it as `Last-Event-ID` when they reconnect
+ */
+export function comment(place?: PublicId<'evt'>): string {
+  return place === undefined ? ':\n\n' : `:\nid: ${place}\n\n`;
+}
 
 /** Tells a client when to connect again. */
 export function retryMessage(afterMs: number): string {

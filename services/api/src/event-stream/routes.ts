@@ -8,7 +8,9 @@ further one has the event's id, and as data \`{"headers":{…},"body":"…"}\`: 
 signed with that secret. \`X-Service-Delivery-Id\` belongs to this stream and event, and \`X-Service-Attempt\` is 1.
 
 A client that reconnects sends the id of its last event as \`Last-Event-ID\` (or \`after\`), and misses none: unknown, malformed and
-foreign ids are 404, ids from before retention are 410. A comment comes every 15 s. The stream ends within 5 s when its key may not use it
+foreign ids are 404, ids from before retention are 410. Before its first event it sends what the answer's \`Last-Event-ID\` names, the newest
+event or the beginning of an organization without one. A comment comes every 15 s, with an \`id\` when the stream has passed events that
+\`events\` leaves out, or has sent none. The stream ends within 5 s when its key may not use it
 any more, and when the client does not read; an organization may have 10 streams at once.`;
 
 export function eventStreamRoutes(streams: EventStreamService): Route<Principal>[] {

@@ -1,4 +1,4 @@
-import { newUuid } from '@enterprise-api/shared/runtime';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import { expect, it } from '@jest/globals';
 import type { Sink } from '../http/routing/streamed.ts';
@@ -6,6 +6,7 @@ import type { FeedEvent, Place } from './organization-feed.ts';
 import { type SendLimits, sendEvents } from './send-events.ts';
 
 const start: Place = { position: 0, id: newUuid() };
+const beginning = toPublicId('evt', start.id);
 const limits: SendLimits = { bufferedBytes: 1_000, slowMs: 60_000, commentEveryMs: 60_000 };
 
 /** A client that takes what was written when `read` is called. */
@@ -54,6 +55,8 @@ const planOver = (feed: { next: ReturnType<typeof feedOf>['feed']['next'] }) => 
   feed,
   from: start,
   known: null,
+  name: beginning,
+  asked: null,
   streamId: newUuid(),
   patterns: new Set(['*']),
   secret: 'whsec_AAAA',
@@ -98,7 +101,7 @@ it('ends while its client is slow', async () => {
   expect(state.isCut).toBe(false);
 });
 
-it('sends a comment now and then, while there is nothing else to send', async () => {
+it('sends a comment now and then, while there is nothing else to send; the first one names the place', async () => {
   const { feed } = feedOf(0);
   const { sink, written, read } = slowClient();
   const ending = new AbortController();
@@ -110,4 +113,29 @@ it('sends a comment now and then, while there is nothing else to send', async ()
   await until('three comments', comments);
   ending.abort();
   await sending;
+  expect(written.slice(1, 4)).toEqual([`:\nid: ${beginning}\n\n`, ':\n\n', ':\n\n']);
+});
+
+it('names in a comment the last event that its patterns left out, and none that its client knows', async () => {
+  const { events, feed } = feedOf(25);
+  const last = toPublicId('evt', events.at(-1)?.id ?? '');
+  const isSpoken = (written: readonly string[]) => written.filter((text) => text === ':\n\n').length >= 2;
+  for (const [plan, named] of [
+    [{ ...planOver(feed), patterns: new Set(['consultation.*']) }, [last]],
+    [{ ...planOver(feed) }, []],
+    [{ ...planOver(feedOf(0).feed), asked: beginning }, []],
+  ] as const) {
+    const { sink, written, read } = slowClient();
+    const ending = new AbortController();
+    const sending = sendEvents(plan, sink, ending.signal, { ...limits, commentEveryMs: 10 });
+    await until('two comments', () => {
+      read();
+      return isSpoken(written);
+    });
+    ending.abort();
+    await sending;
+    // A comment may come before the feed has answered.
+    const comments = written.filter((text) => text.startsWith(':') && !text.includes(beginning));
+    expect(comments.filter((text) => text !== ':\n\n')).toEqual(named.map((id) => `:\nid: ${id}\n\n`));
+  }
 });

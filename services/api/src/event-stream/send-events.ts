@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventType, eventPatternsFor } from '@enterprise-api/shared/contracts';
-import { settledWithin } from '@enterprise-api/shared/runtime';
+import { type PublicId, settledWithin, toPublicId } from '@enterprise-api/shared/runtime';
 import { signingKey } from '@enterprise-api/shared/security';
 import type { Sink } from '../http/routing/streamed.ts';
 import { comment, eventMessage, type StreamIdentity, sessionMessage } from './message.ts';
-import type { OrganizationFeed, Place } from './organization-feed.ts';
+import type { FeedEvent, OrganizationFeed, Place } from './organization-feed.ts';
 
 /** What one stream sends. */
 export interface StreamPlan extends Pick<StreamIdentity, 'streamId'> {
@@ -13,6 +13,10 @@ export interface StreamPlan extends Pick<StreamIdentity, 'streamId'> {
   from: Place;
   /** An event that the client has, although it is not complete at the stream's beginning; null without one. */
   known: string | null;
+  /** Names the place where the stream begins. */
+  name: PublicId<'evt'>;
+  /** The place that the client has named. */
+  asked: string | null;
   patterns: ReadonlySet<string>;
   secret: string;
   /** The time for signatures, in milliseconds since 1970. */
@@ -41,26 +45,50 @@ export async function sendEvents(
   ended: AbortSignal,
   limits: SendLimits = usualLimits,
 ): Promise<'ended' | 'slow'> {
+  const place = createPlace(plan);
   const comments = setInterval(() => {
-    if (!ended.aborted && sink.bufferedBytes() <= limits.bufferedBytes) sink.write(comment);
+    if (!ended.aborted && sink.bufferedBytes() <= limits.bufferedBytes) sink.write(comment(place.toTell()));
   }, limits.commentEveryMs);
   try {
-    return await sendAll(plan, sink, ended, limits);
+    return await sendAll({ ...plan, place }, sink, ended, limits);
   } finally {
     clearInterval(comments);
   }
 }
 
-async function sendAll(plan: StreamPlan, sink: Sink, ended: AbortSignal, limits: SendLimits) {
-  const { feed, streamId, secret, known, patterns, now } = plan;
+/** Where the stream is: events are left out for their types, so its client may know of an earlier place only. */
+function createPlace({ from, name: nameOfFrom, asked }: Pick<StreamPlan, 'from' | 'name' | 'asked'>) {
+  let behind = from;
+  let name = nameOfFrom;
+  let told: string | null = asked;
+  return {
+    behind: () => behind,
+    pass: (event: FeedEvent, isTold: boolean) => {
+      behind = event;
+      name = toPublicId('evt', event.id);
+      if (isTold) told = name;
+    },
+    /** The name of the place, unless the client knows it. */
+    toTell: () => {
+      if (told === name) return undefined;
+      told = name;
+      return name;
+    },
+  };
+}
+
+type PlanWithPlace = StreamPlan & { place: ReturnType<typeof createPlace> };
+
+async function sendAll(plan: PlanWithPlace, sink: Sink, ended: AbortSignal, limits: SendLimits) {
+  const { feed, streamId, secret, known, patterns, now, place } = plan;
   const identity = { streamId, key: signingKey(secret) };
-  let place = plan.from;
   sink.write(sessionMessage(secret));
   while (!ended.aborted) {
-    for (const event of await feed.next(place, ended)) {
+    for (const event of await feed.next(place.behind(), ended)) {
       if (ended.aborted) break;
-      place = event;
-      if (event.id === known || !isWanted(event.type, patterns)) continue;
+      const isSent = event.id !== known && isWanted(event.type, patterns);
+      place.pass(event, isSent);
+      if (!isSent) continue;
       sink.write(eventMessage(event, identity, Math.floor(now() / 1_000)));
       if (sink.bufferedBytes() <= limits.bufferedBytes) continue;
       if (!(await catchesUp(sink, ended, limits))) return 'slow';

@@ -46,7 +46,8 @@ export function createEventStreamService(options: EventStreamOptions) {
       { query, lastEventId, isWanted }: StreamRequest,
     ): Promise<Streamed | Problem> => {
       const organizationId = principal.key.organization.id;
-      const beginning = await events.placeBehind(organizationId, lastEventId ?? query.after ?? null);
+      const asked = lastEventId ?? query.after ?? null;
+      const beginning = await events.placeBehind(organizationId, asked);
       if (isProblem(beginning)) return beginning;
       const streamId = newUuid();
       if (!(await slots.take(organizationId, streamId))) return tooManyStreams;
@@ -55,9 +56,11 @@ export function createEventStreamService(options: EventStreamOptions) {
       if (!isWanted(0)) give();
       const patterns = new Set(query.events ?? ['*']);
       return {
+        // Who reconnects before the first event goes on from here.
+        headers: { 'Last-Event-ID': beginning.name },
         cancel: give,
         start: (sink, closed) => {
-          const plan = { ...beginning, streamId, patterns };
+          const plan = { ...beginning, asked, streamId, patterns };
           void run(options, { organizationId, principal, plan, sink, closed }).finally(give);
         },
       };

@@ -19,6 +19,11 @@ export const headerComponents: Readonly<Record<string, JsonObject>> = {
   'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: text },
   ETag: { description: 'The version of what is shown, for `If-Match` and `If-None-Match`.', schema: text },
   Location: { description: 'Path of what was created.', schema: text },
+  'Last-Event-ID': {
+    description:
+      'Names the place where the stream begins: who reconnects before the first event sends it as `Last-Event-ID` (or `after`).',
+    schema: text,
+  },
   'Idempotent-Replayed': {
     description: 'Present on the stored answer to an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
@@ -43,6 +48,7 @@ export interface HeaderFacts {
   readonly etag?: boolean;
   readonly location?: boolean;
   readonly idempotent?: boolean;
+  readonly streams?: boolean;
 }
 
 /** The names of the headers that an answer has, or may have. */
@@ -56,6 +62,7 @@ export function headerNamesOf({ listener, status, isAuthenticated, ...more }: He
     ...(status === 401 || status === 403 ? ['WWW-Authenticate'] : []),
     ...(more.etag ? ['ETag'] : []),
     ...(more.location ? ['Location'] : []),
+    ...(more.streams ? ['Last-Event-ID'] : []),
     ...(more.idempotent ? ['Idempotent-Replayed'] : []),
   ];
 }

@@ -55,6 +55,7 @@ function successOf<Access>(route: Route<Access>, { listener, schemas }: Operatio
     status,
     location: location !== undefined,
     idempotent: isIdempotent(route),
+    streams: streams !== undefined,
   });
   const success = {
     description: successTexts[status],

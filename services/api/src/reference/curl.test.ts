@@ -27,6 +27,15 @@ describe('curlLine', () => {
     expect(curlLine(operation({ path: '/v1/webhooks/{id}', parameters: [known] }))).toContain('/v1/webhooks/whk_1"');
   });
 
+  it('shows a stream as it comes', () => {
+    const responses = { 200: { description: '', content: { 'text/event-stream': {} } }, 404: { $ref: '#/x' } };
+    expect(argumentsOf(curlLine(operation({ path: '/v1/events/stream', responses })))).toEqual([
+      '-N',
+      ...authorization,
+      'https://api.example.com/v1/events/stream',
+    ]);
+  });
+
   it.each(["it's", '$API_KEY `id` "quoted" \\ \n'])('sends a body as it is: %j', (description) => {
     const body = { description, url: 'https://example.com/a-rather-long-path/so-that-the-line-is-broken' };
     const requestBody = { content: { 'application/json': { example: body } } };

@@ -4,6 +4,8 @@ import { exampleOf, type ListedOperation, type Parameter, textOf } from './open-
 export function curlLine(operation: ListedOperation): string {
   const body = exampleBody(operation);
   const parts = [
+    // Else curl gathers what comes.
+    ...(isStream(operation) ? ['-N'] : []),
     ...(operation.method === 'GET' || (operation.method === 'POST' && body !== undefined)
       ? []
       : [`-X ${operation.method}`]),
@@ -13,6 +15,12 @@ export function curlLine(operation: ListedOperation): string {
   ];
   const line = `curl ${parts.join(' ')}`;
   return line.length <= 88 ? line : `curl ${parts.join(' \\\n  ')}`;
+}
+
+function isStream({ responses }: ListedOperation): boolean {
+  return Object.values(responses).some(
+    (answer) => 'content' in answer && 'text/event-stream' in (answer.content ?? {}),
+  );
 }
 
 /** The example of an operation's body; undefined where it has none. */

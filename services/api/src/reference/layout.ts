@@ -23,13 +23,18 @@ export function layout(page: Page, navigation: readonly NavigationGroup[]): stri
 </header>
 ${navigationOf(navigation, page.path)}
 <main id="content" tabindex="-1">
-<h1>${page.title}</h1>
+<h1>${breakable(page.title)}</h1>
 ${page.main}
 </main>
 </body>
 </html>
 `;
   return markup;
+}
+
+/** The name of an event type is wider than a phone: it may break behind its dots and underscores. */
+function breakable(title: string): Html[] {
+  return title.split(/(?<=[._])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`);
 }
 
 /**

@@ -113,8 +113,12 @@ describe('the pages', () => {
     }
   });
 
-  it('have one for each event type, with its example', async () => {
-    for (const type of eventTypeNames) expect(await textOf(`/docs/events/${type}`)).toContain(`&quot;${type}&quot;`);
+  it('have one for each event type, with its example, and a title that may break on a phone', async () => {
+    for (const type of eventTypeNames) {
+      const markup = await textOf(`/docs/events/${type}`);
+      expect(markup).toContain(`&quot;${type}&quot;`);
+      expect(markup).toContain(`<h1>${type.replaceAll(/(?<=[._])/g, '<wbr>')}</h1>`);
+    }
   });
 
   it('explain every error and every scope', async () => {

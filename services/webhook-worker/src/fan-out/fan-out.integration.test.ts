@@ -1,7 +1,9 @@
-import type { Database } from '@enterprise-api/shared/ledger';
+import { createDatabaseClock, type Database } from '@enterprise-api/shared/ledger';
+import { systemClock } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, lowest, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { createJobHandlers } from '../queue-workers.ts';
 import { fanOutOf } from '../testing/fan-out.ts';
 import { emitEvents } from '../testing/ledger.ts';
 
@@ -21,6 +23,9 @@ beforeEach(async () => {
 
 const emit = (count: number) => emitEvents(db, organizationId, count);
 const outboxSize = async () => (await db.selectFrom('outbox').select('event_id').execute()).length;
+const fail = (error: unknown) => {
+  throw error;
+};
 const fanOutWith = (process: Parameters<typeof fanOutOf>[1]) => fanOutOf(db, process);
 /** The webhooks grow older too: one that was made after an event does not get it. */
 const makeOverdue = async () => {
@@ -84,7 +89,7 @@ describe('a process without free capacity', () => {
     pass(999);
     expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
     pass(1);
-    expect(await fanOut.fanOutOverdue()).toBe('again');
+    expect(await fanOut.fanOutOverdue()).toBe('left_due');
     expect([await outboxSize(), accepted]).toEqual([0, [0]]);
     const rows = await sql<{ due: boolean }>`select next_attempt_at <= now() as due from pending_deliveries`.execute(
       db,
@@ -125,6 +130,16 @@ it('has the relay look at young events too when a job names only overdue events 
   await emit(1);
   pass(5_500);
   expect([await fanOut.fanOutEvents(gone), left()]).toEqual([0, 1]);
+  expect(await fanOut.fanOutOverdue()).toBe('again');
+  expect(await outboxSize()).toBe(0);
+});
+
+it('has the relay look at young events too when a job says that there are more in the outbox', async () => {
+  const { fanOut, left } = fanOutWith({ free: 10 });
+  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), fanOut, fail);
+  const [named = ''] = await emit(3);
+  await handlers.fanOut({ version: 1, event_ids: [named], more_in_outbox: true });
+  expect([await outboxSize(), left()]).toEqual([2, 1]);
   expect(await fanOut.fanOutOverdue()).toBe('again');
   expect(await outboxSize()).toBe(0);
 });

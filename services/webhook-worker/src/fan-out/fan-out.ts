@@ -31,11 +31,12 @@ export interface FanOutOptions {
 /**
  * How a run of the relay ended:
  * `again` — it found events, or came to the end of a walk that had begun in the middle;
+ * `left_due` — it found events, and this process could lease none of their deliveries;
  * `all_visited` — it visited every organization and found nothing;
  * `some_visited` — it found nothing among the organizations of this run, and others follow;
  * `no_capacity` — this process has no capacity for an event.
  */
-export type OverdueResult = 'again' | 'all_visited' | 'some_visited' | 'no_capacity';
+export type OverdueResult = 'again' | 'left_due' | 'all_visited' | 'some_visited' | 'no_capacity';
 
 /** A job whose events are older, and fanned out already, shows that jobs are behind the relay. Clocks may differ by less. */
 const lateJobMs = 5_000;
@@ -71,12 +72,12 @@ export class FanOut {
     const { db, clock, scheduler, settings, mayLease } = this.#options;
     scheduler.startEligible();
     const admitted = eventIds.slice(0, mayLease() ? this.#estimate.events() : 0);
-    if (admitted.length < eventIds.length) this.#leaveToRelay();
+    if (admitted.length < eventIds.length) this.leaveToRelay();
     if (admitted.length === 0) return 'no_capacity';
     const { events } = await this.#run('job', (capacity) => fanOutEvents(db, admitted, capacity, settings));
     // All are old, and fanned out already: jobs are behind the relay, and jobs of young events wait behind this one.
     const isLate = events === 0 && admitted.every((id) => uuidTimeMs(id) < clock.now() - lateJobMs);
-    if (isLate) this.#leaveToRelay();
+    if (isLate) this.leaveToRelay();
     return events;
   }
 
@@ -98,7 +99,7 @@ export class FanOut {
       return 'again';
     }
     this.#cursor = result.cursor;
-    if (result.events > 0) return 'again';
+    if (result.events > 0) return result.leases.length === 0 && result.leftDue.length > 0 ? 'left_due' : 'again';
     if (result.cursor !== null) return 'some_visited';
     // A walk that began in the middle has not visited the organizations before it.
     return page.cursor === null ? 'all_visited' : 'again';
@@ -127,7 +128,8 @@ export class FanOut {
     return result;
   }
 
-  #leaveToRelay(): void {
+  /** Has the relay look at once, also for young events. Those that are committed by now will be found. */
+  leaveToRelay(): void {
     this.#leftInOutboxAt = this.#options.clock.monotonic();
     this.#options.onLeftInOutbox();
   }
@@ -153,6 +155,8 @@ const relayEveryMs = 1_000;
 /** Until the next run. */
 const relayDelaysMs: Record<OverdueResult, number> = {
   again: 0,
+  // Their endpoint queues are full. To write rows faster than they can be sent would only take CPU time from what can be.
+  left_due: 50,
   all_visited: relayEveryMs,
   // The next hundred organizations follow soon: those of this run may have only events that are still young.
   some_visited: 100,

@@ -30,6 +30,14 @@ it('runs again at once while there are events', async () => {
   expect(runs()).toBe(3);
 });
 
+it('runs again by itself after events whose deliveries nobody can send now', async () => {
+  const { relay, run, runs } = relayWith(['left_due', 'all_visited']);
+  relay.start();
+  await run(2);
+  await relay.stop();
+  expect(runs()).toBe(2);
+});
+
 it('is woken by free capacity when it waits for capacity, and not otherwise', async () => {
   const { relay, run, runs } = relayWith(['no_capacity', 'all_visited']);
   relay.start();

@@ -6,6 +6,7 @@ import {
   spawnGuarded,
   startFaultProxy,
   startRedis,
+  startRedisCluster,
   type TestDatabase,
   throughProxy,
   until,
@@ -91,6 +92,40 @@ describe('the change feed over Redis', () => {
     await feed.close();
     await until('no subscriber', async () => (await subscribers()).length === 0);
     expect(errors.map(({ message }) => message)).not.toContain('Connection is closed.');
+  });
+});
+
+describe('the change feed over a Redis Cluster', () => {
+  it('goes to another node when its own is lost, reports that changes may have been missed, and gets those of any node', async () => {
+    await using cluster = await startRedisCluster();
+    const [, first = ''] = /(127[^,]*)/.exec(cluster.url) ?? [];
+    // The others are learned from the one that is named, and asked once it is gone.
+    await using proxy = await startFaultProxy({ host: '127.0.0.1', port: Number(first.split(':')[1]) });
+    const errors: Error[] = [];
+    const onError = (error: Error) => errors.push(error);
+    const options = { postgres: {}, onError };
+    const listening = createChangeFeed({ redisUrl: `redis+cluster://127.0.0.1:${proxy.port}`, ...options });
+    const publishing = createChangeFeed({ redisUrl: cluster.url, ...options });
+    const received = new Set<string>();
+    let missed = 0;
+    await listening.subscribe(
+      ({ id }) => received.add(id),
+      () => {
+        missed += 1;
+      },
+    );
+    await until('the first subscription', () => missed === 1, { withinMs: 20_000 });
+    const isReceived = async () => {
+      const id = newUuid();
+      await publishing.publish({ kind: 'webhook', id });
+      await until('the change', () => received.has(id), { withinMs: 1_000 });
+      return true;
+    };
+    await until('a change', isReceived, { withinMs: 20_000 });
+    proxy.cut();
+    await until('a subscription at another node', () => missed === 2, { withinMs: 20_000 });
+    await until('a change', isReceived, { withinMs: 20_000 });
+    await Promise.all([listening.close(), publishing.close()]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { connectRedis, connectSubscriber, type RedisSubscriber } from '../../redis/index.ts';
 import { redisRetryDelayMs } from '../../runtime/backoff.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
@@ -7,14 +7,14 @@ import { changeChannel, deliverChange } from './message.ts';
 const disconnectTimeout = 100;
 
 export function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFeed {
-  const publisher = new Redis(url, {
+  const publisher = connectRedis(url, {
     retryStrategy: redisRetryDelayMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: 1_000,
     disconnectTimeout,
   });
-  let subscriber: Redis | undefined;
+  let subscriber: RedisSubscriber | undefined;
   let isClosed = false;
   const ignoreClosing = (error: Error) => {
     if (!isClosed) onError(error);
@@ -25,18 +25,13 @@ export function createRedisFeed(url: string, onError: (error: Error) => void): C
       await publisher.publish(changeChannel, JSON.stringify(change)).catch(onError);
     },
     subscribe: async (listener, lost) => {
-      const client = new Redis(url, {
-        retryStrategy: redisRetryDelayMs,
-        maxRetriesPerRequest: null,
+      subscriber = connectSubscriber(url, {
+        onMessage: (message) => deliverChange(message, listener),
+        // Whatever was published before the subscription was restored is lost.
+        onReady: (client) => void client.subscribe(changeChannel).then(lost, ignoreClosing),
+        onError,
         disconnectTimeout,
-        // ioredis resubscribes without catching: closing the feed meanwhile would end the process.
-        autoResubscribe: false,
       });
-      client.on('error', onError);
-      client.on('message', (_channel, message) => deliverChange(message, listener));
-      // Whatever was published before the subscription was restored is lost.
-      client.on('ready', () => void client.subscribe(changeChannel).then(lost, ignoreClosing));
-      subscriber = client;
     },
     close: async () => {
       isClosed = true;

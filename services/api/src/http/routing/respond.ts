@@ -33,7 +33,8 @@ export function createRenderer<Access>(route: Route<Access>, check: boolean): Re
       if (isProblem(outcome)) return problemAnswer(response, outcome);
       if (!isStreamed(outcome)) return { status, headers: {}, body: null };
       // Without the second header nginx would gather the pieces of the answer.
-      const headers = { 'Content-Type': `${route.streams}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
+      const ofStreams = { 'Content-Type': `${route.streams}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
+      const headers = { ...ofStreams, ...outcome.headers };
       return { status, headers, body: null, streamed: outcome };
     };
   }

@@ -15,6 +15,8 @@ export interface Sink {
 
 /** An answer whose body begins after the handler has returned, and lasts. */
 export interface Streamed {
+  /** Of the answer, besides those that every stream has. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Called at once, exactly one of the two. The signal aborts when the connection has ended, whoever ended it. */
   start(sink: Sink, closed: AbortSignal): void;
   /** The answer will have no body: its request was a HEAD, or the client has left. */

@@ -1,0 +1,371 @@
+// Made from docs/internal-openapi.json by `npm run openapi`. Not to be changed by hand.
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description An API key, without its secret. */
+        ApiKey: {
+            id: string;
+            name: string;
+            /** @description The beginning of the key, by which its owner knows it. */
+            key_prefix: string;
+            scopes: components["schemas"]["Scope"][];
+            ip_allowlist: string[] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** @constant */
+            object: "api_key";
+            organization_id: string;
+        };
+        /** @description A page of a list. */
+        ApiKeyList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ApiKey"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description Why an attempt did not succeed.
+         * @enum {string}
+         */
+        AttemptError: "timeout" | "dns_failed" | "connection_refused" | "connection_reset" | "tls_failed" | "destination_blocked" | "redirect" | "http_error" | "response_invalid" | "secret_unavailable";
+        /**
+         * @description What was done.
+         * @enum {string}
+         */
+        AuditAction: "organization.created" | "organization.updated" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried";
+        /** @description A change of an organization, a key, a webhook or a delivery: what, by whom, and when. */
+        AuditEntry: {
+            id: string;
+            /** @constant */
+            object: "audit_entry";
+            /** @description `key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker. */
+            actor: string;
+            action: components["schemas"]["AuditAction"];
+            /** @enum {string} */
+            object_type: "organization" | "api_key" | "webhook" | "delivery";
+            object_id: string;
+            organization_id: string;
+            request_id: string | null;
+            /** @description `X-Actor` of a request to the internal listener: who asked the internal caller to act. */
+            on_behalf_of: string | null;
+            changed_fields: string[];
+            /** @description Of the changed fields that hold no secret. */
+            changes: {
+                [key: string]: {
+                    from: string | number | boolean | null | string[];
+                    to: string | number | boolean | null | string[];
+                };
+            };
+            /** Format: date-time */
+            created_at: string;
+        };
+        /** @description A page of a list. */
+        AuditEntryList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["AuditEntry"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        CreateApiKey: {
+            name: string;
+            /** @description What the key may do. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
+            ip_allowlist?: string[] | null;
+            /**
+             * Format: date-time
+             * @description When the key stops being valid; null: never.
+             */
+            expires_at?: string | null;
+        };
+        CreateOrganization: {
+            name: string;
+            plan: components["schemas"]["Plan"];
+            /** @description The caller's own id of the organization. No two organizations have the same. */
+            external_id?: string | null;
+        };
+        /** @description An API key with its secret, which no other answer shows. */
+        CreatedApiKey: {
+            id: string;
+            name: string;
+            /** @description The beginning of the key, by which its owner knows it. */
+            key_prefix: string;
+            scopes: components["schemas"]["Scope"][];
+            ip_allowlist: string[] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** @constant */
+            object: "api_key";
+            organization_id: string;
+            /** @description The key itself. */
+            secret: string;
+        };
+        /** @description One event on its way to one webhook. */
+        Delivery: {
+            id: string;
+            /** @constant */
+            object: "delivery";
+            webhook_id: string;
+            event_id: string;
+            event_type: components["schemas"]["EventTypeName"];
+            status: components["schemas"]["DeliveryStatus"];
+            attempt_count: number;
+            max_attempts: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null when there will be none.
+             */
+            next_attempt_at: string | null;
+            /** @description What it waits for; null unless it is pending. */
+            waiting_for: components["schemas"]["WaitingReason"] | null;
+            last_status_code: number | null;
+            last_error: components["schemas"]["AttemptError"] | null;
+            last_duration_ms: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it succeeded, failed or was canceled.
+             */
+            completed_at: string | null;
+        };
+        /** @description A page of a list. */
+        DeliveryList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Delivery"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description `pending` waits for an attempt, the first or the next. The others are final until a retry or a replay.
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "succeeded" | "failed" | "canceled";
+        /**
+         * @description Why a webhook is disabled: by its owner, as failing, or because its endpoint answered 410 (`gone`).
+         * @enum {string}
+         */
+        DisabledReason: "manual" | "failing" | "gone";
+        /** @description An event, as an internal producer emits it. */
+        EmitEvent: {
+            organization_id: string;
+            type: components["schemas"]["EmittableEventType"];
+            /** @description Any fields, passed on as they are: at most 256 KiB as JSON, nested at most 20 deep. `consultation.*` needs `consultation_id` and `batch.*` needs `batch_id`, strings of 1 to 200 characters. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The producer's own id. For one organization, the same id names the same event, whatever the rest. */
+            id?: string;
+            /**
+             * Format: date-time
+             * @description When it happened; the time of acceptance by default.
+             */
+            occurred_at?: string;
+        };
+        /** @description Events, all or nothing. */
+        EmitEvents: {
+            events: components["schemas"]["EmitEvent"][];
+        };
+        /** @description One event, or up to 1,000. */
+        EmitRequest: components["schemas"]["EmitEvents"] | components["schemas"]["EmitEvent"];
+        /**
+         * @description A type of event that webhooks can subscribe to.
+         * @enum {string}
+         */
+        EmittableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure";
+        /** @description An event that was accepted. */
+        EmittedEvent: {
+            id: string;
+            type: components["schemas"]["EventTypeName"];
+            organization_id: string;
+            /** @description Whether there was an event with this producer's id before; then that one is named. */
+            duplicate: boolean;
+        };
+        /** @description The events that were accepted, in the order of the request. */
+        EmittedEvents: {
+            data: components["schemas"]["EmittedEvent"][];
+        };
+        /** @description The body of every error. */
+        Error: {
+            error: {
+                type: components["schemas"]["ErrorType"];
+                code: components["schemas"]["ErrorCode"];
+                /** @description What went wrong, for people. Its wording may change. */
+                message: string;
+                /** @description `X-Request-Id` of the answer. Name it when you ask for help. */
+                request_id: string;
+                /** @description Of an invalid request: the first field that is wrong. */
+                param?: string;
+                /** @description Of an invalid request: everything that is wrong. */
+                details?: components["schemas"]["ErrorDetail"][];
+                /** @description Of `forbidden_scope`: the scope that the key lacks. */
+                required_scope?: string;
+                /** @description Of `rate_limited`: seconds to wait, as in `Retry-After`. */
+                retry_after?: number;
+            };
+        };
+        /**
+         * @description What went wrong, for programs.
+         * @enum {string}
+         */
+        ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "idempotency_in_progress" | "request_timeout" | "malformed_request" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
+        /** @description One problem of a request: its place and its cause. */
+        ErrorDetail: {
+            /** @enum {string} */
+            location: "body" | "query" | "path" | "header";
+            /** @description The field, parameter or header; empty for the whole. */
+            path: string;
+            /** @description What is wrong, for programs: `required`, `too_big`, `unknown_field`, … */
+            code: string;
+            /** @description What is wrong, for people. It goes on after the path. */
+            message: string;
+        };
+        /**
+         * @description What kind of remedy there is.
+         * @enum {string}
+         */
+        ErrorType: "authentication_error" | "permission_error" | "invalid_request_error" | "rate_limit_error" | "api_error";
+        /**
+         * @description The type of an event. `webhook.test` is sent by the test endpoint alone.
+         * @enum {string}
+         */
+        EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
+        /** @description A customer of the service, with one plan, API keys and webhooks. */
+        Organization: {
+            id: string;
+            /** @constant */
+            object: "organization";
+            name: string;
+            plan: components["schemas"]["Plan"];
+            external_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        /** @description A page of a list. */
+        OrganizationList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Organization"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description The plan of an organization. `starter` has no API access.
+         * @enum {string}
+         */
+        Plan: "starter" | "pro" | "business" | "enterprise";
+        /** @description A JSON Web Key Set. */
+        PublicSigningKeys: {
+            keys: {
+                /** @constant */
+                kty: "OKP";
+                /** @constant */
+                crv: "Ed25519";
+                /** @constant */
+                alg: "EdDSA";
+                /** @constant */
+                use: "sig";
+                kid: string;
+                x: string;
+            }[];
+        };
+        /**
+         * @description A permission of a key. `*` grants every other scope.
+         * @enum {string}
+         */
+        Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
+        /** @description The fields to change; the others stay as they are. */
+        UpdateApiKey: {
+            name?: string;
+            /** @description What the key may do. */
+            scopes?: components["schemas"]["Scope"][];
+            /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
+            ip_allowlist?: string[] | null;
+            /**
+             * Format: date-time
+             * @description When the key stops being valid; null: never.
+             */
+            expires_at?: string | null;
+        };
+        /** @description The fields to change; the others stay as they are. */
+        UpdateOrganization: {
+            name?: string;
+            plan?: components["schemas"]["Plan"];
+            /** @description The caller's own id of the organization. No two organizations have the same. */
+            external_id?: string | null;
+        };
+        /**
+         * @description What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).
+         * @enum {string}
+         */
+        WaitingReason: "lease" | "circuit_open" | "schedule" | "capacity";
+        /** @description A customer's registered URL, with the events it subscribes to and its state. */
+        Webhook: {
+            id: string;
+            /** @constant */
+            object: "webhook";
+            url: string;
+            events: string[];
+            description: string | null;
+            enabled: boolean;
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
+            /**
+             * Format: date-time
+             * @description Since when no delivery has succeeded; null when the last one did.
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be disabled, if no delivery succeeds until then.
+             */
+            disable_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until then the secret before the last rotation is in use too; null when only one is.
+             */
+            previous_secret_expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description A page of a list. */
+        WebhookList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Webhook"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

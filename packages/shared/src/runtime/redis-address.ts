@@ -1,0 +1,71 @@
+/** A server of Redis, a Sentinel or a node of a Cluster. */
+export interface RedisNode {
+  host: string;
+  port: number;
+}
+
+/** Where Redis is: one server, the one that Sentinels call the master, or a Cluster. */
+export type RedisAddress =
+  | { kind: 'server'; url: string }
+  | (Several & { kind: 'sentinel'; masterName: string; sentinelUsername?: string; sentinelPassword?: string })
+  | (Several & { kind: 'cluster' });
+
+/** The nodes that are asked first, and what the servers of Redis are told. */
+interface Several {
+  nodes: RedisNode[];
+  username?: string;
+  password?: string;
+  tls: boolean;
+}
+
+/** The forms of `REDIS_URL`, for a person who gave another one. */
+export const redisUrlForms =
+  'must be redis://host:port, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port, each ' +
+  'also with user:password@ before the hosts, or as rediss… for TLS';
+
+const severalNodes = /^redis(s?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^@/?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
+const oneNode = /^(\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/;
+
+/** Reads a `REDIS_URL`. @returns undefined when it has none of {@link redisUrlForms} */
+export function parseRedisUrl(text: string): RedisAddress | undefined {
+  if (URL.canParse(text) && ['redis:', 'rediss:'].includes(new URL(text).protocol))
+    return { kind: 'server', url: text };
+  const [, tls, kind, username, password, hosts = '', path, query] = severalNodes.exec(text) ?? [];
+  if (kind === undefined) return undefined;
+  const nodes = hosts.split(',').map(parseNode);
+  if (!nodes.every((node) => node !== undefined)) return undefined;
+  try {
+    const common = { nodes, tls: tls === 's', ...credentials(username, password) };
+    if (kind === 'cluster') return path || query ? undefined : { kind, ...common };
+    const rest = sentinelCredentials(query);
+    return path && rest ? { kind: 'sentinel', masterName: decodeURIComponent(path), ...common, ...rest } : undefined;
+  } catch {
+    // A percent sign that encodes nothing.
+    return undefined;
+  }
+}
+
+function parseNode(text: string): RedisNode | undefined {
+  const [, host = '', digits] = oneNode.exec(text) ?? [];
+  const port = Number(digits);
+  return port >= 1 && port <= 65_535 ? { host: host.replace(/^\[|\]$/g, ''), port } : undefined;
+}
+
+/** The Sentinels' own, which are not those of the servers that they watch. */
+function sentinelCredentials(query: string | undefined): Record<string, string> | undefined {
+  const values = new URLSearchParams(query);
+  const known = ['sentinel_username', 'sentinel_password'];
+  if ([...values.keys()].some((name) => !known.includes(name))) return undefined;
+  const [username, password] = known.map((name) => values.get(name) ?? undefined);
+  return {
+    ...(username && { sentinelUsername: username }),
+    ...(password && { sentinelPassword: password }),
+  };
+}
+
+function credentials(username: string | undefined, password: string | undefined) {
+  return {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+  };
+}

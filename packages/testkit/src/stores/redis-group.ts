@@ -1,0 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { freePort } from '../processes/free-ports.ts';
+import { until } from '../until.ts';
+import { type RedisServer, type StartRedisOptions, startRedis } from './redis.ts';
+
+/** Servers of Redis of which one takes the place of another. */
+export interface RedisGroup extends AsyncDisposable {
+  /** The value of `REDIS_URL`. */
+  readonly url: string;
+  /** SIGKILL to the server that holds a key; resolves once another one holds it. The killed one stays down. */
+  killMasterOf(key: string): Promise<void>;
+}
+
+/** How the group's servers are to be reached; every client needs the same. */
+export type RedisGroupOptions = Pick<StartRedisOptions, 'settings'>;
+
+/** In milliseconds; long enough for a machine that stalls, and short for a test that waits for the failover. */
+const downAfterMs = '3000';
+const takesOverWithinMs = 60_000;
+
+/** Starts a Cluster: three masters with a third of the slots each, and a replica for each. */
+export async function startRedisCluster(options: RedisGroupOptions = {}): Promise<RedisGroup> {
+  await using building = new AsyncDisposableStack();
+  const start = async () =>
+    building.use(
+      await startRedis({
+        settings: {
+          'cluster-enabled': 'yes',
+          'cluster-node-timeout': downAfterMs,
+          // By default it is the port and 10,000, which another test may have.
+          'cluster-port': String(await freePort()),
+          ...options.settings,
+        },
+      }),
+    );
+  const servers = await Promise.all(Array.from({ length: 6 }, start));
+  const password = options.settings?.requirepass;
+  const clients = building.use(openClients(servers, password));
+  await makeCluster(clients.all);
+  const resources = building.move();
+  return {
+    url: `redis+cluster://${password === undefined ? '' : `:${password}@`}${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    killMasterOf: async (key) => {
+      const before = await portOfKey(clients.all, key);
+      await servers.find(({ port }) => port === before)?.crash();
+      await until('another master', () => portOfKey(clients.all, key), {
+        holds: (port) => port !== undefined && port !== before,
+        withinMs: takesOverWithinMs,
+      });
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** Starts a master, a replica, and a Sentinel that watches both. */
+export async function startRedisWithSentinel(options: RedisGroupOptions = {}): Promise<RedisGroup> {
+  await using building = new AsyncDisposableStack();
+  const { settings } = options;
+  const master = building.use(await startRedis({ settings: { ...settings } }));
+  const replica = building.use(await startRedis({ settings: { ...settings, replicaof: `127.0.0.1 ${master.port}` } }));
+  const folder = await mkdtemp(join(tmpdir(), 'enterprise-api-sentinel-'));
+  building.defer(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'sentinel.conf');
+  const watch = `sentinel monitor main 127.0.0.1 ${master.port} 1
+sentinel down-after-milliseconds main ${downAfterMs}
+sentinel failover-timeout main 10000
+`;
+  await writeFile(file, watch);
+  const sentinel = building.use(await startRedis({ file, folder, settings: {} }));
+  const clients = building.use(openClients([sentinel, replica]));
+  const [watcher, follower] = clients.all as [Redis, Redis];
+  await until('the replica follows', async () => (await follower.info('replication')).includes('link_status:up'));
+  // A Sentinel learns of replicas by asking the master now and then.
+  const replicas = () => watcher.call('SENTINEL', 'replicas', 'main') as Promise<unknown[]>;
+  await until('the Sentinel knows the replica', replicas, { holds: ({ length }) => length === 1, withinMs: 30_000 });
+  const resources = building.move();
+  return {
+    url: `redis+sentinel://127.0.0.1:${sentinel.port}/main`,
+    killMasterOf: async () => {
+      await master.crash();
+      const role = async () => (await follower.info('replication')).includes('role:master');
+      await until('another master', role, { withinMs: takesOverWithinMs });
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function openClients(servers: readonly RedisServer[], password?: string) {
+  const options = { maxRetriesPerRequest: 1, ...(password !== undefined && { password }) };
+  const all = servers.map(({ url }) => new Redis(url, options));
+  for (const client of all) client.on('error', () => undefined);
+  const end = async () => {
+    for (const client of all) client.disconnect();
+  };
+  return { all, [Symbol.asyncDispose]: end };
+}
+
+const slotCount = 16_384;
+
+/** Makes a Cluster of six nodes that know nothing of each other. */
+async function makeCluster(nodes: readonly Redis[]): Promise<void> {
+  const [first, ...others] = nodes as [Redis, ...Redis[]];
+  const masters = nodes.slice(0, 3);
+  for (const [index, master] of masters.entries()) {
+    const [from, to] = [index, index + 1].map((share) => Math.floor((share * slotCount) / 3)) as [number, number];
+    await master.call('CLUSTER', 'ADDSLOTSRANGE', from, to - 1);
+  }
+  for (const other of others) {
+    const { host = '', port = 0 } = other.options;
+    await first.call('CLUSTER', 'MEET', host, port, await busPort(other));
+  }
+  const known = async (node: Redis) => ((await node.call('CLUSTER', 'NODES')) as string).trim().split('\n').length;
+  const all = { holds: (counts: number[]) => counts.every((count) => count === 6), withinMs: 60_000 };
+  await until('nodes that know each other', () => Promise.all(nodes.map(known)), all);
+  for (const [index, replica] of nodes.slice(3).entries()) {
+    const id = (await masters[index]?.call('CLUSTER', 'MYID')) as string;
+    await until('a replica', () => replica.call('CLUSTER', 'REPLICATE', id), { withinMs: 30_000 });
+  }
+  // A master takes over only what it has a copy of, and the nodes must have agreed on all slots.
+  const isReady = async (node: Redis) =>
+    ((await node.call('CLUSTER', 'INFO')) as string).includes('cluster_state:ok') &&
+    !(await node.info('replication')).includes('link_status:down') &&
+    ((await node.call('CLUSTER', 'NODES')) as string).match(/\bslave\b/g)?.length === 3;
+  const ready = { holds: (states: boolean[]) => states.every(Boolean), withinMs: 60_000 };
+  await until('a Cluster that serves', () => Promise.all(nodes.map(isReady)), ready);
+}
+
+async function busPort(node: Redis): Promise<number> {
+  const [, port] = (await node.config('GET', 'cluster-port')) as [string, string];
+  return Number(port);
+}
+
+/** The port of the node that serves a key, as most nodes that answer see it. */
+async function portOfKey(nodes: readonly Redis[], key: string): Promise<number | undefined> {
+  const seen = await Promise.all(nodes.map((node) => seenBy(node, key).catch(() => undefined)));
+  const counts = Map.groupBy(
+    seen.filter((port) => port !== undefined),
+    (port) => port,
+  );
+  return [...counts].sort(([, some], [, others]) => others.length - some.length)[0]?.[0];
+}
+
+async function seenBy(node: Redis, key: string): Promise<number | undefined> {
+  const slot = await node.cluster('KEYSLOT', key);
+  const ranges = await node.cluster('SLOTS');
+  return ranges.find(([from, to]) => from <= slot && slot <= to)?.[2]?.[1];
+}
