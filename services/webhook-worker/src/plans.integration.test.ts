@@ -13,7 +13,7 @@ import { leaseDueDeliveries } from './dispatch/queries.ts';
 import { fanOutEvents, fanOutOverdueEvents } from './fan-out/queries.ts';
 import type { LeaseRow } from './leases/lease.ts';
 import { findEvents, releaseLeases } from './leases/lease-loader.ts';
-import { recordOutcomes } from './outcomes/outcome-batcher.ts';
+import { recordOutcomes } from './outcomes/record-outcomes.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';
 
 let database: TestDatabase;
@@ -62,7 +62,7 @@ async function everyStatement(
   const [lease] = leases as [LeaseRow];
   await run('events', () => findEvents(worker, ids));
   await run('release', () => releaseLeases(worker, [lease.id], [lease.lease_token]));
-  const page = { cursor: nilUuid, visit: 1_000 };
+  const page = { cursor: nilUuid, visit: 1_000, rows: 1_000 };
   const capacity = { ...plenty, total: 2 };
   const again = (await run('dispatch', () => leaseDueDeliveries(worker, page, capacity, settings.leaseMs))).leases;
   const own = again.find((row) => row.organization_id === organizationId) as LeaseRow;

@@ -9,8 +9,8 @@ export interface LooseIndexScan {
   where?: RawBuilder<unknown>;
   /** Values are visited in their order, from behind this one. */
   after: string;
-  /** Values at most. */
-  limit: number;
+  /** Values at most; or an expression, such as a sub-select. */
+  limit: number | RawBuilder<unknown>;
 }
 
 /**

@@ -62,3 +62,26 @@ describe('a loop', () => {
     expect(started).toHaveLength(0);
   });
 });
+
+it('a loop with a floor is woken no sooner than that after its last run began', async () => {
+  const begun: number[] = [];
+  const loop = createLoop({
+    run: async () => {
+      begun.push(performance.now());
+      return hour;
+    },
+    onError: () => undefined,
+    delayAfterErrorMs: hour,
+    wakeFloorMs: 60,
+    random: () => 0.5,
+  });
+  loop.start();
+  while (begun.length < 4) {
+    loop.wake();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await loop.stop();
+  const gaps = begun.slice(1).map((at, index) => at - (begun[index] ?? 0));
+  // Node.js rounds a timer to whole milliseconds.
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(59);
+});

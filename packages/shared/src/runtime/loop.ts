@@ -1,7 +1,7 @@
 /** A task that this process repeats, never twice at the same time. */
 export interface Loop {
   start(): void;
-  /** Starts the next run now, or as soon as the current one is done. */
+  /** Starts the next run now, or as soon as the current one is done; not before `wakeFloorMs` have passed. */
   wake(): void;
   /** Prevents further runs; resolves when the current one is done. */
   stop(): Promise<void>;
@@ -12,20 +12,26 @@ export interface LoopOptions {
   run: () => Promise<number>;
   onError: (error: unknown) => void;
   delayAfterErrorMs: number;
+  /** So long after a run has begun, {@link Loop.wake} begins the next at the earliest; 0 by default. */
+  wakeFloorMs?: number;
   /** From 0 to 1: every wait varies by ± 10 %, so that the runs of many processes spread. */
   random?: () => number;
 }
 
-export function createLoop({ run, onError, delayAfterErrorMs, random = Math.random }: LoopOptions): Loop {
+export function createLoop(options: LoopOptions): Loop {
+  const { run, onError, delayAfterErrorMs, wakeFloorMs = 0, random = Math.random } = options;
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = true;
+  let begunAt = Number.NEGATIVE_INFINITY;
+  const untilFloor = () => Math.max(0, wakeFloorMs - (performance.now() - begunAt));
   const schedule = (delayMs: number) => {
     if (!isStopped) timer = setTimeout(begin, delayMs * (0.9 + random() * 0.2));
   };
   const begin = () => {
     isWoken = false;
+    begunAt = performance.now();
     current = run()
       .catch((error: unknown) => {
         onError(error);
@@ -33,7 +39,7 @@ export function createLoop({ run, onError, delayAfterErrorMs, random = Math.rand
       })
       .then((delayMs) => {
         current = undefined;
-        schedule(isWoken ? 0 : delayMs);
+        schedule(isWoken ? Math.min(delayMs, untilFloor()) : delayMs);
       });
   };
   return {
@@ -47,7 +53,7 @@ export function createLoop({ run, onError, delayAfterErrorMs, random = Math.rand
       isWoken = true;
       if (current !== undefined || isStopped) return;
       clearTimeout(timer);
-      schedule(0);
+      schedule(untilFloor());
     },
     stop: async () => {
       isStopped = true;

@@ -7,8 +7,12 @@ import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;
 const idleEveryMs = 1_000;
-/** Webhooks visited per run: measured, about 20 ms of database time for a thousand. */
+/** Webhooks walked per run: measured, about 20 ms of database time for a thousand. */
 const visitedPerRun = 1_000;
+/** Due deliveries looked at per run: more than a process can lease at once. */
+const rowsPerRun = 1_000;
+/** Runs that are asked for follow each other no sooner: under load every freed endpoint queue asks for one. */
+const wakeFloorMs = 20;
 
 export interface DispatcherOptions {
   db: Database;
@@ -26,7 +30,7 @@ export interface DispatcherOptions {
 
 /**
  * Leases what is due and passes it on to the endpoint queues, webhook after webhook. Runs when an endpoint queue has
- * capacity again; else every 250 ms, or every second while nothing is due.
+ * capacity again; else every 250 ms, or while nothing is due when the next delivery will be, after a second at most.
  */
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
@@ -34,6 +38,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
   return createLoop({
     onError: options.onError,
     delayAfterErrorMs: idleEveryMs,
+    wakeFloorMs,
     run: async () => {
       if (!options.mayLease()) return busyEveryMs;
       scheduler.forgetIdle();
@@ -41,7 +46,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const capacity = scheduler.capacity('due');
       if (capacity.total === 0) return busyEveryMs;
       const leasedAt = clock.monotonic();
-      const page = { cursor, visit: visitedPerRun };
+      const page = { cursor, visit: visitedPerRun, rows: rowsPerRun };
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
       cursor = dispatched.cursor ?? nilUuid;
       options.onDispatched(dispatched.leases.length);
@@ -56,7 +61,11 @@ export function createDispatcher(options: DispatcherOptions): Loop {
   });
 }
 
-function delayAfter(from: string, { cursor, leases }: Dispatched): number {
+function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dispatched): number {
+  if (isComplete) {
+    if (leases.length > 0) return busyEveryMs;
+    return Math.min(idleEveryMs, Math.max(busyEveryMs, nextDueMs ?? idleEveryMs));
+  }
   if (cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
   // A walk that began in the middle has not visited the webhooks before its start.
   if (from !== nilUuid) return 0;
@@ -76,13 +85,13 @@ function noteBacklogs(
   scheduler: DispatcherOptions['scheduler'],
   capacity: Capacity,
   from: string,
-  { leases, cursor }: Dispatched,
+  { leases, cursor, isComplete }: Dispatched,
   backlogs: ReadonlySet<string>,
 ): void {
   scheduler.noteDueRows(backlogs, true);
-  // A run says nothing of webhooks that it did not visit: before its start, behind its end, or after its limit.
+  // A run says nothing of webhooks that it did not visit: after its limit; of a walk, before its start and behind its end.
   if (leases.length >= capacity.total) return;
-  const wasVisited = (id: string) => id > from && (cursor === null || id <= cursor);
+  const wasVisited = (id: string) => isComplete || (id > from && (cursor === null || id <= cursor));
   scheduler.noteDueRows(
     capacity.webhookIds.filter((id, index) => wasVisited(id) && !backlogs.has(id) && (capacity.free[index] ?? 0) > 0),
     false,

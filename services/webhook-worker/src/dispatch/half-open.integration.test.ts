@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import { releaseLeases } from '../leases/lease-loader.ts';
-import { recordOutcomes } from '../outcomes/outcome-batcher.ts';
+import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import {
   circuitOpenForMs,
   emitEvents,
@@ -42,7 +42,7 @@ beforeEach(async () => {
 const makeDue = () =>
   sql`update pending_deliveries set next_attempt_at = now() - interval '1 s', lease_count = 0`.execute(db);
 const dispatch = async (connection: Database = db): Promise<LeaseRow[]> =>
-  (await leaseDueDeliveries(connection, { cursor: nilUuid, visit: 1_000 }, plenty, leaseMs)).leases;
+  (await leaseDueDeliveries(connection, { cursor: nilUuid, visit: 1_000, rows: 1_000 }, plenty, leaseMs)).leases;
 const leaseProbe = async (): Promise<LeaseRow> => (await dispatch())[0] as LeaseRow;
 
 describe('a half-open circuit', () => {

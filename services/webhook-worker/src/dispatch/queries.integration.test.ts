@@ -8,7 +8,7 @@ import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { leaseDueDeliveries } from './queries.ts';
 
 const leaseMs = 45_000;
-const page = { cursor: nilUuid, visit: 1_000 };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000 };
 
 let db: Database;
 let close: () => Promise<void>;
@@ -76,7 +76,8 @@ describe('dispatch', () => {
     expect(two.leases.map((lease) => lease.webhook_id).sort()).toEqual([webhooks[0], webhooks[1]]);
     expect(two.cursor).toBe(webhooks[1]);
     const rest = await leaseDueDeliveries(db, { ...page, cursor: webhooks[1] ?? '' }, { ...plenty, total: 2 }, leaseMs);
-    expect(rest.leases.map((lease) => lease.webhook_id)).toEqual([webhooks[2], webhooks[2]]);
+    expect(rest.leases.map((lease) => lease.webhook_id).sort()).toEqual([webhooks[0], webhooks[2]]);
+    expect(rest.cursor).toBe(webhooks[0]);
   });
 
   it('serves webhooks in the order of the walk, whatever the plan, so that none is passed over', async () => {
@@ -95,7 +96,7 @@ describe('dispatch', () => {
   it('reports its cursor when it has visited as many webhooks as it may, also with nothing leased', async () => {
     const sets = [await leaseDeliveries(db, 1), await leaseDeliveries(db, 1)];
     const [first] = sets.map((set) => set.webhookId).sort();
-    const walk = await leaseDueDeliveries(db, { cursor: nilUuid, visit: 1 }, plenty, leaseMs);
+    const walk = await leaseDueDeliveries(db, { cursor: nilUuid, visit: 1, rows: 1_000 }, plenty, leaseMs);
     expect(walk).toMatchObject({ leases: [], cursor: first });
   });
 

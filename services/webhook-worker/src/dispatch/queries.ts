@@ -1,20 +1,18 @@
-import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../pipeline/types.ts';
-
-export interface DispatchPage {
-  /** Webhooks are visited in the order of their ids, from behind this one. */
-  cursor: string;
-  /** Webhooks at most. */
-  visit: number;
-}
+import { type DispatchPage, visitedWebhooks, walkLimit } from './visited-webhooks.ts';
 
 export interface Dispatched {
   leases: LeaseRow[];
   /** Where the next run goes on; null when this one came to the end. */
   cursor: string | null;
+  /** Whether every webhook with something due was visited, wherever the run began. */
+  isComplete: boolean;
+  /** Milliseconds until another delivery is due; null when none waits. A leased one is due when its lease runs out. */
+  nextDueMs: number | null;
   /** Webhooks visited that are disabled or deleted and have pending deliveries: these are to be canceled. */
   notEnabled: string[];
   /** What each webhook could be given at most: one that got as much may have more deliveries due. */
@@ -40,26 +38,22 @@ export async function leaseDueDeliveries(
   leaseMs: number,
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
-    with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(capacity)}, ${picked(capacity)},
-    ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
-    select v.visited, v.cursor, v.not_enabled, v.share, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
+    with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(page, capacity)},
+    ${picked(capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
+    select v.*, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
     from walk v left join (leased l join chosen c on c.delivery_id = l.delivery_id) on true`.execute(db);
   const summary = rows[0];
   const leases = rows.filter((row) => row.id !== null);
   const inTurn = leases.filter((lease) => lease.in_turn);
-  const cursor = nextCursor(page, summary, inTurn, capacity.total);
-  return { leases, cursor, notEnabled: summary?.not_enabled ?? [], share: summary?.share ?? capacity.total };
+  return {
+    leases,
+    cursor: nextCursor(page, summary, inTurn, capacity.total),
+    isComplete: summary?.is_complete ?? false,
+    nextDueMs: summary?.next_due_ms ?? null,
+    notEnabled: summary?.not_enabled ?? [],
+    share: summary?.share ?? capacity.total,
+  };
 }
-
-/** `visited`: the webhooks that have pending deliveries; each costs one probe of an index, however many it has. */
-const visitedWebhooks = ({ cursor, visit }: DispatchPage) =>
-  looseIndexScan({
-    name: 'visited_webhooks',
-    table: 'pending_deliveries',
-    column: 'webhook_id',
-    after: cursor,
-    limit: visit,
-  });
 
 /**
  * `capacities`: how many deliveries of each webhook may be leased. While its circuit is open, what is due goes one at a
@@ -100,18 +94,20 @@ const probes = sql`probes as materialized (
   )`;
 
 /**
- * `due`: webhooks with capacity that have anything due, in the order of their ids, because a walk that its limit cuts short
- * goes on behind the greatest id it served (a plan with a hash join had another order). Whether anything is due is asked
+ * `due`: webhooks with capacity that have anything due, in the order in which they are served: from behind the cursor, and
+ * round, because a run that its limit cuts short is followed by one that goes on behind the last it served (a plan with a
+ * hash join had another order). Whether anything is due is asked
  * per webhook; `lateral` and `limit` make that a probe of the index. With `exists` the plan was a join with all due rows.
  *
  * The process's capacity is shared among them. One with a backlog would take it all, send it over as many connections as
  * it may have, and the next one would do the same (measured with 100 backlogs: four times the CPU per delivery).
  */
-const due = (capacity: Capacity) => sql`due as materialized (
+const due = ({ cursor }: DispatchPage, capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
     from capacities c left join probes p on p.webhook_id = c.webhook_id cross join lateral (
       select from pending_deliveries p where p.webhook_id = c.webhook_id and p.next_attempt_at <= now() limit 1) any_due
-    where c.free > 0 and (p.webhook_id is not null or c.is_half_open is not true) order by c.webhook_id
+    where c.free > 0 and (p.webhook_id is not null or c.is_half_open is not true)
+    order by c.webhook_id <= ${cursor}::uuid, c.webhook_id
   )`;
 
 /** `picked`: what is leased in turn, oldest first. A test does not count for the circuit, so it cannot be the probe. */
@@ -130,8 +126,7 @@ const picked = (capacity: Capacity) => sql`picked as materialized (
  */
 const tests = (capacity: Capacity) => sql`tests as materialized (
     select p.delivery_id, c.version
-    from (select distinct webhook_id from pending_deliveries where event_type = 'webhook.test') t
-    join capacities c on c.webhook_id = t.webhook_id cross join lateral (
+    from tested t join capacities c on c.webhook_id = t.webhook_id cross join lateral (
       select p.delivery_id from pending_deliveries p
       where p.webhook_id = c.webhook_id and p.event_type = 'webhook.test' and p.next_attempt_at <= now()
         and c.state <> 'deleted'
@@ -169,23 +164,35 @@ const notedProbes = (leaseMs: number) => sql`noted_probes as (
 
 /** `walk`: one row, what the run says of its walk. */
 const walk = sql`walk as (
-    select count(*) as visited, max(webhook_id::text)::uuid as cursor,
+    select max(visited) as walked, max(webhook_id::text)::uuid as cursor, (select is_complete from known) as is_complete,
            (select array_agg(webhook_id) from capacities where state <> 'enabled') as not_enabled,
-           (select max(share) from due) as share
-    from visited_webhooks
+           (select max(share) from due) as share,
+           (select (extract(epoch from next_attempt_at - now()) * 1000)::float8 from pending_deliveries
+            where next_attempt_at > now() order by next_attempt_at limit 1) as next_due_ms
+    from walked
   )`;
 
 /** {@link walk}, in each row of the answer. */
 interface Walk {
-  visited: number;
+  /** Null when no webhook has anything pending behind the cursor. */
+  walked: number | null;
   cursor: string | null;
+  is_complete: boolean;
+  next_due_ms: number | null;
   not_enabled: string[] | null;
   share: number | null;
 }
 
-/** Where the next run goes on: behind the last webhook served when the limit ended this one, else behind the last visited. */
+/**
+ * Where the next run goes on. When its limit ended this one: behind the last webhook that it served, on the way round. But
+ * a walk of what has more due than can be looked at goes on where it is, though webhooks before it were served as well.
+ */
 function nextCursor(page: DispatchPage, walk: Walk | undefined, inTurn: LeaseRow[], limit: number): string | null {
-  if (inTurn.length < limit) return walk && walk.visited >= page.visit ? walk.cursor : null;
+  const isComplete = walk?.is_complete === true;
+  const behindWalk = (walk?.walked ?? 0) >= walkLimit(page.visit, isComplete) ? (walk?.cursor ?? null) : null;
+  if (inTurn.length < limit) return behindWalk;
   const served = inTurn.map((lease) => lease.webhook_id).sort();
-  return served.at(-1) ?? nilUuid;
+  const before = served.filter((id) => id <= page.cursor);
+  if (before.length === 0) return served.at(-1) ?? nilUuid;
+  return isComplete ? (before.at(-1) ?? nilUuid) : behindWalk;
 }

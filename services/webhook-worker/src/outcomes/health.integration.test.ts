@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { LeaseRow } from '../leases/lease.ts';
 import { circuitOpenForMs, findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
-import { recordOutcomes } from './outcome-batcher.ts';
+import { recordOutcomes } from './record-outcomes.ts';
 
 let db: Database;
 let close: () => Promise<void>;

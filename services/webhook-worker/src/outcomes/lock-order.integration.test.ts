@@ -7,7 +7,7 @@ import { releaseLeases } from '../leases/lease-loader.ts';
 import { leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';
 import { cancelLeased } from '../webhooks/queries.ts';
-import { recordOutcomes } from './outcome-batcher.ts';
+import { recordOutcomes } from './record-outcomes.ts';
 
 let db: Database;
 let unsorted: Database;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { LeaseRow } from '../leases/lease.ts';
 import { findAttempts, findDelivery, findHealth, leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import type { Outcome } from './outcome.ts';
-import { recordOutcomes } from './outcome-batcher.ts';
+import { recordOutcomes } from './record-outcomes.ts';
 
 let db: Database;
 let close: () => Promise<void>;

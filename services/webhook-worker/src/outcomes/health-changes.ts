@@ -1,0 +1,78 @@
+import { failingPolicy } from '@enterprise-api/shared/contracts';
+import { sql } from 'kysely';
+
+/** So many failures in a row open a webhook's circuit. */
+const failuresToOpen = 5;
+/** How long the circuit stays open at first; doubled at each opening, up to the limit, which also holds for `Retry-After`. */
+const openForSeconds = 10;
+const openForSecondsLimit = 600;
+
+/** `tally`: per webhook, what the attempts that this statement added say. Attempts that were added before say nothing new. */
+const tally = sql`tally as materialized (
+    select o.webhook_id, bool_or(o.result = 'delivered') as succeeded,
+      count(*) filter (where o.result <> 'delivered')::int as failed,
+      count(*) filter (where o.counts_for_breaker)::int as counting,
+      now() + make_interval(secs => max(least(o.open_circuit_s, ${openForSecondsLimit})) filter (where o.open_circuit_s is not null)) as retry_after_until
+    from outcomes o join (
+      select id from inserted union all select delivered_by from updated where delivered_by is not null
+    ) added on added.id = o.attempt_id
+    where o.counts_for_health group by o.webhook_id
+  )`;
+
+/** `changes`: a webhook that only succeeds needs no row, and no write at each success. */
+const changes = sql`changes as materialized (
+    select t.* from tally t left join webhook_health h on h.webhook_id = t.webhook_id
+    where not t.succeeded or h.failed_attempts > 0 or h.consecutive_failures > 0 or h.open_until is not null
+  )`;
+
+/** The first failures of a webhook. */
+const firstHealth = sql`
+      select c.webhook_id, case when c.succeeded then 0 else c.counting end, case when c.succeeded then 0 else c.failed end,
+        case when not c.succeeded then now() end,
+        case when not c.succeeded and c.counting >= ${failuresToOpen} then 1 else 0 end,
+        case when not c.succeeded then greatest(c.retry_after_until,
+          case when c.counting >= ${failuresToOpen} then now() + make_interval(secs => ${openForSeconds}) end) end
+      from changes c order by c.webhook_id`;
+
+/**
+ * A success clears everything. Failures of the kinds that count open the circuit, unless it is open already: failures of
+ * attempts that are made while it is open do not prolong it. A half-open circuit is also closed by an answer that is a
+ * failure of another kind, such as a 404: the endpoint works, and its deliveries need not go one at a time.
+ */
+const nextHealth = sql`
+        select case when t.closes then 0 else h.consecutive_failures + c.counting end,
+          case when c.succeeded then 0 else h.failed_attempts + c.failed end,
+          case when not c.succeeded then coalesce(h.first_failure_at, now()) end,
+          case when t.closes then 0 when t.opens then least(h.openings + 1, 30) else h.openings end,
+          case when c.succeeded then null when t.closes then c.retry_after_until
+               else greatest(h.open_until, c.retry_after_until, case when t.opens then now() + make_interval(
+                 secs => least(${openForSeconds} * power(2, least(h.openings, 10)), ${openForSecondsLimit})) end) end
+        from changes c cross join lateral (
+          select not c.succeeded and c.counting > 0 and h.consecutive_failures + c.counting >= ${failuresToOpen}
+                   and coalesce(h.open_until, '-infinity') <= now() as opens,
+                 c.succeeded or (c.counting = 0 and h.openings > 0 and h.open_until <= now()) as closes) t
+        where c.webhook_id = h.webhook_id`;
+
+/** `health`: the rows that change, locked in the order of the webhooks' ids, which is the last lock of the statement. */
+const health = sql`health as (
+    insert into webhook_health as h (webhook_id, consecutive_failures, failed_attempts, first_failure_at, openings, open_until)
+    ${firstHealth}
+    on conflict (webhook_id) do update set
+      (consecutive_failures, failed_attempts, first_failure_at, openings, open_until) = (${nextHealth})
+    returning h.webhook_id, h.failed_attempts, h.first_failure_at, h.open_until
+  )`;
+
+/** `health_results`: what the process must know of the changed webhooks. */
+const healthResults = sql`health_results as (
+    select webhook_id,
+      failed_attempts >= ${failingPolicy.failedAttempts}
+        and first_failure_at <= now() - make_interval(days => ${failingPolicy.afterDays}) as failing,
+      open_until is not null and open_until > now() as circuit_open
+    from health
+  )`;
+
+/**
+ * The health of the webhooks of a batch, as common table expressions behind `outcomes`, `updated` and `inserted`; the last
+ * one is `health_results`.
+ */
+export const healthChanges = sql`${tally}, ${changes}, ${health}, ${healthResults}`;

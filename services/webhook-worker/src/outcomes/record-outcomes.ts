@@ -1,0 +1,113 @@
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type RawBuilder, sql } from 'kysely';
+import { healthChanges } from './health-changes.ts';
+import type { Outcome, Recorded } from './outcome.ts';
+import { recordSuccess } from './record-success.ts';
+
+/**
+ * Records a batch of attempts, in one statement. Locks go in one order everywhere: deliveries by id, what is
+ * pending of them, the attempts' inserts, then health by webhook id (in any other order, batches deadlocked).
+ *
+ * Writing the same batch twice (a commit whose answer was lost) changes nothing, also while the first writing is still
+ * under way: the guard looks at rows after they are locked, and health changes only by attempts that this statement adds.
+ */
+export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
+  const [first] = outcomes;
+  if (outcomes.length === 1 && first?.result === 'delivered' && (await recordSuccess(db, first))) return nothingBeyond;
+  const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
+    with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries}, ${updatedDeliveries}, ${pendingDeliveries},
+    ${insertedAttempts}, ${healthChanges}
+    select * from health_results`.execute(db);
+  return {
+    failing: rows.filter((row) => row.failing).map((row) => row.webhook_id),
+    circuitOpened: rows.filter((row) => row.circuit_open).map((row) => row.webhook_id),
+  };
+}
+
+/** What a success says: its webhook does not fail. */
+const nothingBeyond: Recorded = { failing: [], circuitOpened: [] };
+
+type Value = string | number | boolean | null;
+
+/** `outcomes`: the batch as rows. Columns that hold other people's text go through the driver, which escapes them. */
+function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
+  const column = (pick: (outcome: Outcome) => Value) => plainArray(outcomes.map(pick));
+  const text = (pick: (outcome: Outcome) => string | null) => outcomes.map(pick);
+  return sql`outcomes as materialized (
+    select * from unnest(
+      ${column((o) => o.deliveryId)}::uuid[], ${column((o) => o.webhookId)}::uuid[], ${column((o) => o.round)}::smallint[],
+      ${column((o) => o.attemptId)}::uuid[], ${column((o) => o.number)}::smallint[], ${column((o) => o.result)}::text[],
+      ${column((o) => o.delayMs / 1000)}::float8[], ${column((o) => (o.openCircuitForMs === null ? null : o.openCircuitForMs / 1000))}::float8[],
+      ${column((o) => o.countsForHealth)}::boolean[], ${column((o) => o.countsForBreaker)}::boolean[],
+      ${column((o) => o.manual)}::boolean[], ${column((o) => o.startedAt.toISOString())}::timestamptz[],
+      ${column((o) => o.durationMs)}::int[], ${column((o) => o.statusCode)}::smallint[], ${column((o) => o.error)}::text[],
+      ${text((o) => o.errorMessage)}::text[], ${text((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
+      ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
+      ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[]
+    ) as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, open_circuit_s, counts_for_health,
+           counts_for_breaker, manual, started_at, duration_ms, status_code, error, error_message, excerpt,
+           webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
+  )`;
+}
+
+/** `best`: of several outcomes of one delivery, the one that may change it: a success before all others. */
+const bestOutcomes = sql`best as materialized (
+    select distinct on (delivery_id) * from outcomes
+    order by delivery_id, (result = 'delivered') desc, number desc, attempt_id
+  )`;
+
+/**
+ * `locked`: the deliveries, locked in the order of their ids. `counts` is the guard: an outcome changes its delivery only
+ * in its own round, never after a success, and only if it is a success or the delivery still waits for that attempt. So a
+ * process that was suspended can neither undo nor repeat anything, and a late success still counts.
+ */
+const lockedDeliveries = sql`locked as materialized (
+    select d.id, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by, b.*,
+      d.round = b.round and d.status <> 'succeeded'
+        and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number)) as counts
+    from best b join deliveries d on d.id = b.delivery_id
+    order by d.id for update of d
+  )`;
+
+/**
+ * `updated`: the deliveries that an outcome changes. The attempt that delivers is kept on the row of its delivery, which is
+ * written anyway. A success counts whatever became of the webhook; any other outcome of a webhook that is not enabled
+ * cancels the delivery (tests of a disabled one excepted).
+ */
+const updatedDeliveries = sql`updated as (
+    update deliveries d set status = s.status, attempt_count = d.attempt_count + 1,
+      manual = l.manual and s.status = 'succeeded',
+      last_status_code = l.status_code, last_error = l.error, last_duration_ms = l.duration_ms,
+      completed_at = case when s.status <> 'pending' then now() end,
+      (delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
+        select l.attempt_id, l.webhook_version, l.excerpt, l.dns_ms, l.connect_ms, l.tls_ms, l.first_byte_ms
+        where s.status = 'succeeded')
+    from locked l join webhooks w on w.id = l.webhook_id
+    cross join lateral (select case when l.result = 'delivered' then 'succeeded'
+        when w.state = 'deleted' or (w.state = 'disabled' and l.event_type <> 'webhook.test') then 'canceled'
+        when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
+    where l.counts and d.id = l.id returning d.id, d.status, d.attempt_count, d.delivered_by,
+      l.attempt_id, l.delay_s
+  )`;
+
+/** `ended`, `again`: the deliveries that wait no longer, and those that wait for their next attempt. */
+const pendingDeliveries = sql`ended as (
+    delete from pending_deliveries where delivery_id = any (array(select id from updated where status <> 'pending' order by id))
+  ), again as (
+    update pending_deliveries p set lease_count = 0, attempt_count = u.attempt_count, manual = false,
+      next_attempt_at = now() + make_interval(secs => u.delay_s)
+    from updated u where u.status = 'pending' and p.delivery_id = u.id
+  )`;
+
+/** `inserted`: every attempt that did not deliver; superseded when it changed nothing. */
+const insertedAttempts = sql`inserted as (
+    insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
+      error_message, excerpt, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
+    select o.delivery_id, o.attempt_id, coalesce(u.attempt_count, o.number), o.round, u.id is null, o.manual, o.started_at,
+      o.duration_ms, o.status_code, o.error, o.error_message, o.excerpt, o.webhook_version, o.dns_ms, o.connect_ms,
+      o.tls_ms, o.first_byte_ms
+    from outcomes o left join updated u on u.attempt_id = o.attempt_id left join locked l on l.id = o.delivery_id
+    where u.delivered_by is null and l.delivered_by is distinct from o.attempt_id
+    order by o.delivery_id, o.attempt_id
+    on conflict (delivery_id, id) do nothing returning id
+  )`;
