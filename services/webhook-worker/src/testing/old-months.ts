@@ -4,7 +4,7 @@ import { testEvent } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
-import { recordOutcomes } from '../outcomes/outcome-batcher.ts';
+import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { listPartitions } from '../retention/partition-queries.ts';
 import { outcomeOf, plenty } from './ledger.ts';
 
