@@ -129,7 +129,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   };
   const onEmitted = (events: readonly WrittenEvent[]) => {
     events.forEach(onEmittedEvent);
-    return producer.notify(events);
+    producer.notify(events);
   };
   const transactAs = createTransact({ db, log, notify, onEmitted });
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });

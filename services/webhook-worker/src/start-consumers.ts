@@ -2,6 +2,7 @@ import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createPartitionLoop } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type JobName, jobs, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import { createGatheredFanOut } from './fan-out/gathered-fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog, type WatchedQueue } from './maintenance/watchdog.ts';
@@ -42,16 +43,14 @@ export function startConsumers(parts: ConsumerParts): void {
 
 function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics, giveUp }: ConsumerParts): void {
   const onError = createLimitedWarning(log, 'queue unavailable');
+  const onFanOutError = createLimitedWarning(log, 'fan-out failed; left to the relay');
+  const fanOut = createGatheredFanOut(pipeline.fanOut, onFanOutError);
   const workers = createWorkers({
     backend: queue,
     log,
     monotonic: clock.monotonic,
-    handlers: createJobHandlers(
-      db,
-      clock,
-      pipeline.fanOut,
-      createLimitedWarning(log, 'fan-out failed; left to the relay'),
-    ),
+    handlers: createJobHandlers(db, clock, fanOut, () => pipeline.fanOut.leaveToRelay()),
+    settled: fanOut.flush,
     onJobFailed: (name) => metrics.jobsFailed.inc({ queue: name }),
     onQueueError: (error) => {
       metrics.queueErrors.inc();
