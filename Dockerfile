@@ -1,5 +1,5 @@
-# Every image of the product: `docker build --target api .`, `--target webhook-worker`; for the demo also
-# `--target consultations`, `--target demo-receiver`.
+# Every image of the product: `docker build --target api .`, `--target webhook-worker`, `--target migrate`; for the demo
+# also `--target consultations`, `--target demo-receiver`.
 # Node runs the TypeScript sources as they are: there is nothing to build, only packages to install.
 
 ARG NODE_VERSION=24.21.0
@@ -8,9 +8,8 @@ FROM node:${NODE_VERSION}-bookworm-slim AS base
 ENV NODE_ENV=production
 WORKDIR /app
 
-# The packages that production needs. The workspace packages stay links into /app: Node refuses to run TypeScript that
-# lies in node_modules.
-FROM base AS dependencies
+# The lock, and the manifests that it names.
+FROM base AS manifests
 COPY package.json package-lock.json ./
 COPY packages/cli/package.json packages/cli/
 COPY packages/sdk/package.json packages/sdk/
@@ -18,34 +17,54 @@ COPY packages/shared/package.json packages/shared/
 COPY packages/testkit/package.json packages/testkit/
 COPY services/api/package.json services/api/
 COPY services/webhook-worker/package.json services/webhook-worker/
-RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/api --workspace=services/webhook-worker
 
-# These manifests are only there because the lock names them.
-FROM dependencies AS service-dependencies
-RUN rm -r packages/testkit packages/cli packages/sdk
+# For each program the packages that it needs, and no others; sbom.cdx.json is the list of them (CycloneDX). The workspace
+# packages stay links into /app: Node refuses to run TypeScript that lies in node_modules. What the root's manifest wants
+# for development goes before the list is made, or npm would miss it.
+FROM manifests AS migrate-packages
+RUN npm ci --omit=dev --no-audit --no-fund --workspace=packages/shared \
+ && rm -r package-lock.json packages/testkit packages/cli packages/sdk services \
+ && npm pkg delete devDependencies scripts overrides allowScripts \
+ && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
+
+FROM manifests AS webhook-worker-packages
+RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/webhook-worker \
+ && rm -r package-lock.json packages/testkit packages/cli packages/sdk services/api \
+ && npm pkg delete devDependencies scripts overrides allowScripts \
+ && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
+
+FROM manifests AS api-packages
+RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/api \
+ && rm -r package-lock.json packages/testkit packages/cli packages/sdk services/webhook-worker \
+ && npm pkg delete devDependencies scripts overrides allowScripts \
+ && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
 
 FROM base AS sources
-COPY packages packages
+COPY packages/shared packages/shared
 COPY services services
-# Code that is made for tests or for clients must not reach production.
-RUN rm -r packages/testkit packages/cli packages/sdk && find services -type d -name testing -prune -exec rm -r {} +
+# Code that is made for tests must not reach production.
+RUN find packages services -type d -name testing -prune -exec rm -r {} +
 
 # The files belong to root and the processes run as `node`: an attacker inside a process cannot change its programs.
 FROM base AS runtime
-COPY --from=service-dependencies /app ./
-COPY --from=sources /app ./
+# The base image brings npm, yarn and corepack, which no process here runs.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
+COPY LICENSE deploy/image/healthy.sh ./
+COPY --from=sources /app/packages packages
 # The user `node` of the base image, by number: Kubernetes can verify runAsNonRoot only of a number.
 USER 1000:1000
 STOPSIGNAL SIGTERM
 
 # For `make up` only: the demo's receiver, which makes its own certificate authority and registers its webhook.
-FROM dependencies AS demo-dependencies
+FROM manifests AS demo-packages
+RUN npm ci --omit=dev --no-audit --no-fund --workspace=packages/shared
 # Three development packages of the root, at the versions of the lock. --save-prod makes npm install them in spite of
 # --omit=dev; --no-save leaves the manifests as they are.
 RUN npm install --omit=dev --save-prod --no-save --no-audit --no-fund $(node -p "const wanted = require('./package.json').devDependencies; ['@peculiar/x509', 'got', 'reflect-metadata'].map((name) => name + '@' + wanted[name]).join(' ')")
 
 FROM base AS demo-receiver
-COPY --from=demo-dependencies /app ./
+COPY --from=demo-packages /app ./
+COPY LICENSE ./
 COPY packages packages
 COPY tools tools
 # A new volume gets the owner of the folder on which it is mounted.
@@ -55,26 +74,36 @@ USER 1000:1000
 STOPSIGNAL SIGTERM
 EXPOSE 8443
 # Any status is healthy: an answer proves that the listener, the certificate and its authority work.
-HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD NODE_EXTRA_CA_CERTS=/var/lib/demo-ca/ca.pem node -e "fetch('https://localhost:8443/').then(() => process.exit(0), () => process.exit(1))"
 CMD ["node", "tools/compose/demo-receiver.ts"]
 
-# For `make up` only: the example of an internal service, on the packages of the product.
+# For `make up` only: the example of an internal service, on the packages of the API.
 FROM runtime AS consultations
+COPY --from=api-packages /app ./
 COPY examples/consultations examples/consultations
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
-  CMD node -e "fetch('http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
+  CMD exec bash healthy.sh "${PORT:-8080}"
 CMD ["node", "examples/consultations/main.ts"]
 
+# Applies the migrations of this version to DATABASE_URL, then ends.
+FROM runtime AS migrate
+COPY --from=migrate-packages /app ./
+CMD ["node", "packages/shared/src/ledger/migrate-main.ts"]
+
 FROM runtime AS webhook-worker
+COPY --from=webhook-worker-packages /app ./
+COPY --from=sources /app/services/webhook-worker services/webhook-worker
 EXPOSE 3002
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-  CMD node -e "fetch('http://127.0.0.1:' + (process.env.WORKER_PORT || 3002) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
+  CMD exec bash healthy.sh "${WORKER_PORT:-3002}"
 CMD ["node", "--max-semi-space-size=16", "services/webhook-worker/src/main.ts"]
 
 FROM runtime AS api
+COPY --from=api-packages /app ./
+COPY --from=sources /app/services/api services/api
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-  CMD node -e "fetch('http://127.0.0.1:' + (process.env.API_PORT || 3000) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
+  CMD exec bash healthy.sh "${API_PORT:-3000}"
 CMD ["node", "--max-semi-space-size=16", "services/api/src/main.ts"]

@@ -29,7 +29,7 @@ export function readProgram(title: string): Program {
   return program;
 }
 
-/** The programs that a suite of this folder runs. All others need packages that this repository has not. */
+/** The programs that the suites of this folder run, the last four with packages that only TEST_DOWNLOADS=1 fetches. */
 export const runBySuites = [
   ['curl'],
   ['The SDK', 'got', 'fetch', 'undici'],
@@ -37,7 +37,8 @@ export const runBySuites = [
   ['requests', 'urllib3', 'httpx'],
   ['net/http'],
   ['HttpClient'],
+  ['axios with axios-retry'],
+  ['go-retryablehttp', 'resty'],
+  ['OkHttp'],
+  ['Rust'],
 ].flat();
-
-/** Run by hand when they change. */
-export const runByHand = ['axios with axios-retry', 'go-retryablehttp', 'resty', 'OkHttp', 'Rust'];

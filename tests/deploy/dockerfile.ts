@@ -52,14 +52,14 @@ export interface Copy {
 }
 
 export function copies(instructions: readonly Instruction[]): Copy[] {
-  return instructions
-    .filter(({ keyword }) => keyword === 'COPY')
-    .map(({ text }) => {
-      const words = text.split(/\s+/);
-      const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
-      const paths = words.filter((word) => !word.startsWith('--'));
-      return { from, sources: paths.slice(0, -1), destination: paths.at(-1) ?? '' };
-    });
+  return instructions.filter(({ keyword }) => keyword === 'COPY').map(({ text }) => readCopy(text));
+}
+
+export function readCopy(text: string): Copy {
+  const words = text.split(/\s+/);
+  const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
+  const paths = words.filter((word) => !word.startsWith('--'));
+  return { from, sources: paths.slice(0, -1), destination: paths.at(-1) ?? '' };
 }
 
 /** The paths of the build's context that reach the image, directly or through other stages. */

@@ -2,6 +2,7 @@ import { describeToolchain, findToolchain, type ToolchainName } from '@enterpris
 import { findBrowser } from './browser.ts';
 import { findIngresses } from './ingress.ts';
 import type { SearchOptions } from './install.ts';
+import { findKubectlProgram } from './kubectl.ts';
 import { findPooler } from './pooler.ts';
 import { findRedis, type RedisSource } from './redis.ts';
 import type { Suite } from './suites.ts';
@@ -55,6 +56,10 @@ export async function findPrograms(
   const browser = inBrowser.length > 0 ? await findBrowser(options) : undefined;
   if (browser?.kind === 'none')
     doWithout(browser.problem, { name: 'Chromium', advice: browser.advice, notRun: inBrowser, runInPart: [] });
+  const building = filesWhere(({ kubectl }) => kubectl);
+  const kubectl = building.length > 0 ? await findKubectlProgram(options) : undefined;
+  if (kubectl?.kind === 'none')
+    doWithout(kubectl.problem, { name: 'kubectl', advice: kubectl.advice, notRun: building, runInPart: [] });
   return { redis, missing };
 }
 

@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeMissing, describeMissingToolchain, findMissingToolchains } from './missing-programs.ts';
-import { needPostgres, redisUse, type Suite, usedToolchains, usesBrowser, usesIngress, usesPooler } from './suites.ts';
+import {
+  needPostgres,
+  redisUse,
+  type Suite,
+  usedToolchains,
+  usesBrowser,
+  usesIngress,
+  usesKubectl,
+  usesPooler,
+} from './suites.ts';
 import { noTotals, totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
@@ -45,6 +54,16 @@ describe('usesBrowser', () => {
   });
 });
 
+describe('usesKubectl', () => {
+  it.each([
+    ['text = await buildKustomization(folder);', true],
+    ['overlay = await buildOverlay(name);', true],
+    ["import { findKubectl } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesKubectl(source)).toBe(uses);
+  });
+});
+
 describe('usedToolchains', () => {
   it.each([
     ["describeReceiver('Go', goReceiver(requireToolchain('go')));", ['go']],
@@ -63,6 +82,7 @@ describe('findMissingToolchains', () => {
     ingress: false,
     pooler: false,
     browser: false,
+    kubectl: false,
     toolchains,
   });
   const suites = [suite('/x/go.ts', ['go']), suite('/x/both.ts', ['curl', 'python']), suite('/x/plain.ts', [])];

@@ -14,6 +14,8 @@ export interface Suite {
   readonly pooler: boolean;
   /** Whether it starts a browser. */
   readonly browser: boolean;
+  /** Whether it builds manifests with kubectl. */
+  readonly kubectl: boolean;
   /** What it uses of other languages. */
   readonly toolchains: readonly ToolchainName[];
 }
@@ -23,7 +25,8 @@ export function readSuites(files: readonly string[]): Suite[] {
   return files.map((file) => {
     const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
     const [redis, ingress, browser] = [redisUse(source), usesIngress(source), usesBrowser(source)];
-    return { file, redis, ingress, pooler: usesPooler(source), browser, toolchains: usedToolchains(source) };
+    const [pooler, kubectl] = [usesPooler(source), usesKubectl(source)];
+    return { file, redis, ingress, pooler, browser, kubectl, toolchains: usedToolchains(source) };
   });
 }
 
@@ -49,6 +52,11 @@ export function usesPooler(source: string): boolean {
 /** A suite that needs Chromium calls `startBrowser`, or a helper like `openBrowserStage`, which does. */
 export function usesBrowser(source: string): boolean {
   return /\b(start|open)Browser\w*\(/.test(source);
+}
+
+/** A suite that builds manifests calls `buildKustomization`, or the helper `buildOverlay`, which does. */
+export function usesKubectl(source: string): boolean {
+  return /\bbuild(Kustomization|Overlay)\(/.test(source);
 }
 
 /** A suite that uses a program of another language calls `requireToolchain`. */

@@ -11,9 +11,24 @@ const toolchains = {
     name: 'Python with requests, httpx and urllib3 2',
     find: () => python('requests, httpx, urllib3', 'urllib3.__version__ >= "2"'),
   },
+  pythonFrameworks: {
+    name: 'Python with FastAPI, Flask and Django',
+    find: () => python('fastapi, uvicorn, flask, django'),
+  },
+  openapiPythonClient: {
+    name: 'Python with openapi-python-client',
+    find: () => python('openapi_python_client, httpx, attrs'),
+  },
   go: { name: 'Go 1.24', find: () => working('go', ['version'], (text) => numberIn(text, /go1\.(\d+)/) >= 24) },
   node20: { name: 'Node.js 20', find: oldNode },
   java: { name: 'JDK 11', find: () => (isJdk() ? working('java', ['--version']) : undefined) },
+  maven: { name: 'JDK 17 with Maven', find: () => (isJdk(17) ? working('mvn', ['--version']) : undefined) },
+  rust: { name: 'Rust 1.85', find: () => working('cargo', ['--version'], (text) => numberIn(text, /1\.(\d+)/) >= 85) },
+  npm: { name: 'npm', find: () => working('npm', ['--version']) },
+  downloads: {
+    name: 'permission to download packages (TEST_DOWNLOADS=1)',
+    find: () => (process.env.TEST_DOWNLOADS === '1' ? 'permitted' : undefined),
+  },
 } as const;
 
 export type ToolchainName = keyof typeof toolchains;
@@ -54,8 +69,8 @@ function oldNode(): string | undefined {
   return programs.find((program) => working(program, ['--version'], (text) => text.startsWith('v20.')));
 }
 
-function isJdk(): boolean {
-  return working('javac', ['--version'], (text) => numberIn(text, /javac (\d+)/) >= 11) !== undefined;
+function isJdk(version = 11): boolean {
+  return working('javac', ['--version'], (text) => numberIn(text, /javac (\d+)/) >= version) !== undefined;
 }
 
 /** The path of a program that runs with these arguments. Some systems have one that only tells how to install it. */

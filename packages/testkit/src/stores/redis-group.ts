@@ -14,8 +14,10 @@ export interface RedisGroup extends AsyncDisposable {
   killMasterOf(key: string): Promise<void>;
 }
 
-/** How the group's servers are to be reached; every client needs the same. */
-export type RedisGroupOptions = Pick<StartRedisOptions, 'settings'>;
+export interface RedisGroupOptions extends Pick<StartRedisOptions, 'settings'> {
+  /** Files, PEM, with which the servers speak TLS to each other, and to clients at the URL. */
+  tls?: { certificate: string; key: string; ca: string };
+}
 
 /** In milliseconds; long enough for a machine that stalls, and short for a test that waits for the failover. */
 const downAfterMs = '3000';
@@ -26,23 +28,24 @@ export async function startRedisCluster(options: RedisGroupOptions = {}): Promis
   await using building = new AsyncDisposableStack();
   const start = async () =>
     building.use(
-      await startRedis({
-        settings: {
-          'cluster-enabled': 'yes',
-          'cluster-node-timeout': downAfterMs,
-          // By default it is the port and 10,000, which another test may have.
-          'cluster-port': String(await freePort()),
-          ...options.settings,
-        },
+      await startNode(options.tls, {
+        'cluster-enabled': 'yes',
+        'cluster-node-timeout': downAfterMs,
+        // By default it is the port and 10,000, which another test may have.
+        'cluster-port': String(await freePort()),
+        ...options.settings,
       }),
     );
   const servers = await Promise.all(Array.from({ length: 6 }, start));
   const password = options.settings?.requirepass;
   const clients = building.use(openClients(servers, password));
-  await makeCluster(clients.all);
+  await makeCluster(
+    clients.all,
+    servers.map(({ clientPort }) => clientPort),
+  );
   const resources = building.move();
   return {
-    url: `redis+cluster://${password === undefined ? '' : `:${password}@`}${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    url: `${schemeOf(options)}+cluster://${password === undefined ? '' : `:${password}@`}${servers.map(addressOf).join(',')}`,
     killMasterOf: async (key) => {
       const before = await portOfKey(clients.all, key);
       await servers.find(({ port }) => port === before)?.crash();
@@ -58,18 +61,19 @@ export async function startRedisCluster(options: RedisGroupOptions = {}): Promis
 /** Starts a master, a replica, and a Sentinel that watches both. */
 export async function startRedisWithSentinel(options: RedisGroupOptions = {}): Promise<RedisGroup> {
   await using building = new AsyncDisposableStack();
-  const { settings } = options;
-  const master = building.use(await startRedis({ settings: { ...settings } }));
-  const replica = building.use(await startRedis({ settings: { ...settings, replicaof: `127.0.0.1 ${master.port}` } }));
+  const { settings, tls } = options;
+  const master = building.use(await startNode(tls, { ...settings }));
+  const replicaof = `127.0.0.1 ${master.clientPort}`;
+  const replica = building.use(await startNode(tls, { ...settings, replicaof }));
   const folder = await mkdtemp(join(tmpdir(), 'enterprise-api-sentinel-'));
   building.defer(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'sentinel.conf');
-  const watch = `sentinel monitor main 127.0.0.1 ${master.port} 1
+  const watch = `sentinel monitor main 127.0.0.1 ${master.clientPort} 1
 sentinel down-after-milliseconds main ${downAfterMs}
 sentinel failover-timeout main 10000
 `;
   await writeFile(file, watch);
-  const sentinel = building.use(await startRedis({ file, folder, settings: {} }));
+  const sentinel = building.use(await startNode(tls, {}, { file, folder }));
   const clients = building.use(openClients([sentinel, replica]));
   const [watcher, follower] = clients.all as [Redis, Redis];
   await until('the replica follows', async () => (await follower.info('replication')).includes('link_status:up'));
@@ -78,7 +82,7 @@ sentinel failover-timeout main 10000
   await until('the Sentinel knows the replica', replicas, { holds: ({ length }) => length === 1, withinMs: 30_000 });
   const resources = building.move();
   return {
-    url: `redis+sentinel://127.0.0.1:${sentinel.port}/main`,
+    url: `${schemeOf(options)}+sentinel://${addressOf(sentinel)}/main`,
     killMasterOf: async () => {
       await master.crash();
       const role = async () => (await follower.info('replication')).includes('role:master');
@@ -86,6 +90,37 @@ sentinel failover-timeout main 10000
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** A server, with the port that the group's clients and its other servers use. */
+type Node = RedisServer & { clientPort: number };
+
+/** With TLS it listens without TLS as well, for the helpers of this file. */
+async function startNode(
+  tls: RedisGroupOptions['tls'],
+  settings: Readonly<Record<string, string>>,
+  options: StartRedisOptions = {},
+): Promise<Node> {
+  if (tls === undefined) {
+    const server = await startRedis({ ...options, settings });
+    return { ...server, clientPort: server.port };
+  }
+  const clientPort = await freePort();
+  const files = { 'tls-cert-file': tls.certificate, 'tls-key-file': tls.key, 'tls-ca-cert-file': tls.ca };
+  const use = { 'tls-auth-clients': 'no', 'tls-replication': 'yes', 'tls-cluster': 'yes' };
+  const server = await startRedis({
+    ...options,
+    settings: { ...files, ...use, 'tls-port': String(clientPort), ...settings },
+  });
+  return { ...server, clientPort };
+}
+
+function schemeOf({ tls }: RedisGroupOptions): string {
+  return tls === undefined ? 'redis' : 'rediss';
+}
+
+function addressOf({ clientPort }: Node): string {
+  return `127.0.0.1:${clientPort}`;
 }
 
 function openClients(servers: readonly RedisServer[], password?: string) {
@@ -101,16 +136,15 @@ function openClients(servers: readonly RedisServer[], password?: string) {
 const slotCount = 16_384;
 
 /** Makes a Cluster of six nodes that know nothing of each other. */
-async function makeCluster(nodes: readonly Redis[]): Promise<void> {
+async function makeCluster(nodes: readonly Redis[], ports: readonly number[]): Promise<void> {
   const [first, ...others] = nodes as [Redis, ...Redis[]];
   const masters = nodes.slice(0, 3);
   for (const [index, master] of masters.entries()) {
     const [from, to] = [index, index + 1].map((share) => Math.floor((share * slotCount) / 3)) as [number, number];
     await master.call('CLUSTER', 'ADDSLOTSRANGE', from, to - 1);
   }
-  for (const other of others) {
-    const { host = '', port = 0 } = other.options;
-    await first.call('CLUSTER', 'MEET', host, port, await busPort(other));
+  for (const [index, other] of others.entries()) {
+    await first.call('CLUSTER', 'MEET', '127.0.0.1', ports[index + 1] ?? 0, await busPort(other));
   }
   const known = async (node: Redis) => ((await node.call('CLUSTER', 'NODES')) as string).trim().split('\n').length;
   const all = { holds: (counts: number[]) => counts.every((count) => count === 6), withinMs: 60_000 };

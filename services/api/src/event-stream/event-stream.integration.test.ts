@@ -62,7 +62,7 @@ describe('GET /v1/events/stream', () => {
     expect(sent.body).toBe(row.body);
     expect(sent.headers).toMatchObject({
       'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(row.body)),
+      'Content-Length': String(Buffer.byteLength(sent.body)),
       'X-Service-Event': 'batch.failed',
       'X-Service-Event-Id': id,
       'X-Service-Attempt': '1',
@@ -171,12 +171,15 @@ describe('GET /v1/events/stream', () => {
     const next = await emit();
     // Begun behind an event that an open transaction may still write before.
     const behind = await open(`?after=${next}`);
+    // Begun now, and cut at once: it does not name the event that another one may still come before.
+    const named = (await open()).answer.headers['last-event-id'] as string;
     await trx.commit().execute();
     const lateId = toPublicId('evt', late?.id as string);
     expect(await client.ids(2)).toEqual([lateId, next]);
     const last = await emit();
     expect(await client.ids(3)).toEqual([lateId, next, last]);
     expect(await behind.ids(2)).toEqual([lateId, last]);
+    expect(await (await open('', { 'Last-Event-ID': named })).ids(3)).toEqual([lateId, next, last]);
   });
 
   it('HEAD 200 without a stream', async () => {

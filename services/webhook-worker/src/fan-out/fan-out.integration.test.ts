@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { createJobHandlers } from '../queue-workers.ts';
 import { fanOutOf } from '../testing/fan-out.ts';
 import { emitEvents } from '../testing/ledger.ts';
+import { createGatheredFanOut } from './gathered-fan-out.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -136,9 +137,11 @@ it('has the relay look at young events too when a job names only overdue events 
 
 it('has the relay look at young events too when a job says that there are more in the outbox', async () => {
   const { fanOut, left } = fanOutWith({ free: 10 });
-  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), fanOut, fail);
+  const gathered = createGatheredFanOut(fanOut, fail);
+  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), gathered, () => fanOut.leaveToRelay());
   const [named = ''] = await emit(3);
   await handlers.fanOut({ version: 1, event_ids: [named], more_in_outbox: true });
+  await gathered.flush();
   expect([await outboxSize(), left()]).toEqual([2, 1]);
   expect(await fanOut.fanOutOverdue()).toBe('again');
   expect(await outboxSize()).toBe(0);

@@ -212,6 +212,34 @@ describe('fan-out', () => {
     expect(await outboxSize()).toBe(0);
   });
 
+  it('brings the content of each event with exactly one of its leases', async () => {
+    const webhooks = [await insertWebhook(db, { organizationId }), await insertWebhook(db, { organizationId })];
+    const ids = await emit(3);
+    const { leases } = await fanOutEvents(db, ids, plenty, settings);
+    expect(leases).toHaveLength(ids.length * webhooks.length);
+    const brought = leases.filter(({ body }) => body !== null);
+    expect(brought.map(({ event_id }) => event_id).sort()).toEqual([...ids].sort());
+    const stored = await db.selectFrom('events').select(['id', 'body', 'request_id']).where('id', 'in', ids).execute();
+    for (const { event_id, body, request_id } of brought) {
+      expect(stored).toContainEqual({ id: event_id, body, request_id });
+    }
+  });
+
+  it('does not wait for the disk with its commit, and leaves other transactions as they are', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit();
+    const setting = async (on: Database) =>
+      (await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(on)).rows[0]?.synchronous_commit;
+    const before = await setting(db);
+    const seen = await db.transaction().execute(async (trx) => {
+      await sql`set local synchronous_commit = on`.execute(trx);
+      const atFirst = await setting(trx);
+      await fanOutEvents(trx, ids, plenty, settings);
+      return [atFirst, await setting(trx)];
+    });
+    expect([...seen, await setting(db)]).toEqual(['on', 'off', before]);
+  });
+
   it('relays organizations in turn: one with very many events waiting delays no other', async () => {
     await sql`truncate outbox`.execute(db);
     const crowded = organizationId;

@@ -22,6 +22,12 @@ afterAll(async () => {
 const connect = (url: string) =>
   createDatabase({ url, applicationName: 'test', poolSize: 2, onError: () => undefined });
 
+/** Leases as dispatch gives them: without the content of their events. */
+async function leaseWithoutBodies(count: number) {
+  const { leases } = await leaseDeliveries(db, count);
+  return leases.map((lease) => ({ ...lease, body: null, request_id: null }));
+}
+
 /** A loader whose scheduler only collects what it is given. */
 function bench(ledger: Database, startWithinMs: number) {
   const accepted: Lease[] = [];
@@ -47,7 +53,7 @@ describe('event bodies that cannot be loaded', () => {
     const { hostname, port } = new URL(database.url);
     await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
     const ledger = connect(throughProxy(database.url, proxy));
-    const { leases } = await leaseDeliveries(db, 3);
+    const leases = await leaseWithoutBodies(3);
     proxy.cut();
     const { loader, accepted, released } = bench(ledger, 10_000);
     const loading = loader.accept(leases, systemClock.monotonic());
@@ -60,7 +66,7 @@ describe('event bodies that cannot be loaded', () => {
   });
 
   it('release their leases when these are too old to start: the deliveries are due at once, not after the lease', async () => {
-    const { leases } = await leaseDeliveries(db, 2);
+    const leases = await leaseWithoutBodies(2);
     await sql`alter table events rename to events_away`.execute(db);
     const { loader, accepted, released } = bench(db, 300);
     await loader.accept(leases, systemClock.monotonic());
@@ -74,7 +80,7 @@ describe('event bodies that cannot be loaded', () => {
   });
 
   it('release their leases at once when the process stops', async () => {
-    const { leases } = await leaseDeliveries(db, 1);
+    const leases = await leaseWithoutBodies(1);
     await sql`alter table events rename to events_away`.execute(db);
     const { loader, scheduler, released } = bench(db, 60_000);
     const loading = loader.accept(leases, systemClock.monotonic());
@@ -84,6 +90,16 @@ describe('event bodies that cannot be loaded', () => {
     await sql`alter table events_away rename to events`.execute(db);
     expect(released()).toBe(1);
   });
+});
+
+it('starts leases whose events came along without reading these again', async () => {
+  const { leases } = await leaseDeliveries(db, 2);
+  await sql`alter table events rename to events_away`.execute(db);
+  const { loader, accepted, released } = bench(db, 300);
+  await loader.accept(leases, systemClock.monotonic());
+  await sql`alter table events_away rename to events`.execute(db);
+  expect([accepted.length, released()]).toEqual([2, 0]);
+  expect(accepted.every(({ body }) => body.length > 1)).toBe(true);
 });
 
 it('releases leases as soon as the ledger answers again', async () => {

@@ -8,15 +8,18 @@ import type { Lease, LeaseRow } from './lease.ts';
 /** Brings leases from the ledger into the scheduler, and back. */
 export interface LeaseLoader {
   /**
-   * Loads the bodies, once per event, and gives the leases to the scheduler. While the ledger does not answer it tries
+   * Loads the bodies that no row has brought, once per event, and gives the leases to the scheduler. While the ledger does not answer it tries
    * again until the leases are too old to start, and then releases them. Never rejects.
    */
-  accept(rows: readonly LeaseRow[], leasedAt: number): Promise<void>;
+  accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void>;
   /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
   release(leases: readonly ReleasableLease[]): void;
   /** Resolves when everything begun so far is done. */
   settled(): Promise<void>;
 }
+
+/** Fan-out has the content of an event at hand, and gives it with one of its leases. */
+export type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 type ReleasableLease = Pick<Lease, 'deliveryId' | 'leaseToken' | 'leasedAt'>;
 
@@ -48,7 +51,7 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
     options.onReleased(leases.length);
     void track(releaseCurrent(options, leases));
   };
-  const accept = async (rows: readonly LeaseRow[], leasedAt: number): Promise<void> => {
+  const accept = async (rows: readonly LoadableLease[], leasedAt: number): Promise<void> => {
     const loaded = await loadWithin(options, rows, leasedAt);
     if (loaded === null) release(rows.map((row) => ({ deliveryId: row.id, leaseToken: row.lease_token, leasedAt })));
     else options.scheduler.accept(toLeases(rows, leasedAt, loaded, options.log));
@@ -72,15 +75,17 @@ interface Loaded {
 /** @returns null when the ledger did not answer while the leases could have started, or before this process stopped */
 async function loadWithin(
   options: LeaseLoaderOptions,
-  rows: readonly LeaseRow[],
+  rows: readonly LoadableLease[],
   leasedAt: number,
 ): Promise<Loaded | null> {
   const { db, clock, log, scheduler, startWithinMs } = options;
+  const brought = contentOf(rows);
+  const missing = [...new Set(rows.map((row) => row.event_id))].filter((id) => !brought.has(id));
   for (let failures = 1; ; failures += 1) {
     try {
-      const eventIds = [...new Set(rows.map((row) => row.event_id))];
-      const [events, hostKeys] = await Promise.all([findEvents(db, eventIds), findHostKeys(rows, options.hostKey)]);
-      return { events, hostKeys };
+      const loading = missing.length > 0 ? findEvents(db, missing) : noEvents;
+      const [loaded, hostKeys] = await Promise.all([loading, findHostKeys(rows, options.hostKey)]);
+      return { events: new Map([...brought, ...loaded]), hostKeys };
     } catch (error) {
       const waitMs = backoffMs(failures, backoff);
       const isTooLate = clock.monotonic() + waitMs - leasedAt > startWithinMs;
@@ -90,6 +95,17 @@ async function loadWithin(
       if (scheduler.isStopped) return null;
     }
   }
+}
+
+const noEvents: ReadonlyMap<string, EventContent> = new Map();
+
+/** By event id: what the rows have brought. */
+function contentOf(rows: readonly LoadableLease[]): Map<string, EventContent> {
+  const brought = new Map<string, EventContent>();
+  for (const { event_id, body, request_id } of rows) {
+    if (typeof body === 'string') brought.set(event_id, { body, request_id: request_id ?? null });
+  }
+  return brought;
 }
 
 /** What an attempt needs of its event. */

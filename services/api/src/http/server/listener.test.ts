@@ -31,7 +31,7 @@ async function start({
   trustedProxies = [],
   onServed = () => undefined,
 }: {
-  limits?: ListenerLimits;
+  limits?: ListenerLimits | 'usual';
   trustedProxies?: readonly string[];
   onServed?: (request: IncomingMessage) => void;
 } = {}): Promise<void> {
@@ -42,7 +42,7 @@ async function start({
       response.end(request.url === '/large' ? large : 'ok');
     });
   };
-  listener = await listen(serve, place, limits);
+  listener = await listen(serve, place, limits === 'usual' ? undefined : limits);
 }
 
 /** A connection, and all that came over it until it was closed. */
@@ -144,6 +144,23 @@ describe('a slow client', () => {
 });
 
 describe('connections', () => {
+  it('that are idle stay open for as long as the answer announces', async () => {
+    await start({ limits: { ...longLimits, keepAliveMs: 1_000 } });
+    const { socket, closed } = await open();
+    const askedAt = performance.now();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await closed).toMatch(/\r\nKeep-Alive: timeout=1\r\n/);
+    expect(performance.now() - askedAt).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('are kept idle for 65 s unless told otherwise, as docs/calling.md says', async () => {
+    await start({ limits: 'usual' });
+    const { socket } = await open();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/\r\nKeep-Alive: timeout=65\r\n/);
+  });
+
   it('beyond the limit of one peer are closed; other peers are served', async () => {
     await start({ limits: longLimits });
     for (let count = 0; count < 3; count++) await open();
