@@ -17,3 +17,4 @@ export * from './savepoint.ts';
 export type * from './schema.ts';
 export { requireRoleTimeouts } from './session-timeouts.ts';
 export * from './sql-state.ts';
+export * from './storage.ts';
