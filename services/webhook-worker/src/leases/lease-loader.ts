@@ -8,8 +8,8 @@ import type { Lease, LeaseRow } from './lease.ts';
 /** Brings leases from the ledger into the scheduler, and back. */
 export interface LeaseLoader {
   /**
-   * Loads the bodies that no row has brought, once per event, and gives the leases to the scheduler. While the ledger does not answer it tries
-   * again until the leases are too old to start, and then releases them. Never rejects.
+   * Loads the bodies that no row has brought, once per event, and gives the leases to the scheduler. While the ledger does
+   * not answer it tries again until the leases are too old to start, and then releases them. Never rejects.
    */
   accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void>;
   /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
