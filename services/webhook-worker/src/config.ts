@@ -13,6 +13,7 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
 import { z } from 'zod';
+import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
 /** A stop may take this much longer than the longest attempt. Its outcomes are recorded in this time. */
 const stopMarginMs = 5_000;
@@ -50,13 +51,16 @@ const settings = {
   WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   WEBHOOK_CA_FILE: certificateFileSchema.optional(),
+  ...retentionSettings,
 };
 
 /** Parses the worker's settings; see the table in the README. */
 export function parseConfig(environment: Environment) {
   return parseEnvironment(settings, environment, { secrets: commonSecrets, known: settingNames }, (parsed) => {
-    if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return [];
+    const problems = retentionProblems(parsed);
+    if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return problems;
     return [
+      ...problems,
       'WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN, or an attempt that starts late and takes its full timeout ends after its lease, when another worker may already be sending',
     ];
   });

@@ -7,7 +7,7 @@ const mark = '/* prepared */';
 /**
  * In front of a hot statement, this makes every connection parse and plan the statement once, instead of at each use. Planning
  * fan-out or outcomes takes 0.6 to 1 ms, which is more than running them for a few rows. The statement's text must always be
- * the same: lists go in as arrays. A pooler between the services and the database must support named prepared statements.
+ * the same: lists go in as arrays. For poolers that do not follow named statements: `DATABASE_PREPARED_STATEMENTS=false`.
  */
 export const prepared = sql.raw(mark);
 

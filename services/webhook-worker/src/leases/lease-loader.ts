@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { Scheduler } from '../scheduler/scheduler.ts';
@@ -143,7 +143,8 @@ export interface EventContent {
 /** By event id. */
 export async function findEvents(db: Database, eventIds: readonly string[]): Promise<Map<string, EventContent>> {
   const { rows } = await sql<EventContent & { id: string }>`${prepared}
-    select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])`.execute(db);
+    select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])
+      and id ${withinRangeOf(eventIds)}`.execute(db);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
