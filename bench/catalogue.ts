@@ -31,7 +31,7 @@ export const catalogue = {
   W6: { title: 'large: 20 KiB payloads', run: large, seconds: [14, 35] },
   W9: { title: 'backlog: drained by a new worker', run: backlog, seconds: [13, 35] },
   W1L: { title: 'latency: W1 by the clock', run: latency, seconds: [26, 90] },
-  W1C: { title: 'ordinary day: W1 by the clock at six rates', run: byRate, seconds: [45, 120] },
+  W1C: { title: 'ordinary day: W1 by the clock at six rates', run: byRate, seconds: [60, 190] },
   W10: { title: 'growth: rows that are there already', run: growth, seconds: [18, 450] },
   W14: { title: 'forwarding: requests and streams to an upstream', run: forwarding, seconds: [60, 90] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },

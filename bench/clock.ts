@@ -1,8 +1,7 @@
-const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now();
-
 /**
  * Milliseconds on the machine's monotonic clock, which all processes share: times of two processes can be subtracted.
+ * Not an offset to `performance.now()`: Node.js loads that lazily, for some milliseconds between the two readings.
  */
 export function nowMs(): number {
-  return offset + performance.now();
+  return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -5,6 +5,8 @@ import {
   insertOrganization,
   queueBackends,
   type ReceivedRequest,
+  readMetric,
+  type ServiceProcess,
   testEvent,
   testWebhookSecret,
   until,
@@ -15,10 +17,11 @@ import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
   let stage: TestStage;
+  let worker: ServiceProcess;
 
   beforeAll(async () => {
     stage = await openTestStage(backend);
-    await stage.startWorker();
+    worker = await stage.startWorker();
   });
   afterAll(() => stage.close());
 
@@ -70,6 +73,25 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
       last_status_code: 200,
       last_error: null,
     });
+  });
+
+  it('needs memory for its body until it is over', async () => {
+    const { organizationId } = await stage.subscribe();
+    const sent = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    stage.receiver.respond(async () => {
+      sent.resolve();
+      await answered.promise;
+      return {};
+    });
+    await emit(organizationId);
+    await sent.promise;
+    expect(await readMetric(worker.url, 'webhook_body_bytes')).toBeGreaterThan(100);
+    answered.resolve();
+    await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
+    const bytes = () => readMetric(worker.url, 'webhook_body_bytes');
+    await until('no body in memory', bytes, { holds: (left) => left === 0, withinMs: 20_000 });
+    stage.receiver.respond(() => ({}));
   });
 
   it('is retried with the same bytes until it succeeds', async () => {

@@ -4,7 +4,16 @@ import { campaigns } from './catalogue.ts';
 
 /** Processes that are killed, suspended or replaced: the short form of each run, on both backends. */
 describe.each(queueBackends())('queued on $name', (backend) => {
-  it.each([campaigns.R15, campaigns.R1, campaigns.R2, campaigns.R6, campaigns.R7, campaigns.R13, campaigns.R18])(
+  it.each([
+    campaigns.R15,
+    campaigns.R1,
+    campaigns.R2,
+    campaigns.R6,
+    campaigns.R7,
+    campaigns.R13,
+    campaigns.R18,
+    campaigns.R19,
+  ])(
     '$promise: $what',
     async ({ short }) => {
       await using resources = new AsyncDisposableStack();
@@ -12,6 +21,6 @@ describe.each(queueBackends())('queued on $name', (backend) => {
       const { broken } = await short(store);
       expect(broken).toEqual([]);
     },
-    150_000,
+    240_000,
   );
 });

@@ -28,9 +28,13 @@ const kustomizationSchema = z.looseObject({
   patchesStrategicMerge: z.array(z.string()).default([]),
 });
 
-/** @throws on a document that is no resource */
+/** @throws on a document that is no YAML or no resource */
 export function readResources(text: string): KubernetesResource[] {
-  return parseAllDocuments(text).map((document) => resourceSchema.parse(document.toJS()));
+  return parseAllDocuments(text).map((document) => {
+    const [error] = document.errors;
+    if (error) throw error;
+    return resourceSchema.parse(document.toJS());
+  });
 }
 
 /** Every manifest below a folder that a kustomization names. @throws when a file is named by none */

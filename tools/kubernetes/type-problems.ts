@@ -26,9 +26,10 @@ export function typeProblems(manifests: readonly Manifest[]): string[] {
       return file;
     });
     const compiler = [join(modules, 'typescript/bin/tsc'), ...options.split(' '), ...files];
-    const { stdout, error } = spawnSync(process.execPath, compiler, { encoding: 'utf8', cwd: modules });
-    if (error) throw error;
-    return stdout.split('\n').flatMap((line) => readProblem(line, manifests));
+    const { stdout, stderr, status } = spawnSync(process.execPath, compiler, { encoding: 'utf8', cwd: modules });
+    const problems = stdout.split('\n').flatMap((line) => readProblem(line, manifests));
+    if (status !== 0 && problems.length === 0) throw new Error(`The compiler failed.\n${stdout}${stderr}`);
+    return problems;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

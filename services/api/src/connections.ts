@@ -129,7 +129,9 @@ export function openEventProducer(
   const onError = createLimitedWarning(log, 'queue unavailable');
   const producer = createJobProducer(queueOf(config), 'fanOut', onError);
   closers.add('event queue', () => producer.close());
-  return createBatchedProducer({ db, notifier: createNotifier({ producer, clock, onOutcome }), clock: databaseClock });
+  const notifier = createNotifier({ producer, clock, onOutcome });
+  closers.add('notifier', notifier.flush);
+  return createBatchedProducer({ db, notifier, clock: databaseClock });
 }
 
 export function openForwarder(

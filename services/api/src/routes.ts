@@ -9,6 +9,7 @@ import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import type { Horizon } from './event-history/horizon.ts';
+import type { RetentionLimits } from './event-history/retention-limits.ts';
 import { eventHistoryRoutes } from './event-history/routes.ts';
 import { createEventHistory } from './event-history/service.ts';
 import { eventStreamRoutes } from './event-stream/routes.ts';
@@ -41,17 +42,18 @@ export interface FeatureParts {
 /** What the features of the public listener are built from as well. */
 interface PublicFeatureParts extends FeatureParts {
   horizon: () => Promise<Horizon>;
+  limits: RetentionLimits;
   eventStream: EventStreamService;
 }
 
 /** The features of `/v1`. */
-export function publicRoutes({ config, db, databaseClock, horizon, eventStream }: PublicFeatureParts) {
+export function publicRoutes({ config, db, databaseClock, horizon, limits, eventStream }: PublicFeatureParts) {
   const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db });
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon })),
+    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon, limits })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),

@@ -36,7 +36,8 @@ import { createDatabaseShare } from './core/database-share.ts';
 import { createTransact, type TransactAs } from './core/unit-of-work.ts';
 import { createFollowedEvents } from './event-history/followed-events.ts';
 import { createHorizonReader, type Horizon } from './event-history/horizon.ts';
-import { readHorizonRows } from './event-history/queries.ts';
+import { readHorizonRows, startOfRetention } from './event-history/queries.ts';
+import { createRetentionLimits, type RetentionLimits } from './event-history/retention-limits.ts';
 import { EventNotifier } from './event-stream/event-notifier.ts';
 import type { EventStreamService } from './event-stream/service.ts';
 import { startEventStream } from './event-stream/start-event-stream.ts';
@@ -91,6 +92,7 @@ interface Parts extends Foundation {
   databaseClock: DatabaseClock;
   metrics: ApiMetrics;
   horizon: () => Promise<Horizon>;
+  limits: RetentionLimits;
   eventStream: EventStreamService;
   onEmitted: (event: WrittenEvent) => void;
   transactAs: TransactAs;
@@ -116,7 +118,8 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const keyCache = createKeyCache({ find, clock });
   const { rateLimiter, redis } = await openRateLimiter(foundation);
   const horizon = createHorizonReader(() => readHorizonRows(db));
-  const events = createFollowedEvents({ db, horizon, now: opened.databaseClock.now });
+  const limits = createRetentionLimits(() => startOfRetention(db), opened.databaseClock.now);
+  const events = createFollowedEvents({ db, horizon, limits, now: opened.databaseClock.now });
   const notifier = new EventNotifier(clock);
   const stream = startEventStream(foundation, { ...opened, events, keyCache, metrics, notifier, slotStore: redis });
   const notify = await openChangeFeed(foundation, [keyCache, stream, notifier]);
@@ -129,13 +132,13 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   };
   const onEmitted = (events: readonly WrittenEvent[]) => {
     events.forEach(onEmittedEvent);
-    return producer.notify(events);
+    producer.notify(events);
   };
   const transactAs = createTransact({ db, log, notify, onEmitted });
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
   const usage = openUsage(foundation, opened);
   const runOnce = createRunOnce(createSecretBox(config.keyRing));
-  const streams = { horizon, eventStream: stream.service, onEmitted: onEmittedEvent };
+  const streams = { horizon, limits, eventStream: stream.service, onEmitted: onEmittedEvent };
   const built = {
     ...streams,
     metrics,

@@ -1,4 +1,5 @@
 import {
+  byteSizeSchema,
   certificateFileSchema,
   commaList,
   commonSecrets,
@@ -12,6 +13,7 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
 import { z } from 'zod';
+import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
 /** A stop may take this much longer than the longest attempt. Its outcomes are recorded in this time. */
 const stopMarginMs = 5_000;
@@ -30,12 +32,17 @@ const jitter = z
   .transform(Number)
   .refine((value) => value <= 10, 'must be a number from 0 to 10');
 
+/** With less, a few large events would be sent one after the other. */
+const leastBodyMemory = 1024 ** 2;
+const bodyMemory = byteSizeSchema.refine((bytes) => bytes >= leastBodyMemory, 'must be at least 1MiB');
+
 const settings = {
   ...commonSettings,
   SECRETS_ENCRYPTION_KEYS: keyRingSetting,
   WORKER_HOST: z.string().default('127.0.0.1'),
   WORKER_PORT: portSchema.prefault('3002'),
   WORKER_CONCURRENCY: integerSchema(1, 10_000).prefault('100'),
+  WORKER_BODY_MEMORY: bodyMemory.prefault('128MiB'),
   WORKER_START_WITHIN: durationSchema.prefault('10s'),
   WORKER_LEASE_MARGIN: durationSchema.prefault('30s'),
   WEBHOOK_TIMEOUT_MS: integerSchema(100, 600_000).prefault('15000'),
@@ -44,13 +51,16 @@ const settings = {
   WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   WEBHOOK_CA_FILE: certificateFileSchema.optional(),
+  ...retentionSettings,
 };
 
 /** Parses the worker's settings; see the table in the README. */
 export function parseConfig(environment: Environment) {
   return parseEnvironment(settings, environment, { secrets: commonSecrets, known: settingNames }, (parsed) => {
-    if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return [];
+    const problems = retentionProblems(parsed);
+    if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return problems;
     return [
+      ...problems,
       'WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN, or an attempt that starts late and takes its full timeout ends after its lease, when another worker may already be sending',
     ];
   });

@@ -103,12 +103,17 @@ export function countAttempt(metrics: WorkerMetrics, result: Extract<AttemptResu
 /** Gauges of what the pipeline holds at the moment. */
 export function registerPipelineGauges(
   { gauge }: WorkerMetrics,
-  scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> },
-  outcomes: { readonly waiting: number },
+  stages: {
+    scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> };
+    bodies: { readonly bytes: number };
+    outcomes: { readonly waiting: number };
+  },
 ): void {
+  const { scheduler, bodies, outcomes } = stages;
   gauge('webhook_attempts_in_flight', 'Attempts under way.', () => scheduler.figures.running);
   gauge('webhook_attempts_in_flight_slow', 'Attempts under way for more than 1 s.', () => scheduler.figures.slow);
   gauge('webhook_deliveries_waiting', 'Leased deliveries waiting to start.', () => scheduler.figures.waiting);
   gauge('webhook_endpoint_queues', 'Webhooks with an endpoint queue in this process.', () => scheduler.figures.queues);
+  gauge('webhook_body_bytes', 'Bytes of the event bodies in memory, once per event.', () => bodies.bytes);
   gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);
 }

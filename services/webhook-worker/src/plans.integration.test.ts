@@ -59,7 +59,7 @@ async function everyStatement(
 ): Promise<void> {
   const ids = await emit(at);
   const { leases } = await run('fan-out', () => fanOutEvents(worker, ids, plenty, settings));
-  const [lease] = leases as [LeaseRow];
+  const [lease] = leases as readonly LeaseRow[] as [LeaseRow];
   await run('events', () => findEvents(worker, ids));
   await run('release', () => releaseLeases(worker, [lease.id], [lease.lease_token]));
   const page = { cursor: nilUuid, visit: 1_000, rows: 1_000 };

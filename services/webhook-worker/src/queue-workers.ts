@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } from '@enterprise-api/shared/queue';
 import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import type { FanOut } from './fan-out/fan-out.ts';
+import type { GatheredFanOut } from './fan-out/gathered-fan-out.ts';
 import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
 
 /** What is done with each kind of job in the catalogue. */
@@ -12,19 +11,21 @@ export type JobHandlers = { [Name in JobName]: (data: JobData<Name>) => Promise<
 export interface WorkersOptions {
   backend: QueueBackend;
   handlers: JobHandlers;
+  /** Resolves when what the handlers have begun is done. */
+  settled: () => Promise<void>;
   log: Logger;
   monotonic: () => number;
   onJobFailed: (queue: string) => void;
   onQueueError: (error: Error) => void;
 }
 
-/** Jobs of one queue that are handled at the same time. Each is one statement or two. */
-const concurrency = 4;
+/** Jobs of one queue that are handled at the same time. */
+const maxConcurrency = 4;
+/** With so many jobs behind each other, without a moment in which none waited, the queue has a backlog. */
+const jobsOfBacklog = 4;
 /** BullMQ fails a job for good once this many workers died while handling it. A job here is only a wake-up, so many may. */
 const maxStalledCount = 1_000;
 const maxBackoffMs = 60_000;
-/** A process without capacity must not be the quickest to finish jobs: another one may have capacity for their events. */
-const noCapacityPauseMs = 20;
 
 /** BullMQ would wait without limit for an unavailable backend. Interrupting a job loses nothing: it is only a wake-up. */
 const closeWithinMs = 1_500;
@@ -51,7 +52,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     // No job is fetched from here on, even if closing does not succeed.
     const closing = Promise.allSettled(workers.map((worker) => worker.close()));
     const running = Object.values(tracks).flatMap((track) => [...track.running]);
-    await settledWithin(Promise.all([closing, ...running]), closeWithinMs);
+    await settledWithin(Promise.all([closing, ...running, options.settled()]), closeWithinMs);
     for (const worker of workers) worker.disconnect().catch(() => undefined);
   };
   return {
@@ -67,27 +68,19 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
 }
 
-/**
- * Fans out the events that a job names, and writes the events that came whole through the queue.
- *
- * @param onFanOutError a fan-out that failed is no failed job: its events are in the outbox, where the relay finds them
- */
+/** Fans out the events that a job names, and writes the events that came whole through the queue. */
 export function createJobHandlers(
   db: Database,
   clock: DatabaseClock,
-  fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
-  onFanOutError: (error: unknown) => void,
+  fanOut: Pick<GatheredFanOut, 'add'>,
+  leaveToRelay: () => void,
 ): JobHandlers {
   return {
-    fanOut: async ({ event_ids, more_in_outbox }) => {
-      if (more_in_outbox) fanOut.leaveToRelay();
-      const result = await fanOut.fanOutEvents(event_ids).catch(onFanOutError);
-      if (result === 'no_capacity') await pause(noCapacityPauseMs);
+    fanOut: ({ event_ids, more_in_outbox }) => {
+      if (more_in_outbox) leaveToRelay();
+      return fanOut.add(event_ids);
     },
-    writeEvent: async (job) => {
-      const eventId = await writeQueuedEvent(db, clock, job);
-      await fanOut.fanOutEvents([eventId]).catch(onFanOutError);
-    },
+    writeEvent: async (job) => fanOut.add([await writeQueuedEvent(db, clock, job)]),
   };
 }
 
@@ -122,18 +115,42 @@ function bind<Name extends JobName>(
     (job: Job) => track(handle(name, job, options)),
     {
       ...connection,
-      concurrency,
+      concurrency: maxConcurrency,
       maxStalledCount,
       settings: { backoffStrategy: (attemptsMade: number) => Math.min(1_000 * 2 ** (attemptsMade - 1), maxBackoffMs) },
     },
     factory,
   );
+  // Fan-out jobs only hand their events over. A job that writes an event may hang, and then others go on.
+  if (name === 'fanOut') followBacklog(worker);
   worker.on('error', options.onQueueError);
   worker.on('failed', (job, error) => {
     options.onJobFailed(queue);
     options.log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
   });
   return worker;
+}
+
+interface AdjustableWorker {
+  concurrency: number;
+  on(event: 'active' | 'drained', listener: () => void): unknown;
+}
+
+/**
+ * Handles one job at a time while the queue is quiet. With more, BullMQ asked five times for each job: twice in vain to fill
+ * its places, and once more because every job that is taken wakes the place that waits.
+ */
+function followBacklog(worker: AdjustableWorker): void {
+  let jobsInARow = 0;
+  worker.concurrency = 1;
+  worker.on('active', () => {
+    jobsInARow += 1;
+    if (jobsInARow === jobsOfBacklog) worker.concurrency = maxConcurrency;
+  });
+  worker.on('drained', () => {
+    jobsInARow = 0;
+    worker.concurrency = 1;
+  });
 }
 
 /** A malformed job, or one of an unknown version, is kept as failed with its reason. The relay fans its events out. */

@@ -1,18 +1,22 @@
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
-import { createPartitionLoop } from '@enterprise-api/shared/ledger';
+import { createPartitionLoop, ledgerAddress } from '@enterprise-api/shared/ledger';
 import { createJobProducer, type JobName, jobs, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
+import type { Config } from './config.ts';
+import { createGatheredFanOut } from './fan-out/gathered-fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog, type WatchedQueue } from './maintenance/watchdog.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Pipeline } from './pipeline/build.ts';
 import { createJobHandlers, createWorkers, type Workers } from './queue-workers.ts';
+import { createRetentionLoop } from './retention/loop.ts';
 
 /** A statement of maintenance that is under way must not delay the stop. */
 const closeWithinMs = 500;
 
 export interface ConsumerParts {
+  config: Config;
   queue: QueueBackend;
   db: Database;
   clock: DatabaseClock;
@@ -32,6 +36,7 @@ export function startConsumers(parts: ConsumerParts): void {
   const eraser = createSecretEraser(db, createLimitedWarning(log, 'secrets could not be erased'));
   closers.add('secret eraser', eraser.stop, closeWithinMs);
   eraser.start();
+  startRetention(parts);
   const onRetryError = createLimitedWarning(log, 'parked events could not be tried again');
   const parkedRetries = createParkedRetries(() => pipeline.fanOut.retryParkedEvents(), onRetryError);
   closers.add('retries of parked events', parkedRetries.stop, closeWithinMs);
@@ -40,18 +45,29 @@ export function startConsumers(parts: ConsumerParts): void {
   startQueueConsumers(parts);
 }
 
+function startRetention({ config, log, closers }: ConsumerParts): void {
+  const retention = createRetentionLoop({
+    // Its lock belongs to a session.
+    url: ledgerAddress(config).directUrl,
+    applicationName: 'enterprise-api-retention',
+    periods: config,
+    log,
+    onError: createLimitedWarning(log, 'retention failed; tried again in a minute'),
+  });
+  closers.add('retention', retention.stop, closeWithinMs);
+  retention.start();
+}
+
 function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics, giveUp }: ConsumerParts): void {
   const onError = createLimitedWarning(log, 'queue unavailable');
+  const onFanOutError = createLimitedWarning(log, 'fan-out failed; left to the relay');
+  const fanOut = createGatheredFanOut(pipeline.fanOut, onFanOutError);
   const workers = createWorkers({
     backend: queue,
     log,
     monotonic: clock.monotonic,
-    handlers: createJobHandlers(
-      db,
-      clock,
-      pipeline.fanOut,
-      createLimitedWarning(log, 'fan-out failed; left to the relay'),
-    ),
+    handlers: createJobHandlers(db, clock, fanOut, () => pipeline.fanOut.leaveToRelay()),
+    settled: fanOut.flush,
     onJobFailed: (name) => metrics.jobsFailed.inc({ queue: name }),
     onQueueError: (error) => {
       metrics.queueErrors.inc();

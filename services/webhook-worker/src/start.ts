@@ -86,7 +86,7 @@ async function build(
   const pipeline = createPipeline({ config, db, clock, log, metrics, publish: changes.publish });
   closers.add('pipeline', pipeline.stop);
   await followWebhookChanges(changes, pipeline);
-  startConsumers({ queue, db, clock, log, closers, pipeline, metrics, giveUp });
+  startConsumers({ config, queue, db, clock, log, closers, pipeline, metrics, giveUp });
   readiness.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   const stop = async () => {

@@ -1,6 +1,7 @@
 import { killApis } from '../api-killed.ts';
 import { replaceApisBehindIngress } from '../behind-ingress.ts';
 import { poison } from '../poison.ts';
+import { killRetention } from '../retention-killed.ts';
 import { restartInTurn } from '../rolling-restart.ts';
 import { emitTheSame } from '../same-event.ts';
 import { killService } from '../service-killed.ts';
@@ -95,5 +96,28 @@ export const processes = {
     backends: 'both',
     short: (stores) => killService(stores, { kills: 2, consultations: 50, clients: 8, settleWithinMs: minutes(1) }),
     full: (stores) => killService(stores, { kills: 20, consultations: 500, clients: 8, settleWithinMs: minutes(2) }),
+  },
+  R19: {
+    promise: 'R19',
+    what: 'two years of months go under load, and what removes them is killed',
+    backends: 'both',
+    short: (stores) =>
+      killRetention(stores, {
+        months: 24,
+        eventsPerMonth: 200,
+        pendingPerMonth: 2,
+        kills: 6,
+        emissionsPerSecond: 5,
+        settleWithinMs: minutes(2),
+      }),
+    full: (stores) =>
+      killRetention(stores, {
+        months: 24,
+        eventsPerMonth: 20_000,
+        pendingPerMonth: 5,
+        kills: 40,
+        emissionsPerSecond: 20,
+        settleWithinMs: minutes(5),
+      }),
   },
 } as const satisfies Record<string, Campaign>;

@@ -329,10 +329,10 @@ export interface components {
              * @description As its producer gave it; null when it gave none.
              */
             occurred_at: string | null;
-            /** @description Any fields, passed on as they are: at most 256 KiB as JSON, nested at most 20 deep. `consultation.*` needs `consultation_id` and `batch.*` needs `batch_id`, strings of 1 to 200 characters. */
+            /** @description As it was emitted; null once its body is past retention. */
             data: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         /** @description The body of a delivery. */
         EventBody: components["schemas"]["ConsultationCompletedEvent"] | components["schemas"]["ConsultationFailedEvent"] | components["schemas"]["BatchCompletedEvent"] | components["schemas"]["BatchFailedEvent"] | components["schemas"]["BatchPartialFailureEvent"] | components["schemas"]["WebhookTestEvent"];

@@ -22,7 +22,7 @@ const eventFields = z.strictObject({
   type: emittableEventTypeSchema,
   created_at: timestampSchema,
   occurred_at: timestampSchema.nullable().describe('As its producer gave it; null when it gave none.'),
-  data: eventDataSchema,
+  data: eventDataSchema.nullable().describe('As it was emitted; null once its body is past retention.'),
 });
 
 const eventExample = {

@@ -35,6 +35,11 @@ describe('the batched producer', () => {
     expect(notified).toContain(event?.id);
   });
 
+  it('answers while the queue does not', async () => {
+    const silent = createBatchedProducer({ db, notifier: { notify: () => new Promise(() => undefined) } });
+    expect(await silent.emit([testEvent(organizationId)])).toHaveLength(1);
+  });
+
   it('keeps the first event with a caller’s id and ignores a second one, also within one call', async () => {
     const id = 'order-17';
     const [first, twin] = await producer.emit([

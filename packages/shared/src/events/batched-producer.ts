@@ -21,7 +21,8 @@ export interface EmittingRequest {
 export interface BatchedProducer {
   /**
    * Writes events, parsed already, all of one call or none, and wakes the workers. Calls of one turn of the event loop
-   * share a statement. The result does not depend on the queue: an event that is written will be delivered.
+   * share a statement. The result does not depend on the queue, and does not wait for it: an event that is written will be
+   * delivered.
    *
    * @returns an entry per event, in the order given
    * @throws the database's error, when nothing was written
@@ -35,8 +36,8 @@ export interface BatchedProducer {
     request: Pick<EmittingRequest, 'requestId'>,
   ): Promise<WrittenEvent[]>;
 
-  /** Wakes the workers for events that were written and committed; never rejects. */
-  notify(written: readonly WrittenEvent[]): Promise<void>;
+  /** Wakes the workers for events that were written and committed, in the background. */
+  notify(written: readonly WrittenEvent[]): void;
 }
 
 /** How late the statement of a request may reach the server. */
@@ -52,13 +53,14 @@ const waitsForMs = arrivesWithinMs + 100;
  */
 export function createBatchedProducer(options: {
   db: Database;
-  notifier: Notifier;
+  notifier: Pick<Notifier, 'notify'>;
   /** The clock of this process, if it has one already; ids and times of events go by it. */
   clock?: DatabaseClock;
 }): BatchedProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
   const batches = createBatches((events, isUrgent) => writeInTime(db, clock, events, isUrgent));
-  const notify: BatchedProducer['notify'] = (written) => notifier.notify(written.filter((event) => !event.duplicate));
+  const notify: BatchedProducer['notify'] = (written) =>
+    void notifier.notify(written.filter((event) => !event.duplicate));
   return {
     notify,
     emit: async (events, request) => {
@@ -68,7 +70,7 @@ export function createBatchedProducer(options: {
         events.map((event) => newEvent(event, now, origin)),
         request && (() => request.isWanted(waitsForMs)),
       );
-      await notify(written);
+      notify(written);
       return written;
     },
     emitWithin: async (trx, events, origin) => {

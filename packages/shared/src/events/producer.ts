@@ -86,7 +86,10 @@ export class UnknownOrganizationError extends Error {
 }
 
 export interface EventProducerOptions {
-  /** `DATABASE_URL` of the product. Without `redisUrl` it is where the queue is; a queue-only producer with Redis has none. */
+  /**
+   * `DATABASE_URL` of the product, or its `DATABASE_DIRECT_URL` where it has one. Without `redisUrl` it is where the queue is;
+   * a queue-only producer with Redis has none.
+   */
   databaseUrl?: string | undefined;
   /** `REDIS_URL` of the product, where it has one: the queue is there. */
   redisUrl?: string | undefined;

@@ -42,9 +42,10 @@ const idleForMs = 30_000;
  * For connections whose statements go from few rows to few rows by index, however much the tables hold. A prepared
  * statement keeps its plan until the table is analyzed: made when a month's partition was empty, it read the whole of it,
  * or of an index, at every use for the first minutes of that month (measured with 40,000 rows: fan-out 3.4 ms instead of
- * 2.0, outcomes 11.8 instead of 8.7, and growing).
+ * 2.0, outcomes 11.8 instead of 8.7, and growing). Over partitions PostgreSQL would plan each use anew, for the values at
+ * hand: that took twice as long as running the statements (docs/adr/0042).
  */
-export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off' };
+export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' };
 
 /** The pool beneath {@link createDatabase}. */
 export function createPool(options: DatabaseOptions): Pool {

@@ -11,6 +11,10 @@ export interface LedgerFigures {
   parkedEvents: number;
   /** Deliveries due for longer than a minute, counted up to {@link countLimit}. */
   overdueDeliveries: number;
+  /** Months that are past their retention and kept, because something in them is pending. */
+  keptMonths: number;
+  /** Seconds since retention came to its end; 0 before it did the first time. */
+  retentionAgeSeconds: number;
   /** Rows that break the ledger's invariant. Anything but 0 is a bug. */
   invariantViolations: number;
 }
@@ -21,6 +25,11 @@ export const ledgerGauges = {
   outboxOldestSeconds: { name: 'ledger_outbox_oldest_seconds', help: 'Age of the oldest event not fanned out yet.' },
   parkedEvents: { name: 'ledger_parked_events', help: 'Events whose deliveries the database refuses. Should be 0.' },
   overdueDeliveries: { name: 'ledger_overdue_deliveries', help: 'Deliveries due for longer than a minute.' },
+  keptMonths: {
+    name: 'ledger_retention_kept_months',
+    help: 'Months past RETENTION_HISTORY that something pending keeps.',
+  },
+  retentionAgeSeconds: { name: 'ledger_retention_age_seconds', help: 'Time since retention came to its end.' },
   invariantViolations: {
     name: 'ledger_invariant_violations',
     help: 'Rows among the newest deliveries that contradict each other. Must be 0.',
@@ -40,13 +49,18 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
       (select count(*) from (select from parked_events limit ${countLimit}) p) as "parkedEvents",
       (select count(*) from (
         select from pending_deliveries where next_attempt_at < now() - interval '1 minute' limit ${countLimit}
-      ) d) as "overdueDeliveries"`.execute(db);
+      ) d) as "overdueDeliveries",
+      (select kept_months from retention_progress) as "keptMonths",
+      (select coalesce(extract(epoch from clock_timestamp() - completed_at)::float8, 0) from retention_progress)
+        as "retentionAgeSeconds"`.execute(db);
   const [figures] = rows;
   return {
     outboxEvents: figures?.outboxEvents ?? 0,
     outboxOldestSeconds: Number(figures?.outboxOldestSeconds ?? 0),
     parkedEvents: figures?.parkedEvents ?? 0,
     overdueDeliveries: figures?.overdueDeliveries ?? 0,
+    keptMonths: figures?.keptMonths ?? 0,
+    retentionAgeSeconds: Number(figures?.retentionAgeSeconds ?? 0),
     invariantViolations: await countInvariantViolations(db, checkedDeliveries),
   };
 }

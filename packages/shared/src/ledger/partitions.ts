@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import { createLoop, type Loop } from '../runtime/loop.ts';
 import { databaseTime } from './clock.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
-
-const partitionedTables = ['events', 'deliveries', 'attempts'] as const;
+import { type PartitionedTable, partitionedTables, storageParameters } from './storage.ts';
 
 const everyMs = 24 * 60 * 60_000;
 const againAfterErrorMs = 60_000;
@@ -43,8 +42,13 @@ export function uuidAtTime(unixMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
 }
 
-async function createPartition(db: Database, table: string, from: number, to: number): Promise<void> {
-  const name = `${table}_${new Date(from).toISOString().slice(0, 7).replace('-', '_')}`;
+/** `events_2026_11`: the name of the partition of the month that begins at this time (milliseconds since 1970). */
+export function partitionName(table: PartitionedTable, fromMs: number): string {
+  return `${table}_${new Date(fromMs).toISOString().slice(0, 7).replace('-', '_')}`;
+}
+
+async function createPartition(db: Database, table: PartitionedTable, from: number, to: number): Promise<void> {
+  const name = partitionName(table, from);
   if (await isThere(db, name)) return;
   await db.transaction().execute(async (trx) => {
     // Several processes may start at once: the advisory lock makes the loser find the partition there.
@@ -52,7 +56,8 @@ async function createPartition(db: Database, table: string, from: number, to: nu
     if (await isThere(trx, name)) return;
     // Created apart and attached: `create table … partition of` locks the whole parent, and so stops all sending for as
     // long as another session's long query makes it wait.
-    await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)`.execute(trx);
+    await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
+      with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
       for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);
   });

@@ -7,7 +7,7 @@ const mark = '/* prepared */';
 /**
  * In front of a hot statement, this makes every connection parse and plan the statement once, instead of at each use. Planning
  * fan-out or outcomes takes 0.6 to 1 ms, which is more than running them for a few rows. The statement's text must always be
- * the same: lists go in as arrays. A pooler between the services and the database must support named prepared statements.
+ * the same: lists go in as arrays. For poolers that do not follow named statements: `DATABASE_PREPARED_STATEMENTS=false`.
  */
 export const prepared = sql.raw(mark);
 
@@ -15,9 +15,14 @@ const names = new Map<string, string>();
 
 /** Sends the marked statements of a connection by name. */
 export function prepareMarked(client: PoolClient): void {
+  prepareThose(client, (text) => text.startsWith(mark));
+}
+
+/** Sends the chosen statements of a connection by name, which all have parameters. */
+export function prepareThose(client: PoolClient, isChosen: (text: string, values: unknown) => boolean): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const byName = (text: unknown, ...rest: unknown[]) =>
-    typeof text === 'string' && text.startsWith(mark)
+    typeof text === 'string' && isChosen(text, rest[0])
       ? query({ name: nameOf(text), text, values: rest[0] }, ...rest.slice(1))
       : query(text, ...rest);
   client.query = byName as PoolClient['query'];

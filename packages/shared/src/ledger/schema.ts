@@ -76,8 +76,8 @@ export interface EventsTable {
   id: Uuid;
   organization_id: Uuid;
   type: string;
-  /** Exactly the bytes that are sent, on every attempt. */
-  body: string;
+  /** Exactly the bytes that are sent, on every attempt; null once retention has removed it. A pending delivery's is there. */
+  body: string | null;
   occurred_at: Date | null;
   created_at: CreatedAt;
   /** Of the API request that emitted the event; null when a producer or the queue did. */
@@ -259,6 +259,21 @@ export interface UsageProgressTable {
   mark_xid: number | null;
 }
 
+/** What retention has done: one row. */
+export interface RetentionProgressTable {
+  only_row: Generated<boolean>;
+  /** Events with ids before this time have no body, except those with a pending delivery. */
+  bodies_removed_until: Date | null;
+  /** Event keys of events with ids before this time are gone. */
+  keys_removed_until: Date | null;
+  /** When a run last came to its end. */
+  completed_at: Date | null;
+  /** Months that are past `RETENTION_HISTORY` and still there, because something in them is pending. */
+  kept_months: Generated<number>;
+  /** When the log said so last. */
+  kept_logged_at: Date | null;
+}
+
 /** Every table of the ledger. docs/architecture.md says which service writes which. */
 export interface Schema {
   organizations: OrganizationsTable;
@@ -281,6 +296,7 @@ export interface Schema {
   usage_writers: UsageWritersTable;
   usage_ledger: UsageLedgerTable;
   usage_progress: UsageProgressTable;
+  retention_progress: RetentionProgressTable;
 }
 
 /** A row of a table as queries read it. Services derive the types of their rows from it. */

@@ -2,15 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type BackendFactory,
   createPostgresBackend,
-  createRedisBackend,
   type IQueueBackend,
   type PostgresConnectionOptions,
   type PostgresQueueBackend,
   type QueueBaseOptions,
 } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
+import type { PoolClient } from 'pg';
+import { prepareThose } from '../ledger/prepared.ts';
 import { connectRedis, redisAddress, sentinelOptions } from '../redis/index.ts';
 import { redisRetryDelayMs } from '../runtime/backoff.ts';
+import { createQuietRedisBackend } from './quiet-redis-backend.ts';
 
 /** Where BullMQ keeps its jobs: Redis when there is one, else its own tables in the ledger's database. */
 export type QueueBackend = { kind: 'redis'; url: string } | { kind: 'postgres'; url: string };
@@ -33,28 +35,41 @@ export interface QueueBinding {
 /**
  * For producers, which must answer their callers: they fail at once instead of keeping commands for a Redis that is away.
  * A connection that has not answered for 5 s (a firewall dropped it) is replaced; TCP alone would need 15 minutes.
+ *
+ * @param isWakeUp the jobs may be lost without harm; any others are on disk when they are added, as far as the backend can
  */
-export function producerBinding(backend: QueueBackend, queue: string): QueueBinding {
+export function producerBinding(backend: QueueBackend, queue: string, isWakeUp = false): QueueBinding {
   const redis = { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100, socketTimeout: 5_000 };
-  return bind(backend, queue, redis, 2);
+  return bind(backend, queue, redis, { max: 2, ...(isWakeUp && committedLater) });
 }
 
-/** For workers, which wait for Redis for as long as it takes. */
+/** For workers, which wait for Redis for as long as it takes. What a crash of PostgreSQL makes it forget is done again. */
 export function workerBinding(backend: QueueBackend, queue: string): QueueBinding {
-  return bind(backend, queue, { maxRetriesPerRequest: null }, 3);
+  return bind(backend, queue, { maxRetriesPerRequest: null }, { max: 3, ...committedLater });
 }
 
-function bind(backend: QueueBackend, queue: string, redis: object, poolSize: number): QueueBinding {
+/**
+ * A job that wakes a worker may be lost, and one that is taken or finished may come again: no commit need wait for the disk.
+ * A fifth of what an event cost PostgreSQL were such waits.
+ */
+const committedLater = { options: '-c synchronous_commit=off' };
+
+function bind(
+  backend: QueueBackend,
+  queue: string,
+  redis: object,
+  postgres: { max: number; options?: string },
+): QueueBinding {
   if (backend.kind === 'postgres') {
     const connection = {
       connectionString: backend.url,
       application_name: 'enterprise-api-queue',
-      max: poolSize,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
       idle_in_transaction_session_timeout: 10_000,
       lock_timeout: 5_000,
       statement_timeout: 30_000,
+      ...postgres,
     };
     return { options: { connection }, factory: createReconnectingBackend };
   }
@@ -67,7 +82,7 @@ function bind(backend: QueueBackend, queue: string, redis: object, poolSize: num
   return {
     // One hash tag per queue: its keys share a slot, so that a Redis Cluster can hold it.
     options: { connection, prefix: `{enterprise-api-${queue}}` },
-    factory: address.kind === 'cluster' ? createClusterBackend : createRedisBackend,
+    factory: address.kind === 'cluster' ? createClusterBackend : createQuietRedisBackend,
   };
 }
 
@@ -78,7 +93,7 @@ function bind(backend: QueueBackend, queue: string, redis: object, poolSize: num
 const createClusterBackend: BackendFactory<IQueueBackend, RedisOptions & { url: string }> = (name, options, kind) => {
   const { url, ...settings } = options.connection as RedisOptions & { url: string };
   const cluster = connectRedis(url, settings);
-  const backend = createRedisBackend(name, { ...options, connection: cluster }, kind);
+  const backend = createQuietRedisBackend(name, { ...options, connection: cluster }, kind);
   const [close, disconnect] = [backend.close.bind(backend), backend.disconnect.bind(backend)];
   const end = () => cluster.disconnect();
   backend.close = (force) => close(force).finally(end);
@@ -100,11 +115,16 @@ const reconnectAfterMs = 100;
  *
  * BullMQ listens for errors on idle connections only. One that lost its server between two statements of a transaction
  * ended the process; with a listener its next statement fails, and the pool drops it.
+ *
+ * BullMQ sends its statements as text, to be parsed and planned at each use; here a connection does that once for each.
  */
 const createReconnectingBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (...args) => {
   const backend = createPostgresBackend(...args);
   const { connection } = backend;
-  connection.pool.on('connect', (client) => client.on('error', () => undefined));
+  connection.pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    prepareThose(client as PoolClient, (_text, values) => Array.isArray(values));
+  });
   const waitUntilReady = connection.waitUntilReady.bind(connection);
   connection.waitUntilReady = async () => {
     try {

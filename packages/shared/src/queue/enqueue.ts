@@ -44,7 +44,7 @@ export function createJobProducer<Name extends JobName>(
   onError: (error: Error) => void,
 ): JobProducer<Name> {
   const job = jobs[name];
-  const { options, factory } = producerBinding(backend, job.queue);
+  const { options, factory } = producerBinding(backend, job.queue, job.isWakeUp);
   // BullMQ appends every state change of every job to a stream, which nothing here reads: keep it short.
   const queue = new Queue(job.queue, { ...options, streams: { events: { maxLen: 100 } } }, factory);
   queue.on('error', onError);
@@ -71,6 +71,8 @@ export function createJobProducer<Name extends JobName>(
 export interface Notifier {
   /** Resolves when the wake-up jobs are added, refused or too slow; never rejects. */
   notify(events: readonly CommittedEvent[]): Promise<void>;
+  /** Resolves when the wake-up jobs of all events so far are added, refused or too slow. */
+  flush(): Promise<void>;
 }
 
 export interface CommittedEvent {
@@ -148,6 +150,9 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
       }
       if (left > 0) onOutcome('left_to_relay', left);
       await Promise.all(added);
+    },
+    flush: async () => {
+      await Promise.all([batcher.flush(), relayWaker.flush()]);
     },
   };
 }

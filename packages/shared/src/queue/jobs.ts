@@ -6,6 +6,8 @@ export interface JobDefinition<Data extends z.ZodType> {
   readonly queue: string;
   readonly name: string;
   readonly data: Data;
+  /** Whether the job may be lost without harm. Any other must be on disk when its producer is told that it is added. */
+  readonly isWakeUp: boolean;
 }
 
 /** A wake-up job has this many event ids at most. */
@@ -23,6 +25,7 @@ export const jobs = {
   fanOut: {
     queue: 'events',
     name: 'fan-out',
+    isWakeUp: true,
     data: z.strictObject({
       version: z.literal(1),
       event_ids: z.array(z.uuid()).min(1).max(maxEventsPerJob),
@@ -34,6 +37,7 @@ export const jobs = {
   writeEvent: {
     queue: 'event-writes',
     name: 'write',
+    isWakeUp: false,
     data: z.strictObject({
       version: z.literal(1),
       event_id: z.uuid(),

@@ -23,6 +23,7 @@ function bench(queue: { add?: () => Promise<void>; waiting?: () => Promise<numbe
     notifier.notify(ids.map((id) => ({ id, organizationId: organizationId ?? id })));
   return {
     notify,
+    flush: notifier.flush,
     jobs,
     /** Jobs that wake the relay. */
     wakeUps,
@@ -51,6 +52,16 @@ describe('the notifier', () => {
     const { notify, outcomes } = bench({ add: () => Promise.reject(new Error('away')) });
     await notify(['a']);
     expect(outcomes).toEqual([['failed', 1]]);
+  });
+
+  it('says when every job of events so far is added', async () => {
+    const adding = Promise.withResolvers<void>();
+    const { notify, flush, outcomes } = bench({ add: () => adding.promise });
+    void notify(['a']);
+    const flushed = flush();
+    adding.resolve();
+    await flushed;
+    expect(outcomes).toEqual([['added', 1]]);
   });
 
   it('waits at most 200 ms for a queue that does not answer', async () => {

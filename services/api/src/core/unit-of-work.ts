@@ -60,14 +60,14 @@ export interface TransactOptions {
   /** Tells every process that it may hold an outdated copy of something. */
   notify: (change: Change) => Promise<void>;
   /** Counts events that were committed, and wakes the workers for them. */
-  onEmitted: (events: readonly WrittenEvent[]) => Promise<void>;
+  onEmitted: (events: readonly WrittenEvent[]) => void;
 }
 
 export function createTransact({ db, log, notify, onEmitted }: TransactOptions): TransactAs {
   const report = async ({ change, entry, events }: CommittedChange) => {
     if (entry !== undefined) log.info(auditLogFields(entry), 'audit');
     if (change !== undefined) await notify(change);
-    if (events !== undefined) await onEmitted(events);
+    if (events !== undefined) onEmitted(events);
   };
   return (origin, isWanted) => async (work) => {
     const changes: CommittedChange[] = [];

@@ -253,7 +253,8 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
   it('200 before the first attempt, and with a null body after retention has removed it', async () => {
     const { id, eventId } = await insert();
     await api.db
-      .deleteFrom('events')
+      .updateTable('events')
+      .set({ body: null })
       .where('id', '=', fromPublicId('evt', eventId) as string)
       .execute();
     const { body } = await api.call('get', `${path}/${id}`, key).expect(200);

@@ -153,8 +153,12 @@ export async function listAttempts(db: Database, delivery: { id: Uuid; webhookId
   return rows;
 }
 
-/** The text that every attempt sends; undefined when retention has removed the event. */
-export async function findEventBody(db: Database, organizationId: Uuid, eventId: Uuid): Promise<string | undefined> {
+/** The text that every attempt sends; null or undefined when retention has removed it, or the event. */
+export async function findEventBody(
+  db: Database,
+  organizationId: Uuid,
+  eventId: Uuid,
+): Promise<string | null | undefined> {
   const row = await db
     .selectFrom('events')
     .select('body')

@@ -9,7 +9,7 @@ import { type ControlledTransaction, type IsolationLevel, sql } from 'kysely';
 import { isProblem } from '../core/problem.ts';
 import { createCursors } from '../pagination/cursor.ts';
 import { createHorizonReader } from './horizon.ts';
-import { readHorizonRows } from './queries.ts';
+import { readHorizonRows, startOfRetention } from './queries.ts';
 import { createEventHistory, type EventHistory } from './service.ts';
 
 let db: Database;
@@ -18,7 +18,8 @@ let history: EventHistory;
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
   const cursors = createCursors([{ id: 'test', key: randomBytes(32) }]);
-  history = createEventHistory({ db, cursors, horizon: createHorizonReader(() => readHorizonRows(db)) });
+  const limits = async () => startOfRetention(db);
+  history = createEventHistory({ db, cursors, horizon: createHorizonReader(() => readHorizonRows(db)), limits });
 });
 afterAll(() => close());
 

@@ -227,7 +227,7 @@ describe('GET /v1/events/{id}', () => {
     for (const path of [`/v1/events/${id}`, '/v1/events']) {
       const { text } = await api.call('get', path, key).expect(200);
       const shown = text.slice(text.indexOf('"data":{') + '"data":'.length);
-      const inBody = row.slice(row.indexOf('"data":') + '"data":'.length, -1);
+      const inBody = String(row).slice(String(row).indexOf('"data":') + '"data":'.length, -1);
       expect(shown.startsWith(inBody)).toBe(true);
       expect(inBody).toContain('12345678901234567890');
     }

@@ -4,14 +4,8 @@ import { fromPublicId, type PublicId, toPublicId, type Uuid, uuidTimeMs } from '
 import { type Problem, problem } from '../core/problem.ts';
 import { beginningId, isBeginningOf } from './beginning-id.ts';
 import type { Horizon } from './horizon.ts';
-import {
-  type EventPlace,
-  type EventRow,
-  findEvent,
-  findOrganizationsWithNewer,
-  listEvents,
-  startOfRetention,
-} from './queries.ts';
+import { type EventPlace, type EventRow, findEvent, findOrganizationsWithNewer, listEvents } from './queries.ts';
+import type { RetentionLimits } from './retention-limits.ts';
 
 export type FollowedEvents = ReturnType<typeof createFollowedEvents>;
 
@@ -27,23 +21,31 @@ export interface Beginning {
 interface FollowedEventsOptions {
   db: Database;
   horizon: () => Promise<Horizon>;
+  limits: RetentionLimits;
   /** The database's clock. */
   now: () => number;
 }
 
 /** A page that streams share; its bodies are in memory for as long as one of them sends it. */
-const page = { types: subscribableEventTypeNames, order: 'asc', limit: 100, maxBytes: 1024 * 1024 } as const;
+const page = {
+  types: subscribableEventTypeNames,
+  order: 'asc',
+  limit: 100,
+  maxBytes: 1024 * 1024,
+  withBody: true,
+} as const;
 
 /** Behind the newest complete event lies nothing, up to where events are complete. */
 const newest = { types: subscribableEventTypeNames, order: 'desc', limit: 1, maxBytes: 0, after: null } as const;
 
 /** Events for who follows them as they come: oldest first, without those of the test endpoint, and only complete ones. */
-export function createFollowedEvents({ db, horizon, now }: FollowedEventsOptions) {
+export function createFollowedEvents({ db, horizon, limits, now }: FollowedEventsOptions) {
   return {
     /**
      * The beginning behind an event, or now.
      *
-     * @returns 404 for an id that names no event of the organization and no beginning of a stream, 410 for one from before retention
+     * @returns 404 for an id that names no event of the organization and no beginning of a stream, 410 for one from before the
+     *   retention of bodies: a stream sends them
      */
     placeBehind: async (organizationId: Uuid, eventId: string | null): Promise<Beginning | Problem> => {
       const { completeUntil } = (await horizon())(organizationId);
@@ -57,11 +59,11 @@ export function createFollowedEvents({ db, horizon, now }: FollowedEventsOptions
       if (id === null) return problem('not_found');
       const name = toPublicId('evt', id);
       const event = await findEvent(db, organizationId, id, subscribableEventTypeNames);
+      const { events, bodies } = await limits(id);
+      const isBeginning = event === undefined && isBeginningOf(organizationId, id);
+      if (uuidTimeMs(id) < (event === undefined && !isBeginning ? events : bodies)) return problem('event_expired');
       if (event === undefined) {
-        const isExpired = uuidTimeMs(id) < (await startOfRetention(db)).getTime();
-        if (isExpired) return problem('event_expired');
-        if (!isBeginningOf(organizationId, id)) return problem('not_found');
-        return { from: { position: 0, id }, known: null, name };
+        return isBeginning ? { from: { position: 0, id }, known: null, name } : problem('not_found');
       }
       // Events may still be written before one that is not complete yet. Streams send those too.
       return event.position > completeUntil ? { from: end, known: id, name } : { from: event, known: null, name };

@@ -2,6 +2,7 @@ import type { EventType, Order } from '@enterprise-api/shared/contracts';
 import { type Database, plainArray, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { LimitsOfRetention } from './retention-limits.ts';
 
 /** A row of `event_horizon()`: for all organizations when its bucket is null. */
 export interface HorizonRow {
@@ -30,12 +31,16 @@ export interface EventQuestion {
   limit: number;
   /** Once the bodies of the first events have so many bytes together, the following ones come without theirs; with 0, all. */
   maxBytes: number;
+  /** Events whose body retention has removed are left out. */
+  withBody?: boolean;
 }
 
 export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
   type: EventType;
-  /** Null where the events before it are too large together; of the first one it is only when no bytes are wanted. */
+  /** Null once retention has removed it, and beyond the page. */
   body: string | null;
+  /** Whether the events before it are too large together; of the first one they never are. */
+  is_beyond_page: boolean;
 }
 
 /**
@@ -55,18 +60,19 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
       ) e
       order by e.position ${direction}, e.id ${direction} limit ${limit}
     ), measured as (
-      select *, sum(octet_length(body)) over (order by position ${direction}, id ${direction}) - octet_length(body)
-        as bytes_before
+      select *, sum(coalesce(octet_length(body), 0)) over (order by position ${direction}, id ${direction})
+        - coalesce(octet_length(body), 0) >= ${maxBytes}::int as is_beyond_page
       from page
     )
-    select id, type, occurred_at, created_at, position, case when bytes_before < ${maxBytes}::int then body end as body
+    select id, type, occurred_at, created_at, position, is_beyond_page, case when not is_beyond_page then body end as body
     from measured order by position ${direction}, id ${direction}`.execute(db);
   return rows;
 }
 
 function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
-  const { after, upTo, order } = question;
+  const { after, upTo, order, withBody } = question;
   const found = [...periodConditions(question), ...idConditions(question)];
+  if (withBody) found.push(sql<SqlBool>`body is not null`);
   if (after !== null) {
     const isBeyond = order === 'asc' ? sql`>` : sql`<`;
     found.push(sql<SqlBool>`(position, id) ${isBeyond} (${after.position}::bigint, ${after.id}::uuid)`);
@@ -115,13 +121,20 @@ function idConditions({ since, until, after, order }: EventQuestion): RawBuilder
   return found;
 }
 
-/** The time from which on the ledger has events: where its first partition begins. */
-export async function startOfRetention(db: Database): Promise<Date> {
-  const { rows } = await sql<{ bound: string }>`
-    select substring(pg_get_expr(c.relpartbound, c.oid) from '[0-9a-f-]{36}') as bound
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'events'::regclass order by bound limit 1`.execute(db);
-  return new Date(rows[0] === undefined ? 0 : uuidTimeMs(rows[0].bound));
+/**
+ * The times from which on the ledger has events, and has their bodies. Retention is a setting of the workers; what it has done
+ * is seen in the ledger. A partition that is being detached is there no more for who reads.
+ */
+export async function startOfRetention(db: Database): Promise<LimitsOfRetention> {
+  const { rows } = await sql<{ bound: string | null; bodies: Date | null }>`
+    select bodies_removed_until as bodies, (
+      select min(substring(pg_get_expr(c.relpartbound, c.oid) from '[0-9a-f-]{36}'))
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'events'::regclass and not i.inhdetachpending) as bound
+    from retention_progress`.execute(db);
+  const [row] = rows;
+  const events = row?.bound ? uuidTimeMs(row.bound) : 0;
+  return { events, bodies: Math.max(events, row?.bodies?.getTime() ?? 0) };
 }
 
 /**
@@ -153,9 +166,9 @@ export async function findEvent(
   organizationId: Uuid,
   id: Uuid,
   types: readonly EventType[],
-): Promise<(EventRow & { body: string }) | undefined> {
-  const { rows } = await sql<EventRow & { body: string }>`
-    select id, type, body, occurred_at, created_at, position from events
+): Promise<EventRow | undefined> {
+  const { rows } = await sql<EventRow>`
+    select id, type, body, occurred_at, created_at, position, false as is_beyond_page from events
     where id = ${id} and organization_id = ${organizationId} and type = any (${plainArray(types)}::text[])`.execute(db);
   return rows[0];
 }

@@ -12,8 +12,8 @@ export function eventHistoryRoutes(history: EventHistory): Route<Principal>[] {
       tag: 'Events',
       summary: 'The events that webhooks are told of',
       description:
-        'Oldest first (`order=asc`), every page has a `next_cursor`, so that new events can be followed: each comes once, and none is left out.',
-      errors: [],
+        'Oldest first (`order=asc`), every page has a `next_cursor`, so that new events can be followed: each comes once, and none is left out. A cursor from before retention is then 410.',
+      errors: ['event_expired'],
       scope: 'webhooks:read',
       query: listEventsQuerySchema,
       status: 200,

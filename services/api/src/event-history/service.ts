@@ -7,12 +7,13 @@ import {
   subscribableEventTypeNames,
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { nilUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { nilUuid, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../core/problem.ts';
 import type { Cursors, Position } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import type { Horizon } from './horizon.ts';
 import { type EventPlace, type EventRow, findEvent, listEvents } from './queries.ts';
+import type { RetentionLimits } from './retention-limits.ts';
 
 export type EventHistory = ReturnType<typeof createEventHistory>;
 
@@ -20,17 +21,20 @@ interface EventHistoryOptions {
   db: Database;
   cursors: Cursors;
   horizon: () => Promise<Horizon>;
+  limits: RetentionLimits;
 }
 
 /** A page ends before its bodies have much more than this together: parsing and writing them stops the process for a while. */
 const maxPageBytes = 4 * 1024 * 1024;
 
 /** The events of an organization, without those of the test endpoint. */
-export function createEventHistory({ db, cursors, horizon }: EventHistoryOptions) {
+export function createEventHistory({ db, cursors, horizon, limits }: EventHistoryOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
       const { type: types = subscribableEventTypeNames, since, until } = filters;
-      const ask = async (page: PageQuestion): Promise<ListedEvent[]> => {
+      const ask = async (page: PageQuestion): Promise<ListedEvent[] | Problem> => {
+        // Who follows the list oldest first would miss what has gone behind the cursor; newest first, the list ends there.
+        if (page.order === 'asc' && (await isExpired(limits, page.after))) return problem('event_expired');
         const upTo = await endOfPages(horizon, organizationId, page.order);
         const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
         return (await listEvents(db, organizationId, asked)).map(toListed);
@@ -45,6 +49,11 @@ export function createEventHistory({ db, cursors, horizon }: EventHistoryOptions
       return row === undefined ? problem('not_found') : presentEvent(row);
     },
   };
+}
+
+async function isExpired(limits: RetentionLimits, after: Position | null): Promise<boolean> {
+  if (after === null || after.id === start.id) return false;
+  return uuidTimeMs(after.id) < (await limits(after.id)).events;
 }
 
 /**
@@ -66,14 +75,14 @@ function toPlace(position: Position | null): EventPlace | null {
   return position === null ? null : { position: Number(position.sortKey), id: position.id };
 }
 
-type ListedEvent = Omit<EventRow, 'position' | 'body'> & { position: string; body: string; isBeyondPage: boolean };
+type ListedEvent = Omit<EventRow, 'position'> & { position: string; isBeyondPage: boolean };
 
-function toListed({ position, body, ...row }: EventRow): ListedEvent {
-  return { ...row, position: String(position), body: body ?? '', isBeyondPage: body === null };
+function toListed({ position, ...row }: EventRow): ListedEvent {
+  return { ...row, position: String(position), isBeyondPage: row.is_beyond_page };
 }
 
-function presentEvent(row: Pick<EventRow, 'id' | 'type' | 'created_at' | 'occurred_at'> & { body: string }): Event {
-  const { data } = parseExactJson(row.body) as Pick<Event, 'data'>;
+function presentEvent(row: Pick<EventRow, 'id' | 'type' | 'created_at' | 'occurred_at' | 'body'>): Event {
+  const { data } = row.body === null ? { data: null } : (parseExactJson(row.body) as Pick<Event, 'data'>);
   return {
     id: toPublicId('evt', row.id),
     object: 'event',

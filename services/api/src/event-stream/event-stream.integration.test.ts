@@ -62,7 +62,7 @@ describe('GET /v1/events/stream', () => {
     expect(sent.body).toBe(row.body);
     expect(sent.headers).toMatchObject({
       'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(row.body)),
+      'Content-Length': String(Buffer.byteLength(sent.body)),
       'X-Service-Event': 'batch.failed',
       'X-Service-Event-Id': id,
       'X-Service-Attempt': '1',

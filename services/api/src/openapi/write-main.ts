@@ -20,7 +20,12 @@ function bothTables() {
     INTERNAL_API_SECRET: 'x'.repeat(32),
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const unused = { db: undefined as never, horizon: undefined as never, eventStream: undefined as never };
+  const unused = {
+    db: undefined as never,
+    horizon: undefined as never,
+    limits: undefined as never,
+    eventStream: undefined as never,
+  };
   const parts = { config: parsed.config, databaseClock: createDatabaseClock(systemClock), ...unused };
   const more = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
   const emit = () => Promise.reject(new Error('no event is emitted here'));

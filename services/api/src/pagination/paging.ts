@@ -1,5 +1,5 @@
 import type { Order, Page } from '@enterprise-api/shared/contracts';
-import { invalid, type Problem } from '../core/problem.ts';
+import { invalid, isProblem, type Problem } from '../core/problem.ts';
 import type { CursorScope, Cursors, Position } from './cursor.ts';
 
 /** A row of a list's query. */
@@ -34,13 +34,13 @@ export interface ListOptions {
 /**
  * Answers a page of a list: opens the cursor, reads one row more than the page holds, seals the next cursor.
  *
- * @param ask returns rows in the order of the question, after the given position, at most `limit`
+ * @param ask returns rows in the order of the question, after the given position, at most `limit`; or why there are none
  */
 export async function paginate<Row extends Positioned, Item>(
   cursors: Cursors,
   request: { cursor?: string | undefined; limit: number; order?: Order },
   listed: CursorScope,
-  ask: (question: PageQuestion) => Promise<Row[]>,
+  ask: (question: PageQuestion) => Promise<Row[] | Problem>,
   present: (row: Row) => Item,
   { start }: ListOptions = {},
 ): Promise<Page<Item> | Problem> {
@@ -50,6 +50,7 @@ export async function paginate<Row extends Positioned, Item>(
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
   const rows = await ask({ after, limit: request.limit + 1, order });
+  if (isProblem(rows)) return rows;
   const shown = rows.slice(0, request.limit).filter(({ isBeyondPage }) => isBeyondPage !== true);
   const row = shown.at(-1);
   const hasMore = rows.length > shown.length && row !== undefined;

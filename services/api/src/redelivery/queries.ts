@@ -85,7 +85,7 @@ export async function findDelivery(
   return { webhookId, isPending: status === 'pending', hasReachedAttemptLimit: attempts >= attemptLimit };
 }
 
-/** Restarts one delivery. Undefined when it is pending, has reached the attempt limit, or has lost its event. */
+/** Restarts one delivery. Undefined when it is pending, has reached the attempt limit, or has lost its body to retention. */
 export async function restartDelivery(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -144,10 +144,10 @@ function isSelected({ webhookId, since, until, statuses, completedForMs }: Repla
     and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
 }
 
-/** The deliveries `d` that can be sent again: completed, below the limit of attempts, and with their event still stored. */
+/** The deliveries `d` that can be sent again: completed, below the limit of attempts, and with their body still stored. */
 function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-      from deliveries d cross join lateral (select from events e where e.id = d.event_id limit 1) kept
+      from deliveries d cross join lateral (select from events e where e.id = d.event_id and e.body is not null limit 1) kept
       where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${attemptLimit} and ${which}`;
 }
 

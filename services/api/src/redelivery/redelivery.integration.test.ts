@@ -195,10 +195,11 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     expect((await rowOf(id)).round).toBe(0);
   });
 
-  it('409 when retention has removed its event', async () => {
+  it('409 when retention has removed its body', async () => {
     const { id, eventId } = await insert({ status: 'failed' });
     await api.db
-      .deleteFrom('events')
+      .updateTable('events')
+      .set({ body: null })
       .where('id', '=', fromPublicId('evt', eventId) as string)
       .execute();
     const answer = await retry(id).expect(409);

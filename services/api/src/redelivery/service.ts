@@ -135,7 +135,7 @@ function whyNotRestarted(delivery: Awaited<ReturnType<typeof findDelivery>>): Pr
 
 const stillPending = problem('conflict', { message: 'The delivery is pending: it will be sent anyway.' });
 const attemptLimitReached = problem('conflict', { message: 'The delivery has reached the limit of 1,000 attempts.' });
-const eventRemoved = problem('conflict', { message: 'The event of this delivery is no longer stored.' });
+const eventRemoved = problem('conflict', { message: 'The body of this delivery is no longer stored.' });
 
 const tooManyTests = problem('limit_reached', {
   message: `A webhook has at most ${maxPendingTests} pending tests. Wait until some of them are sent.`,

@@ -21,6 +21,7 @@ export function everyRoute(): ListedRoute[] {
     db: undefined as never,
     databaseClock: createDatabaseClock(systemClock),
     horizon: undefined as never,
+    limits: undefined as never,
     eventStream: undefined as never,
   };
   const noParts = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };

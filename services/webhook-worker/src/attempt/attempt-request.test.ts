@@ -14,7 +14,7 @@ const body = Buffer.from(text);
 const [eventId, deliveryId] = [newUuid(), newUuid()];
 
 function build(keys: SigningKeys) {
-  const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, body: text } as const;
+  const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, body } as const;
   const webhook = { url: 'https://example.com/x' };
   return buildRequest('1.2.3', { lease, webhook, startedAt: new Date(now) }, keys);
 }

@@ -23,7 +23,7 @@ const lease: Lease = {
   webhookVersion: 1,
   // A whole number: with fractions, its age after 10,000 ms can be a rounding error more.
   leasedAt: Math.floor(systemClock.monotonic()),
-  body: '{}',
+  body: Buffer.from('{}'),
   requestId: null,
 };
 const webhook: WebhookConfig = {

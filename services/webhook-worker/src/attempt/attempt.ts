@@ -14,6 +14,8 @@ export interface AttemptRunnerPorts {
   record(outcome: Outcome): void;
   release(leases: readonly Lease[]): void;
   cancel(lease: Lease): void;
+  /** The lease is over, whatever came of it. */
+  onEnd(lease: Lease): void;
   /** For metrics and warnings. */
   onOutcome(result: AttemptResult & { kind: 'outcome' }): void;
 }
@@ -22,6 +24,7 @@ export interface AttemptRunnerPorts {
 export function createAttemptRunner(ports: AttemptRunnerPorts) {
   return async (lease: Lease, hooks: AttemptHooks): Promise<{ timedOut: boolean }> => {
     const result = await ports.attempt(lease, hooks);
+    ports.onEnd(lease);
     switch (result.kind) {
       case 'outcome':
         ports.record(result.outcome);
@@ -116,7 +119,7 @@ function send(options: AttemptOptions, begun: BegunAttempt, keys: SigningKeys, h
  */
 export function buildRequest(productVersion: string, begun: RequestParts, keys: SigningKeys): DeliveryRequest {
   const { lease, webhook, startedAt } = begun;
-  const body = Buffer.from(lease.body);
+  const { body } = lease;
   const eventId = toPublicId('evt', lease.eventId);
   const timestampSeconds = Math.floor(startedAt.getTime() / 1_000);
   const headers = deliveryHeaders({

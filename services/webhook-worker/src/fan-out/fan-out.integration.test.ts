@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { createJobHandlers } from '../queue-workers.ts';
 import { fanOutOf } from '../testing/fan-out.ts';
 import { emitEvents } from '../testing/ledger.ts';
+import { createGatheredFanOut } from './gathered-fan-out.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -82,7 +83,7 @@ describe('a process without free capacity', () => {
   });
 
   it('fans overdue events out after a second nevertheless: another process may have capacity', async () => {
-    const { fanOut, accepted, pass } = fanOutWith({ free: 0 });
+    const { fanOut, accepted, refilled, pass } = fanOutWith({ free: 0 });
     await emit(5);
     await makeOverdue();
     expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
@@ -90,7 +91,7 @@ describe('a process without free capacity', () => {
     expect(await fanOut.fanOutOverdue()).toBe('no_capacity');
     pass(1);
     expect(await fanOut.fanOutOverdue()).toBe('left_due');
-    expect([await outboxSize(), accepted]).toEqual([0, [0]]);
+    expect([await outboxSize(), accepted, refilled.length]).toEqual([0, [0], 1]);
     const rows = await sql<{ due: boolean }>`select next_attempt_at <= now() as due from pending_deliveries`.execute(
       db,
     );
@@ -136,9 +137,11 @@ it('has the relay look at young events too when a job names only overdue events 
 
 it('has the relay look at young events too when a job says that there are more in the outbox', async () => {
   const { fanOut, left } = fanOutWith({ free: 10 });
-  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), fanOut, fail);
+  const gathered = createGatheredFanOut(fanOut, fail);
+  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), gathered, () => fanOut.leaveToRelay());
   const [named = ''] = await emit(3);
   await handlers.fanOut({ version: 1, event_ids: [named], more_in_outbox: true });
+  await gathered.flush();
   expect([await outboxSize(), left()]).toEqual([2, 1]);
   expect(await fanOut.fanOutOverdue()).toBe('again');
   expect(await outboxSize()).toBe(0);

@@ -16,7 +16,7 @@ import {
 export interface FanOutOptions {
   db: Database;
   clock: Clock;
-  scheduler: Pick<Scheduler, 'startEligible' | 'capacity' | 'freeCapacity' | 'noteDueRows'>;
+  scheduler: Pick<Scheduler, 'startEligible' | 'capacity' | 'freeCapacity' | 'noteDueRows' | 'refill'>;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   settings: FanOutSettings;
   /** False while this process should lease no further deliveries. */
@@ -125,6 +125,7 @@ export class FanOut {
     onFannedOut(by, result);
     scheduler.noteDueRows(result.leftDue, true);
     await leaseLoader.accept(result.leases, leasedAt);
+    scheduler.refill(result.leftDue);
     return result;
   }
 

@@ -71,6 +71,17 @@ describe('fan-out', () => {
     expect(due.every((row) => row.lease_count === 0)).toBe(true);
   });
 
+  it('gives what capacity the process has to each webhook in turn, so that one with many events takes no other’s', async () => {
+    await insertWebhook(db, { organizationId });
+    const flood = await emit(5);
+    const others = await insertOrganization(db);
+    const other = await insertWebhook(db, { organizationId: others });
+    const late = await emitEvents(db, others, 1);
+    const result = await fanOutEvents(db, [...flood, ...late], { ...plenty, total: 2 }, settings);
+    expect(result.leases).toHaveLength(2);
+    expect(result.leases.map((lease) => lease.webhook_id)).toContain(other);
+  });
+
   it('leases no more than the process has capacity for over all webhooks', async () => {
     for (let index = 0; index < 3; index++) await insertWebhook(db, { organizationId });
     const result = await fanOutEvents(db, await emit(4), { ...plenty, total: 5 }, settings);
@@ -210,6 +221,34 @@ describe('fan-out', () => {
       where organization_id = ${organizationId}`.execute(db);
     expect(await fanOutOverdueEvents(db, plenty, settings, overdue)).toMatchObject({ events: 2, deliveries: 2 });
     expect(await outboxSize()).toBe(0);
+  });
+
+  it('brings the content of each event with exactly one of its leases', async () => {
+    const webhooks = [await insertWebhook(db, { organizationId }), await insertWebhook(db, { organizationId })];
+    const ids = await emit(3);
+    const { leases } = await fanOutEvents(db, ids, plenty, settings);
+    expect(leases).toHaveLength(ids.length * webhooks.length);
+    const brought = leases.filter(({ body }) => body !== null);
+    expect(brought.map(({ event_id }) => event_id).sort()).toEqual([...ids].sort());
+    const stored = await db.selectFrom('events').select(['id', 'body', 'request_id']).where('id', 'in', ids).execute();
+    for (const { event_id, body, request_id } of brought) {
+      expect(stored).toContainEqual({ id: event_id, body, request_id });
+    }
+  });
+
+  it('does not wait for the disk with its commit, and leaves other transactions as they are', async () => {
+    await insertWebhook(db, { organizationId });
+    const ids = await emit();
+    const setting = async (on: Database) =>
+      (await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(on)).rows[0]?.synchronous_commit;
+    const before = await setting(db);
+    const seen = await db.transaction().execute(async (trx) => {
+      await sql`set local synchronous_commit = on`.execute(trx);
+      const atFirst = await setting(trx);
+      await fanOutEvents(trx, ids, plenty, settings);
+      return [atFirst, await setting(trx)];
+    });
+    expect([...seen, await setting(db)]).toEqual(['on', 'off', before]);
   });
 
   it('relays organizations in turn: one with very many events waiting delays no other', async () => {

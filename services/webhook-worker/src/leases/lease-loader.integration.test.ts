@@ -4,6 +4,7 @@ import { createTestDatabase, startFaultProxy, throughProxy } from '@enterprise-a
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { findDelivery, leaseDeliveries } from '../testing/ledger.ts';
+import { EventBodies } from './event-bodies.ts';
 import type { Lease } from './lease.ts';
 import { createLeaseLoader } from './lease-loader.ts';
 
@@ -22,16 +23,29 @@ afterAll(async () => {
 const connect = (url: string) =>
   createDatabase({ url, applicationName: 'test', poolSize: 2, onError: () => undefined });
 
+/** Leases as dispatch gives them: without the content of their events. */
+async function leaseWithoutBodies(count: number) {
+  const { leases } = await leaseDeliveries(db, count);
+  return leases.map((lease) => ({ ...lease, body: null, request_id: null }));
+}
+
 /** A loader whose scheduler only collects what it is given. */
-function bench(ledger: Database, startWithinMs: number) {
+function bench(ledger: Database, startWithinMs: number, bodyMemory = Number.POSITIVE_INFINITY) {
   const accepted: Lease[] = [];
+  const heldBack: string[] = [];
+  const bodies = new EventBodies(bodyMemory);
   let released = 0;
-  const scheduler = { isStopped: false, accept: (leases: readonly Lease[]) => void accepted.push(...leases) };
+  const scheduler = {
+    isStopped: false,
+    accept: (leases: readonly Lease[]) => void accepted.push(...leases),
+    noteHeldBack: (webhookId: string) => void heldBack.push(webhookId),
+  };
   const loader = createLeaseLoader({
     db: ledger,
     clock: systemClock,
     log: createLogger('test', 'silent'),
     scheduler,
+    bodies,
     hostKey: () => 'host',
     startWithinMs,
     leaseMs: 45_000,
@@ -39,7 +53,7 @@ function bench(ledger: Database, startWithinMs: number) {
       released += leases;
     },
   });
-  return { loader, accepted, scheduler, released: () => released };
+  return { loader, accepted, heldBack, bodies, scheduler, released: () => released };
 }
 
 describe('event bodies that cannot be loaded', () => {
@@ -47,7 +61,7 @@ describe('event bodies that cannot be loaded', () => {
     const { hostname, port } = new URL(database.url);
     await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
     const ledger = connect(throughProxy(database.url, proxy));
-    const { leases } = await leaseDeliveries(db, 3);
+    const leases = await leaseWithoutBodies(3);
     proxy.cut();
     const { loader, accepted, released } = bench(ledger, 10_000);
     const loading = loader.accept(leases, systemClock.monotonic());
@@ -60,7 +74,7 @@ describe('event bodies that cannot be loaded', () => {
   });
 
   it('release their leases when these are too old to start: the deliveries are due at once, not after the lease', async () => {
-    const { leases } = await leaseDeliveries(db, 2);
+    const leases = await leaseWithoutBodies(2);
     await sql`alter table events rename to events_away`.execute(db);
     const { loader, accepted, released } = bench(db, 300);
     await loader.accept(leases, systemClock.monotonic());
@@ -74,7 +88,7 @@ describe('event bodies that cannot be loaded', () => {
   });
 
   it('release their leases at once when the process stops', async () => {
-    const { leases } = await leaseDeliveries(db, 1);
+    const leases = await leaseWithoutBodies(1);
     await sql`alter table events rename to events_away`.execute(db);
     const { loader, scheduler, released } = bench(db, 60_000);
     const loading = loader.accept(leases, systemClock.monotonic());
@@ -84,6 +98,16 @@ describe('event bodies that cannot be loaded', () => {
     await sql`alter table events_away rename to events`.execute(db);
     expect(released()).toBe(1);
   });
+});
+
+it('starts leases whose events came along without reading these again', async () => {
+  const { leases } = await leaseDeliveries(db, 2);
+  await sql`alter table events rename to events_away`.execute(db);
+  const { loader, accepted, released } = bench(db, 300);
+  await loader.accept(leases, systemClock.monotonic());
+  await sql`alter table events_away rename to events`.execute(db);
+  expect([accepted.length, released()]).toEqual([2, 0]);
+  expect(accepted.every(({ body }) => body.length > 1)).toBe(true);
 });
 
 it('releases leases as soon as the ledger answers again', async () => {
@@ -100,4 +124,39 @@ it('releases leases as soon as the ledger answers again', async () => {
   await loader.settled();
   expect(await findDelivery(db, leases[0]?.id ?? '')).toMatchObject({ lease_count: 0 });
   await ledger.destroy();
+});
+
+describe('the memory for bodies', () => {
+  it('is used once per event, by all its leases, and free when the last one is released', async () => {
+    const { leases } = await leaseDeliveries(db, 1);
+    const { loader, accepted, bodies } = bench(db, 10_000);
+    await loader.accept(leases, systemClock.monotonic());
+    await loader.accept(leases, systemClock.monotonic());
+    const [first, second] = accepted;
+    expect(second?.body).toBe(first?.body);
+    expect(bodies.bytes).toBe(first?.body.length);
+    loader.release(accepted.slice(0, 1));
+    expect(bodies.bytes).toBe(first?.body.length);
+    loader.release(accepted.slice(1));
+    expect(bodies.bytes).toBe(0);
+    await loader.settled();
+  });
+
+  it('holds back what would take an organization further above its share: its deliveries are due for other processes', async () => {
+    const much = await leaseDeliveries(db, 2);
+    const little = await leaseDeliveries(db, 1);
+    const { loader, accepted, heldBack, released } = bench(db, 10_000, 1);
+    const [first, second] = much.leases;
+    if (first === undefined || second === undefined) throw new Error('two leases were made');
+    await loader.accept([first], systemClock.monotonic());
+    await loader.accept([second, ...little.leases], systemClock.monotonic());
+    await loader.settled();
+    expect(accepted.map(({ deliveryId }) => deliveryId)).toEqual([first.id, little.leases[0]?.id]);
+    expect([heldBack, released()]).toEqual([[second.webhook_id], 1]);
+    const { next_attempt_at, lease_count } = await findDelivery(db, second.id);
+    expect([Number(next_attempt_at) <= Date.now() + 1_000, lease_count]).toEqual([true, 0]);
+    // An event that is in memory already takes no more of it.
+    await loader.accept([first], systemClock.monotonic());
+    expect(accepted.at(-1)?.deliveryId).toBe(first.id);
+  });
 });

@@ -1,22 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { EventBodies, HeldEvent } from './event-bodies.ts';
 import type { Lease, LeaseRow } from './lease.ts';
 
 /** Brings leases from the ledger into the scheduler, and back. */
 export interface LeaseLoader {
   /**
-   * Loads the bodies, once per event, and gives the leases to the scheduler. While the ledger does not answer it tries
-   * again until the leases are too old to start, and then releases them. Never rejects.
+   * Loads the bodies that no row has brought, once per event, and gives the leases to the scheduler. While the ledger does
+   * not answer it tries again until the leases are too old to start, and then releases them. Releases at once what would
+   * take an organization further above its share of the memory for bodies. Never rejects.
    */
-  accept(rows: readonly LeaseRow[], leasedAt: number): Promise<void>;
+  accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void>;
   /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
   release(leases: readonly ReleasableLease[]): void;
   /** Resolves when everything begun so far is done. */
   settled(): Promise<void>;
 }
+
+/** Fan-out has the content of an event at hand, and gives it with one of its leases. */
+export type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 type ReleasableLease = Pick<Lease, 'deliveryId' | 'leaseToken' | 'leasedAt'>;
 
@@ -24,7 +29,8 @@ export interface LeaseLoaderOptions {
   db: Database;
   clock: Clock;
   log: Logger;
-  scheduler: Pick<Scheduler, 'accept' | 'isStopped'>;
+  scheduler: Pick<Scheduler, 'accept' | 'noteHeldBack' | 'isStopped'>;
+  bodies: EventBodies;
   /** Where the deliveries of a webhook go; null for a webhook that no longer exists. */
   hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
   /** A lease older than this is not started. */
@@ -46,12 +52,23 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
   const release = (leases: readonly ReleasableLease[]) => {
     if (leases.length === 0) return;
     options.onReleased(leases.length);
+    for (const lease of leases) options.bodies.drop(lease);
     void track(releaseCurrent(options, leases));
   };
-  const accept = async (rows: readonly LeaseRow[], leasedAt: number): Promise<void> => {
-    const loaded = await loadWithin(options, rows, leasedAt);
-    if (loaded === null) release(rows.map((row) => ({ deliveryId: row.id, leaseToken: row.lease_token, leasedAt })));
-    else options.scheduler.accept(toLeases(rows, leasedAt, loaded, options.log));
+  const releaseRows = (rows: readonly LeaseRow[], leasedAt: number) =>
+    release(rows.map((row) => ({ deliveryId: row.id, leaseToken: row.lease_token, leasedAt })));
+  const accept = async (all: readonly LoadableLease[], leasedAt: number): Promise<void> => {
+    const isHeldBack = ({ event_id, organization_id }: LeaseRow) =>
+      options.bodies.isAboveShare(organization_id) && options.bodies.find(event_id) === undefined;
+    const heldBack = all.filter(isHeldBack);
+    const rows = heldBack.length === 0 ? all : all.filter((row) => !heldBack.includes(row));
+    releaseRows(heldBack, leasedAt);
+    const loaded = await loadWithin(options, rows, heldBack, leasedAt);
+    if (loaded === null) return releaseRows(rows, leasedAt);
+    for (const { webhook_id } of heldBack) {
+      options.scheduler.noteHeldBack(webhook_id, loaded.hostKeys.get(webhook_id) ?? '');
+    }
+    options.scheduler.accept(toLeases(rows, leasedAt, loaded, options));
   };
   return {
     accept: async (rows, leasedAt) => {
@@ -65,21 +82,24 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
 }
 
 interface Loaded {
-  events: Map<string, EventContent>;
+  events: Map<string, HeldEvent>;
   hostKeys: Map<string, string | null>;
 }
 
 /** @returns null when the ledger did not answer while the leases could have started, or before this process stopped */
 async function loadWithin(
   options: LeaseLoaderOptions,
-  rows: readonly LeaseRow[],
+  rows: readonly LoadableLease[],
+  heldBack: readonly LeaseRow[],
   leasedAt: number,
 ): Promise<Loaded | null> {
-  const { db, clock, log, scheduler, startWithinMs } = options;
+  const { clock, log, scheduler, startWithinMs } = options;
   for (let failures = 1; ; failures += 1) {
     try {
-      const eventIds = [...new Set(rows.map((row) => row.event_id))];
-      const [events, hostKeys] = await Promise.all([findEvents(db, eventIds), findHostKeys(rows, options.hostKey)]);
+      const [events, hostKeys] = await Promise.all([
+        loadEvents(options, rows),
+        findHostKeys([...rows, ...heldBack], options.hostKey),
+      ]);
       return { events, hostKeys };
     } catch (error) {
       const waitMs = backoffMs(failures, backoff);
@@ -92,7 +112,28 @@ async function loadWithin(
   }
 }
 
-/** What an attempt needs of its event. */
+/** The events of these leases: those that other leases hold already or a row has brought, and the others from the ledger. */
+async function loadEvents(
+  { db, bodies }: LeaseLoaderOptions,
+  rows: readonly LoadableLease[],
+): Promise<Map<string, HeldEvent>> {
+  const events = new Map<string, HeldEvent>();
+  for (const { event_id, body, request_id } of rows) {
+    const held = bodies.find(event_id);
+    if (held !== undefined) events.set(event_id, held);
+    else if (typeof body === 'string') events.set(event_id, encode({ body, request_id: request_id ?? null }));
+  }
+  const missing = new Set(rows.map((row) => row.event_id).filter((id) => !events.has(id)));
+  if (missing.size === 0) return events;
+  for (const [id, content] of await findEvents(db, [...missing])) events.set(id, encode(content));
+  return events;
+}
+
+function encode({ body, request_id }: EventContent): HeldEvent {
+  return { body: Buffer.from(body), requestId: request_id };
+}
+
+/** What the ledger has of an event for its attempts. */
 export interface EventContent {
   body: string;
   /** Of the API request that emitted the event, if one did. */
@@ -102,21 +143,33 @@ export interface EventContent {
 /** By event id. */
 export async function findEvents(db: Database, eventIds: readonly string[]): Promise<Map<string, EventContent>> {
   const { rows } = await sql<EventContent & { id: string }>`${prepared}
-    select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])`.execute(db);
+    select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])
+      and id ${withinRangeOf(eventIds)}`.execute(db);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-function toLeases(rows: readonly LeaseRow[], leasedAt: number, { events, hostKeys }: Loaded, log: Logger): Lease[] {
+function toLeases(
+  rows: readonly LeaseRow[],
+  leasedAt: number,
+  { events, hostKeys }: Loaded,
+  { bodies, log }: LeaseLoaderOptions,
+): Lease[] {
   const leases: Lease[] = [];
   for (const row of rows) {
-    const event = events.get(row.event_id);
-    if (event !== undefined) leases.push(toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? ''));
-    else logMissingBody(log, row);
+    // Another fan-out may have loaded the event meanwhile.
+    const event = bodies.find(row.event_id) ?? events.get(row.event_id);
+    if (event === undefined) {
+      logMissingBody(log, row);
+      continue;
+    }
+    const lease = toLease(row, leasedAt, event, hostKeys.get(row.webhook_id) ?? '');
+    bodies.hold(lease, event);
+    leases.push(lease);
   }
   return leases;
 }
 
-function toLease(row: LeaseRow, leasedAt: number, event: EventContent, hostKey: string): Lease {
+function toLease(row: LeaseRow, leasedAt: number, event: HeldEvent, hostKey: string): Lease {
   return {
     deliveryId: row.id,
     organizationId: row.organization_id,
@@ -132,7 +185,7 @@ function toLease(row: LeaseRow, leasedAt: number, event: EventContent, hostKey: 
     webhookVersion: row.webhook_version,
     leasedAt,
     body: event.body,
-    requestId: event.request_id,
+    requestId: event.requestId,
   };
 }
 

@@ -21,7 +21,8 @@ export interface Lease {
   webhookVersion: number;
   /** Monotonic, from before the statement that gave it was sent: a lease is never younger than it looks. */
   leasedAt: number;
-  body: string;
+  /** Encoded once for all deliveries of the event. */
+  body: Buffer;
   /** Of the API request that emitted the event, if one did. */
   requestId: string | null;
 }

@@ -10,9 +10,11 @@ export interface OutcomeBatcherOptions extends FailedWritesOptions {
 
 const maxBatchSize = 200;
 const maxConcurrentWrites = 2;
-/** How long an outcome waits for others; longer while a batch is being written, whose end it would wait for anyway. */
-const gatherMs = 5;
-const gatherWhileWritingMs = 25;
+/**
+ * How long an outcome waits for others. Nothing waits for it: its permit is free already, and a retry is seconds away. A
+ * worker that is killed meanwhile sends again what it had not recorded.
+ */
+const gatherMs = 25;
 /** From this age on of the oldest outcome, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
 
@@ -35,7 +37,7 @@ export class OutcomeBatcher {
         this.#writing.add(batch);
         await this.#write(batch).finally(() => this.#writing.delete(batch));
       },
-      waitMs: (running) => (running > 0 ? gatherWhileWritingMs : gatherMs),
+      waitMs: () => gatherMs,
       maxSize: maxBatchSize,
       maxRunning: maxConcurrentWrites,
     });

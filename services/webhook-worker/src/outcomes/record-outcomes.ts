@@ -1,4 +1,4 @@
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
@@ -14,8 +14,9 @@ import { recordSuccess } from './record-success.ts';
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const [first] = outcomes;
   if (outcomes.length === 1 && first?.result === 'delivered' && (await recordSuccess(db, first))) return nothingBeyond;
+  const within = withinRangeOf(outcomes.map(({ deliveryId }) => deliveryId));
   const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
-    with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries}, ${updatedDeliveries}, ${pendingDeliveries},
+    with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries(within)}, ${updatedDeliveries(within)}, ${pendingDeliveries},
     ${insertedAttempts}, ${healthChanges}
     select * from health_results`.execute(db);
   return {
@@ -61,11 +62,11 @@ const bestOutcomes = sql`best as materialized (
  * in its own round, never after a success, and only if it is a success or the delivery still waits for that attempt. So a
  * process that was suspended can neither undo nor repeat anything, and a late success still counts.
  */
-const lockedDeliveries = sql`locked as materialized (
+const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
     select d.id, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by, b.*,
       d.round = b.round and d.status <> 'succeeded'
         and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number)) as counts
-    from best b join deliveries d on d.id = b.delivery_id
+    from best b join deliveries d on d.id = b.delivery_id and d.id ${within}
     order by d.id for update of d
   )`;
 
@@ -74,7 +75,7 @@ const lockedDeliveries = sql`locked as materialized (
  * written anyway. A success counts whatever became of the webhook; any other outcome of a webhook that is not enabled
  * cancels the delivery (tests of a disabled one excepted).
  */
-const updatedDeliveries = sql`updated as (
+const updatedDeliveries = (within: RawBuilder<unknown>) => sql`updated as (
     update deliveries d set status = s.status, attempt_count = d.attempt_count + 1,
       manual = l.manual and s.status = 'succeeded',
       last_status_code = l.status_code, last_error = l.error, last_duration_ms = l.duration_ms,
@@ -86,7 +87,7 @@ const updatedDeliveries = sql`updated as (
     cross join lateral (select case when l.result = 'delivered' then 'succeeded'
         when w.state = 'deleted' or (w.state = 'disabled' and l.event_type <> 'webhook.test') then 'canceled'
         when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
-    where l.counts and d.id = l.id returning d.id, d.status, d.attempt_count, d.delivered_by,
+    where l.counts and d.id = l.id and d.id ${within} returning d.id, d.status, d.attempt_count, d.delivered_by,
       l.attempt_id, l.delay_s
   )`;
 

@@ -1,5 +1,6 @@
 import { stopWithinMs } from '../config.ts';
 import type { FanOut } from '../fan-out/fan-out.ts';
+import { EventBodies } from '../leases/event-bodies.ts';
 import { registerPipelineGauges } from '../metrics.ts';
 import { recentLimitPerHost } from '../scheduler/endpoint-queue.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
@@ -37,16 +38,18 @@ const closeReserveMs = 1_500;
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { config, clock } = options;
   const webhooks = buildWebhookCache(options);
+  const bodies = new EventBodies(config.WORKER_BODY_MEMORY);
   const scheduler = new Scheduler({
     clock,
     permits: config.WORKER_CONCURRENCY,
     limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: config.WORKER_CONCURRENCY },
     recentPerHost: recentLimitPerHost(config.WEBHOOK_ENDPOINT_CONCURRENCY),
     startWithinMs: config.WORKER_START_WITHIN,
+    isAboveShare: (organizationId) => bodies.isAboveShare(organizationId),
   });
   const recording = buildRecording(options, scheduler);
-  const leaseLoader = buildLeaseLoader(options, scheduler, webhooks);
-  const sending = buildSending(options, { webhooks, scheduler, leaseLoader, outcomes: recording.outcomes });
+  const leaseLoader = buildLeaseLoader(options, { scheduler, webhooks, bodies });
+  const sending = buildSending(options, { webhooks, scheduler, leaseLoader, bodies, outcomes: recording.outcomes });
   const leasing = buildLeasing(options, { scheduler, leaseLoader, ...recording });
   scheduler.connect({
     attempt: sending.attempt,
@@ -54,7 +57,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     refillNeeded: leasing.dispatcher.wake,
     capacityFreed: leasing.relay.capacityFreed,
   });
-  registerPipelineGauges(options.metrics, scheduler, recording.outcomes);
+  registerPipelineGauges(options.metrics, { scheduler, bodies, outcomes: recording.outcomes });
   const stages = { ...recording, ...leasing, scheduler, leaseLoader, sender: sending.sender };
   return {
     fanOut: leasing.fanOut,

@@ -6,6 +6,7 @@ import { createAttempt, createAttemptRunner } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { createRelay, FanOut } from '../fan-out/fan-out.ts';
+import type { EventBodies } from '../leases/event-bodies.ts';
 import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
 import { countAttempt, type WorkerMetrics } from '../metrics.ts';
 import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
@@ -63,14 +64,14 @@ export function buildRecording({ db, clock, log, metrics, publish }: PipelineOpt
 
 export function buildLeaseLoader(
   { config, db, clock, log, metrics }: PipelineOptions,
-  scheduler: Scheduler,
-  webhooks: WebhookCache,
+  { scheduler, webhooks, bodies }: { scheduler: Scheduler; webhooks: WebhookCache; bodies: EventBodies },
 ): LeaseLoader {
   return createLeaseLoader({
     db,
     clock,
     log,
     scheduler,
+    bodies,
     hostKey: (webhookId, atLeastVersion) => {
       const found = webhooks.get(webhookId, atLeastVersion);
       return found instanceof Promise ? found.then((webhook) => webhook?.hostKey ?? null) : found.hostKey;
@@ -83,13 +84,15 @@ export function buildLeaseLoader(
 
 interface AttemptStages {
   webhooks: WebhookCache;
+  bodies: EventBodies;
   scheduler: Scheduler;
   leaseLoader: LeaseLoader;
   outcomes: OutcomeBatcher;
 }
 
 /** The attempt, and what is done with its result. */
-export function buildSending(options: PipelineOptions, { webhooks, scheduler, leaseLoader, outcomes }: AttemptStages) {
+export function buildSending(options: PipelineOptions, stages: AttemptStages) {
+  const { webhooks, bodies, scheduler, leaseLoader, outcomes } = stages;
   const { config, db, clock, log, metrics } = options;
   const sender = createSender({
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
@@ -118,6 +121,7 @@ export function buildSending(options: PipelineOptions, { webhooks, scheduler, le
     cancel: (lease) => {
       cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(onCancelError);
     },
+    onEnd: (lease) => bodies.drop(lease),
     onOutcome: (result) => {
       countAttempt(metrics, result);
       if (result.localCause !== null) warnOfLocalFailure(new Error(result.localCause));

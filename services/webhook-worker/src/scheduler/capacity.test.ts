@@ -11,6 +11,18 @@ describe('the scheduler’s capacity', () => {
     expect(capacityOf('new', 'a')).toBe(26);
   });
 
+  it('is nothing for webhooks whose organization has more bodies in memory than its share, also for one held back at first', () => {
+    const aboveShare = new Set<string>();
+    const { scheduler, lease, capacityOf } = bench({ concurrency: 10, waiting: 20, aboveShare });
+    scheduler.accept([lease('a', 0, 'much host'), lease('b', 0, 'little host')]);
+    aboveShare.add('much');
+    scheduler.noteHeldBack('c', 'much other-host');
+    expect(['a', 'b', 'c'].map((id) => capacityOf('due', id))).toEqual([0, 29, 0]);
+    expect(capacityOf('new', 'a')).toBe(0);
+    aboveShare.clear();
+    expect(['a', 'b', 'c'].map((id) => capacityOf('due', id))).toEqual([29, 29, 30]);
+  });
+
   it('asks for more leases when a queue with due rows has become half empty', () => {
     const { scheduler, leases, running, refills } = bench({ concurrency: 2, waiting: 4, permits: 10 });
     scheduler.accept(leases('a', 6));
@@ -18,6 +30,19 @@ describe('the scheduler’s capacity', () => {
     running[0]?.answer();
     expect(refills()).toBe(0);
     running[1]?.answer();
+    expect(refills()).toBe(1);
+  });
+
+  it('asks for more leases when rows were left due for a queue that has none and nothing is under way', () => {
+    const { scheduler, leases, refills } = bench({ concurrency: 2, waiting: 4, permits: 10 });
+    scheduler.noteDueRows(['a', 'b'], true);
+    scheduler.refill(['a']);
+    expect(refills()).toBe(1);
+    scheduler.accept(leases('b', 6));
+    scheduler.refill(['b', 'unknown']);
+    expect(refills()).toBe(1);
+    scheduler.stop();
+    scheduler.refill(['a']);
     expect(refills()).toBe(1);
   });
 

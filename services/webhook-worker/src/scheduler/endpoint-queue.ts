@@ -58,6 +58,11 @@ export class Host {
     this.key = key;
   }
 
+  /** Empty while nothing is known of a webhook but its id. */
+  get organizationId(): string {
+    return this.key.slice(0, Math.max(0, this.key.indexOf(' ')));
+  }
+
   /** A recent attempt of a degraded queue counts as slow from its start: it will most likely become so. */
   get freeSlowPermits(): number {
     return maxSlowPerHost - this.slow - this.recentOfDegraded;

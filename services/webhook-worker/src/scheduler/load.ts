@@ -8,6 +8,8 @@ export interface LoadSettings {
   limits: QueueLimits;
   /** Attempts younger than 1 s to one host, over all webhooks of one organization. */
   recentPerHost: number;
+  /** Whether the bodies of an organization take so much memory that no more may be loaded for it. */
+  isAboveShare: (organizationId: string) => boolean;
 }
 
 /** An attempt that is older than this is slow and no longer counts against the permits of its process and host. */
@@ -223,7 +225,7 @@ export class Load {
     const [webhookIds, free, busy]: [string[], number[], number[]] = [[], [], []];
     for (const queue of this.#queues.values()) {
       let most = 0;
-      if (this.#mayStart(queue, now)) {
+      if (this.#mayStart(queue, now) && !this.#settings.isAboveShare(queue.host.organizationId)) {
         most = kind === 'new' ? queue.freeCapacityForNew(limits) : queue.freeCapacity(limits);
       }
       if (most > 0 && (isAtOnce || queue.isDegraded || queue.waitsForSlow(now))) {

@@ -39,9 +39,7 @@ export class Scheduler {
   accept(leases: readonly Lease[]): void {
     if (this.#isStopped) return this.#stages.release(leases);
     for (const lease of leases) {
-      const queue = this.#load.findOrCreate(lease.webhookId, lease.hostKey);
-      if (queue.host.key !== lease.hostKey) this.#releaseDue(queue, this.#load.moveToHost(queue, lease.hostKey));
-      this.#load.add(queue, lease);
+      this.#load.add(this.#queueAt(lease.webhookId, lease.hostKey), lease);
     }
     this.startEligible();
     if (this.#excess > 0) this.#releaseExcess(leases);
@@ -53,6 +51,23 @@ export class Scheduler {
       const queue = due ? this.#load.findOrCreate(id) : this.#load.find(id);
       if (queue !== undefined) queue.hasDueRows = due;
     }
+  }
+
+  /**
+   * Has dispatch look for due rows of these webhooks if a queue could use many. When an attempt ends that happens by
+   * itself, but none may be under way: their rows would wait for dispatch's idle rhythm.
+   */
+  refill(webhookIds: Iterable<string>): void {
+    if (this.#isStopped) return;
+    for (const id of webhookIds) {
+      const queue = this.#load.find(id);
+      if (queue?.hasDueRows && this.#load.isHalfEmpty(queue)) return this.#stages.refillNeeded();
+    }
+  }
+
+  /** A lease of this webhook was not accepted for want of memory: its organization gets no others until there is some. */
+  noteHeldBack(webhookId: string, hostKey: string): void {
+    this.#queueAt(webhookId, hostKey).hasDueRows = true;
   }
 
   /** The circuit of a webhook has opened: releases what waits. The ledger alone knows until when it is open. */
@@ -124,6 +139,12 @@ export class Scheduler {
   get #stages(): SchedulerPorts {
     if (this.#ports === undefined) throw new Error('the scheduler is not connected');
     return this.#ports;
+  }
+
+  #queueAt(webhookId: string, hostKey: string): EndpointQueue {
+    const queue = this.#load.findOrCreate(webhookId, hostKey);
+    if (queue.host.key !== hostKey) this.#releaseDue(queue, this.#load.moveToHost(queue, hostKey));
+    return queue;
   }
 
   #start(queue: EndpointQueue, lease: Lease, now: number): void {

@@ -9,6 +9,7 @@ export function fanOutOf(db: Database, process: { free: number; mayLease?: boole
   let now = 0;
   const accepted: number[] = [];
   const parked: ParkedEvent[] = [];
+  const refilled: string[] = [];
   let left = 0;
   const fanOut = new FanOut({
     db,
@@ -18,6 +19,7 @@ export function fanOutOf(db: Database, process: { free: number; mayLease?: boole
       capacity: () => ({ ...plenty, total: process.free }),
       freeCapacity: () => process.free,
       noteDueRows: () => undefined,
+      refill: (webhookIds) => void refilled.push(...webhookIds),
     },
     leaseLoader: { accept: async (rows) => void accepted.push(rows.length) },
     settings: { leaseMs: 45_000, maxAttempts: 10 },
@@ -32,6 +34,8 @@ export function fanOutOf(db: Database, process: { free: number; mayLease?: boole
     fanOut,
     accepted,
     parked,
+    /** Webhooks whose due rows dispatch was asked to look for. */
+    refilled,
     left: () => left,
     pass: (ms: number) => {
       now += ms;

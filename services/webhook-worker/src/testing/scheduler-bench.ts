@@ -10,7 +10,14 @@ afterEach(() => {
 
 /** A scheduler whose time stands still until a test moves it, and whose attempts end when a test says so. */
 export function schedulerBench(
-  settings: { permits?: number; concurrency?: number; waiting?: number; recentPerHost?: number } = {},
+  settings: {
+    permits?: number;
+    concurrency?: number;
+    waiting?: number;
+    recentPerHost?: number;
+    /** Organizations whose bodies take more memory than their share. */
+    aboveShare?: ReadonlySet<string>;
+  } = {},
 ) {
   let now = 0;
   const running: {
@@ -29,6 +36,7 @@ export function schedulerBench(
     limits: { concurrency: settings.concurrency ?? 3, waiting: settings.waiting ?? 20 },
     recentPerHost: settings.recentPerHost ?? 10_000,
     startWithinMs: 10_000,
+    isAboveShare: (organizationId) => settings.aboveShare?.has(organizationId) ?? false,
   });
   scheduler.connect({
     attempt: (lease, { answered, canWait, connects }) => {
@@ -64,7 +72,7 @@ export function schedulerBench(
     leaseToken: '',
     webhookVersion: 1,
     leasedAt,
-    body: '{}',
+    body: Buffer.from('{}'),
     requestId: null,
   });
   const leases = (webhookId: string, count: number) => Array.from({ length: count }, () => lease(webhookId));

@@ -17,6 +17,7 @@ import * as parkedEvents from './0017-parked-events.ts';
 import * as eventPositions from './0018-event-positions.ts';
 import * as eventNotesOnly from './0019-event-notes-only.ts';
 import * as pendingDeliveries from './0020-pending-deliveries.ts';
+import * as retention from './0021-retention.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -38,4 +39,5 @@ export const migrations: Record<string, Migration> = {
   '0018-event-positions': eventPositions,
   '0019-event-notes-only': eventNotesOnly,
   '0020-pending-deliveries': pendingDeliveries,
+  '0021-retention': retention,
 };

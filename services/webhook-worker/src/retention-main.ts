@@ -1,0 +1,49 @@
+import { ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
+import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
+import { describePlan } from './retention/describe.ts';
+import { planRetention } from './retention/plan.ts';
+import { monthName, runRetention } from './retention/run.ts';
+import { withRetentionLock } from './retention/session.ts';
+import { retentionProblems, retentionSettings } from './retention/settings.ts';
+
+// `make retention`: removes what is past its time, as a worker does every hour. ARGS=--dry-run says what would go, and when.
+const rules = { secrets: commonSecrets, known: [] };
+const parsed = parseEnvironment({ ...ledgerSettings, ...retentionSettings }, process.env, rules, retentionProblems);
+if (!parsed.ok) exitWithBadSettings('retention', parsed.problems);
+const { RETENTION_BODIES, RETENTION_HISTORY, RETENTION_AUDIT } = parsed.settings;
+const periods = { RETENTION_BODIES, RETENTION_HISTORY, RETENTION_AUDIT };
+const { directUrl: url } = ledgerAddress(parsed.settings);
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const log = (fields: Record<string, unknown>, message: string) => say(`${message} ${JSON.stringify(fields)}`);
+const args = process.argv.slice(2);
+const isDryRun = args.includes('--dry-run');
+const unknown = args.filter((arg) => arg !== '--dry-run');
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+
+try {
+  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(' ')}. Known: --dry-run`);
+  const done = await withRetentionLock({ url, applicationName: 'enterprise-api-retention' }, async (db) => {
+    await requireLedger(db);
+    if (isDryRun) {
+      for (const line of describePlan(await planRetention(db, periods), periods)) say(line);
+      return true;
+    }
+    const { kept, isComplete } = await runRetention({
+      db,
+      periods,
+      log: { info: log, warn: log },
+      signal: stopping.signal,
+    });
+    for (const { month, pending } of kept) say(`${monthName(month)} is kept: ${pending} pending in it.`);
+    say(isComplete ? 'Done.' : 'Not done yet: a table is in use, or the command was ended. Run it again.');
+    return isComplete;
+  });
+  if (done === null) say('Another process is removing what is past its time. Nothing was done here.');
+  if (done !== true) process.exitCode = 1;
+} catch (error) {
+  const text = error instanceof Error ? error.message : 'unknown error';
+  process.stderr.write(`Stopped before the end. Run the command again: it goes on from there. (${text})\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,141 @@
+import { type Database, databaseTime } from '@enterprise-api/shared/ledger';
+import { removeBodies, removeStaleBodies } from './bodies.ts';
+import { dropMonth, finishInterrupted } from './history.ts';
+import { expiredMonths, expiryOf, type Month, monthsOf, startOfHistory } from './months.ts';
+import { countPending, listPartitions } from './partition-queries.ts';
+import { mayLogKept, readProgress, saveCompleted, saveKeysRemoved } from './progress-queries.ts';
+import { deleteAudit, deleteEventKeys, deleteParkedEvents, deleteWebhooks } from './row-queries.ts';
+import type { RetentionPeriods } from './settings.ts';
+import type { RetentionRun } from './types.ts';
+
+/** A month that is past `RETENTION_HISTORY` and still there. */
+interface KeptMonth {
+  month: Month;
+  pending: number;
+}
+
+export interface RetentionResult {
+  kept: KeptMonth[];
+  /** Whether everything that may go has gone; false when somebody uses a table for long, or the run was ended. */
+  isComplete: boolean;
+  /** Milliseconds until the next month is past one of its times; infinite when none of those that are there ever is. */
+  nextMs: number;
+}
+
+/** Rows per statement: few enough for milliseconds. */
+const batchSize = 1_000;
+export const pendingCountedUpTo = 100_000;
+
+/**
+ * Removes what is past its time: months of history by dropping their partitions, bodies by rewriting a month's events, all
+ * other rows in batches. Nothing that is pending goes. A run that was killed at any statement is continued by the next one.
+ */
+export async function runRetention(run: RetentionRun): Promise<RetentionResult> {
+  const { db, periods, signal } = run;
+  const now = (await databaseTime(db)).getTime();
+  const historyFrom = startOfHistory(periods, now);
+  await removeParked(run, historyFrom);
+  // A table takes no second detaching while one is under way.
+  if (!(await finishInterrupted(run, historyFrom))) return { kept: [], isComplete: false, nextMs: 0 };
+  const progress = await readProgress(db);
+  const months = monthsOf(await listPartitions(db));
+  const expired = expiredMonths(months, periods, now, progress.bodies_removed_until?.getTime() ?? 0);
+  const { kept, dropped } = await dropMonths(run, expired.history);
+  let isComplete = kept.length + dropped.size === expired.history.length;
+  for (const month of expired.bodies.filter((candidate) => !dropped.has(candidate))) {
+    if (!signal.aborted && !(await removeBodies(run, month))) isComplete = false;
+  }
+  if (!(await removeStaleBodies(run, now))) isComplete = false;
+  await removeRows(run, now, historyFrom, progress.keys_removed_until);
+  await logKept(run, kept);
+  isComplete &&= !signal.aborted;
+  if (isComplete) await saveCompleted(db, kept.length);
+  return { kept, isComplete, nextMs: nextExpiry(months, periods, now) - now };
+}
+
+/** @returns the months that stay because something in them is pending, and those that are gone */
+async function dropMonths(
+  run: RetentionRun,
+  months: readonly Month[],
+): Promise<{ kept: KeptMonth[]; dropped: Set<Month> }> {
+  const kept: KeptMonth[] = [];
+  const dropped = new Set<Month>();
+  for (const month of months) {
+    if (run.signal.aborted) break;
+    const pending = (await countPending(run.db, month, pendingCountedUpTo)) || (await dropMonth(run, month));
+    if (pending === 'busy') break;
+    if (pending === 0) dropped.add(month);
+    else kept.push({ month, pending });
+  }
+  return { kept, dropped };
+}
+
+function nextExpiry(months: readonly Month[], periods: RetentionPeriods, now: number): number {
+  const times = months.flatMap((month) => [
+    expiryOf(month, periods.RETENTION_HISTORY),
+    expiryOf(month, periods.RETENTION_BODIES),
+  ]);
+  return Math.min(...times.filter((time) => time > now));
+}
+
+/** First of all: an event that is not fanned out keeps its month, but one that never can be does not. */
+async function removeParked({ db, log, signal }: RetentionRun, historyFrom: number): Promise<void> {
+  const removed = await inBatches(signal, () => deleteParkedEvents(db, historyFrom, batchSize));
+  if (removed > 0) log.warn({ events: removed }, 'parked events are past RETENTION_HISTORY: removed');
+}
+
+async function removeRows(
+  { db, periods, log, signal }: RetentionRun,
+  now: number,
+  historyFrom: number,
+  keysRemovedUntil: Date | null,
+): Promise<void> {
+  if (historyFrom > (keysRemovedUntil?.getTime() ?? 0)) {
+    let page: number | null = 0;
+    while (page !== null && !signal.aborted) page = await deleteEventKeys(db, historyFrom, page);
+    if (page === null) await saveKeysRemoved(db, new Date(historyFrom));
+  }
+  if (Number.isFinite(periods.RETENTION_AUDIT)) {
+    const before = auditBefore(periods, now);
+    const removed = await inBatches(signal, () => deleteAudit(db, before, batchSize));
+    if (removed > 0) log.info({ rows: removed }, 'audit log: old rows removed');
+  }
+  const before = await deletedWebhooksBefore(db);
+  if (before !== null && historyFrom > 0) await inBatches(signal, () => deleteWebhooks(db, before, batchSize));
+}
+
+/** From before this time the audit log has no rows. */
+export function auditBefore({ RETENTION_AUDIT }: RetentionPeriods, now: number): Date {
+  return new Date(Math.max(0, now - RETENTION_AUDIT));
+}
+
+/** How much later than its id's time a delivery may have been written; see `expiryOf`. */
+const idMarginMs = 24 * 60 * 60_000;
+
+/** Of webhooks that were deleted before this time no delivery is left; null while there are no partitions. */
+export async function deletedWebhooksBefore(db: Database): Promise<Date | null> {
+  const oldest = (await listPartitions(db)).find(({ table }) => table === 'deliveries');
+  return oldest === undefined ? null : new Date(oldest.from - idMarginMs);
+}
+
+async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
+  let removed = 0;
+  while (!signal.aborted) {
+    const batch = await remove();
+    removed += batch;
+    if (batch < batchSize) break;
+  }
+  return removed;
+}
+
+/** An operator should know once a day which months stay, and why. */
+async function logKept({ db, log }: RetentionRun, kept: readonly KeptMonth[]): Promise<void> {
+  if (kept.length === 0 || !(await mayLogKept(db))) return;
+  const months = kept.map(({ month, pending }) => ({ month: monthName(month), pending }));
+  log.warn({ months }, 'months are past RETENTION_HISTORY and kept: something in them is pending');
+}
+
+/** `2026-11` */
+export function monthName({ from }: Pick<Month, 'from'>): string {
+  return new Date(from).toISOString().slice(0, 7);
+}

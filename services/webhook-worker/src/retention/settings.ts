@@ -1,0 +1,27 @@
+import { durationSchema } from '@enterprise-api/shared/runtime';
+import { z } from 'zod';
+
+/** `720h` → milliseconds; `0` in any unit, or without one, → for ever. */
+const periodSchema = z
+  .string()
+  .transform((text) => (text === '0' ? '0h' : text))
+  .pipe(durationSchema)
+  .transform((ms) => (ms === 0 ? Number.POSITIVE_INFINITY : ms));
+
+/** How long what is kept. */
+export const retentionSettings = {
+  RETENTION_BODIES: periodSchema.prefault('720h'),
+  RETENTION_HISTORY: periodSchema.prefault('2160h'),
+  RETENTION_AUDIT: periodSchema.prefault('9600h'),
+};
+
+/** Milliseconds; infinite where something is kept for ever. */
+export type RetentionPeriods = z.output<z.ZodObject<typeof retentionSettings>>;
+
+/** What is wrong with periods that are valid each by itself. */
+export function retentionProblems({ RETENTION_BODIES, RETENTION_HISTORY }: RetentionPeriods): string[] {
+  if (RETENTION_BODIES <= RETENTION_HISTORY) return [];
+  return [
+    'RETENTION_BODIES: must not be above RETENTION_HISTORY (0 is for ever): the body of an event goes with the event at the latest',
+  ];
+}
