@@ -26,7 +26,7 @@ export interface FannedOut {
 }
 
 /** A lease, with what its attempt needs of the event or nulls. */
-export type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null };
+type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null };
 
 /** Which part of the outbox a run of the relay looks at. */
 export interface OutboxPage {
