@@ -48,7 +48,9 @@ describe('locks are taken in the order of the ids', () => {
 
   it('by the canceling of all that is pending of a webhook, in what is pending', async () => {
     const webhookIds = [...new Set(leases.map(({ webhook_id }) => webhook_id))];
-    await sql`update webhooks set state = 'deleted', secret_sealed = null where id = any (${webhookIds}::uuid[])`.execute(db);
+    await sql`update webhooks set state = 'deleted', secret_sealed = null where id = any (${webhookIds}::uuid[])`.execute(
+      db,
+    );
     const cancel = () => cancelPending(unsorted, webhookIds, { limit: null, locked: 'wait' });
     expect(await countLockedBeyondFirst(db, ofPending(), cancel)).toBe(0);
   });
