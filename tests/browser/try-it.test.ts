@@ -156,6 +156,8 @@ describe('the key', () => {
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href, name])',
     );
     expect(kept).not.toContain(stage.customer.key);
+    // An entry that is called like a method of the storage, such as `key`, is not among the properties above.
+    expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
     expect(await page.evaluate('caches.keys()')).toEqual([]);
     expect(await page.locator('form [name]').count()).toBe(0);
     expect(window.requested.join('\n')).not.toContain(stage.customer.key);

@@ -36,11 +36,11 @@ describe('the manifests of a folder', () => {
 
 describe('a resource', () => {
   it.each([
-    ['a key that appears more than once', `${budget}kind: Job\n`],
-    ['no name', 'apiVersion: v1\nkind: Secret\nmetadata: {}\n'],
-    ['broken YAML', 'apiVersion: [\n'],
-  ])('with %s is refused', (_what, text) => {
-    expect(() => readResources(text)).toThrow();
+    ['a key that appears more than once', `${budget}kind: Job\n`, /unique/],
+    ['no name', 'apiVersion: v1\nkind: Secret\nmetadata: {}\n', /name/],
+    ['broken YAML', 'apiVersion: [\n', /flow/i],
+  ])('with %s is refused', (_what, text, problem) => {
+    expect(() => readResources(text)).toThrow(problem);
   });
 });
 

@@ -8,7 +8,6 @@ import {
   type QueueBaseOptions,
 } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
-import type { PoolClient } from 'pg';
 import { prepareThose } from '../ledger/prepared.ts';
 import { connectRedis, redisAddress, sentinelOptions } from '../redis/index.ts';
 import { redisRetryDelayMs } from '../runtime/backoff.ts';
@@ -123,7 +122,7 @@ const createReconnectingBackend: BackendFactory<PostgresQueueBackend, PostgresCo
   const { connection } = backend;
   connection.pool.on('connect', (client) => {
     client.on('error', () => undefined);
-    prepareThose(client as PoolClient, (_text, values) => Array.isArray(values));
+    prepareThose(client as Parameters<typeof prepareThose>[0], (_text, values) => Array.isArray(values));
   });
   const waitUntilReady = connection.waitUntilReady.bind(connection);
   connection.waitUntilReady = async () => {

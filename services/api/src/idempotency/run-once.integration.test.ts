@@ -99,7 +99,7 @@ function createApp(database: Database): Express {
       guard: () => access,
       body: { maxBytes: 1_000, maxDepth: 20, maxKeys: 100 },
       actorOf: () => 'test',
-      transactAs: createTransact({ db: database, log, notify, onEmitted: async () => undefined }),
+      transactAs: createTransact({ db: database, log, notify, onEmitted: () => undefined }),
       idempotency: {
         ownerOf: ({ organizationId }) => organizationId,
         runOnce: createRunOnce(createSecretBox(ring)),

@@ -1,5 +1,5 @@
 import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, looseIndexScan, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, looseIndexScan, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
@@ -26,7 +26,7 @@ export interface FannedOut {
 }
 
 /** A lease, with what its attempt needs of the event or nulls. */
-export type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null };
+type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null };
 
 /** Which part of the outbox a run of the relay looks at. */
 export interface OutboxPage {
@@ -52,7 +52,8 @@ export function fanOutEvents(
     select event_id, organization_id, created_at from outbox
     where event_id = any (${plainArray(eventIds)}::uuid[]) for update skip locked
   )`;
-  return fanOut(db, { picked, cursor: sql`null::uuid` }, capacity, settings);
+  const inRange = sql`and id ${withinRangeOf(eventIds)}`;
+  return fanOut(db, { picked, cursor: sql`null::uuid`, inRange }, capacity, settings);
 }
 
 /**
@@ -101,7 +102,7 @@ function overdueEvents({ cursor, limit, olderThanMs }: OutboxPage): Source {
   // Where the limit left out organizations, the next run begins behind the last one whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited end from ends)::uuid`;
-  return { picked, cursor: next };
+  return { picked, cursor: next, inRange: sql`` };
 }
 
 /** Where the statement has its events from. */
@@ -110,6 +111,8 @@ interface Source {
   picked: RawBuilder<unknown>;
   /** The cursor of the next run. */
   cursor: RawBuilder<unknown>;
+  /** Limits `events` to the partitions of the picked ids, where these are known beforehand; else empty. */
+  inRange: RawBuilder<unknown>;
 }
 
 const leaseColumnsOfWritten = leaseColumns('p');
@@ -122,7 +125,7 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
  */
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
-    with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents}, ${matches(capacity)}, ${pairs(capacity)},
+    with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
     ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source)}
     select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 then e.body end as body, e.request_id,
@@ -162,10 +165,10 @@ const knownTypes = sql`known_types as materialized (
  * `picked_events`: events of a type that only a newer version knows stay in the outbox, for a worker of that version. Each
  * event is looked up by its id: a join planned while the table is empty reads the whole index at every use.
  */
-const pickedEvents = sql`picked_events as materialized (
+const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, e.body, e.request_id, k.patterns
     from picked p
-    cross join lateral (select type, body, request_id from events where id = p.event_id limit 1) e
+    cross join lateral (select type, body, request_id from events where id = p.event_id ${inRange} limit 1) e
     join known_types k on k.type = e.type
   )`;
 

@@ -21,7 +21,7 @@ export interface LeaseLoader {
 }
 
 /** Fan-out has the content of an event at hand, and gives it with one of its leases. */
-export type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
+type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 type ReleasableLease = Pick<Lease, 'deliveryId' | 'leaseToken' | 'leasedAt'>;
 

@@ -205,6 +205,26 @@ describe('bodies', () => {
     expect(await countRows(db, past.eventIds)).toEqual({ ...whole, bodies: 0 });
   });
 
+  it('go month after month: none goes before an older one whose partition somebody reads', async () => {
+    const [older, younger] = [await old(monthsAgo.pastBodies + 1), await old(monthsAgo.pastBodies)];
+    for (const { leases } of [older, younger]) await deliverAll(db, leases);
+    const { name, until } = await partitionAt('events', older);
+    const other = createDatabase({ url, applicationName: 'dump', poolSize: 1 });
+    await other.transaction().execute(async (dump) => {
+      await keepOpen(dump);
+      await sql`select count(*) from ${sql.table(name)}`.execute(dump);
+      expect((await run())?.isComplete).toBe(false);
+      expect((await readProgress(db)).bodies_removed_until?.getTime() ?? 0).toBeLessThan(until);
+      expect(await countRows(db, older.eventIds)).toEqual(whole);
+      expect(await countRows(db, younger.eventIds)).toEqual(whole);
+    });
+    await other.destroy();
+    expect((await run())?.isComplete).toBe(true);
+    for (const { eventIds } of [older, younger]) {
+      expect(await countRows(db, eventIds)).toEqual({ ...whole, bodies: 0 });
+    }
+  });
+
   it('leave partitions like all others, with the parameters of their table', async () => {
     const { rows } = await sql<{ indexes: string; options: string }>`
       select (select string_agg(distinct i.inhparent::regclass::text, ',' order by i.inhparent::regclass::text)

@@ -42,9 +42,10 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
   const expired = expiredMonths(months, periods, now, progress.bodies_removed_until?.getTime() ?? 0);
   const { kept, dropped } = await dropMonths(run, expired.history);
   let isComplete = kept.length + dropped.size === expired.history.length;
-  for (const month of expired.bodies.filter((candidate) => !dropped.has(candidate))) {
-    if (!signal.aborted && !(await removeBodies(run, month))) isComplete = false;
-  }
+  isComplete &&= await removeBodiesOf(
+    run,
+    expired.bodies.filter((month) => !dropped.has(month)),
+  );
   if (!(await removeStaleBodies(run, now))) isComplete = false;
   await removeRows(run, now, historyFrom, progress.keys_removed_until);
   await logKept(run, kept);
@@ -68,6 +69,17 @@ async function dropMonths(
     else kept.push({ month, pending });
   }
   return { kept, dropped };
+}
+
+/**
+ * One month after the other, the oldest first: what is noted as done is everything before a time. A month that has to wait holds
+ * up those behind it, or it would count as done, and would be cleaned in place, under its lock.
+ */
+async function removeBodiesOf(run: RetentionRun, months: readonly Month[]): Promise<boolean> {
+  for (const month of months) {
+    if (run.signal.aborted || !(await removeBodies(run, month))) return false;
+  }
+  return true;
 }
 
 function nextExpiry(months: readonly Month[], periods: RetentionPeriods, now: number): number {
