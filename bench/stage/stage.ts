@@ -12,6 +12,8 @@ export interface BenchStage extends Pick<Stage, 'db' | 'databaseUrl'>, AsyncDisp
   readonly api: ServiceProcess;
   /** One more. */
   startWorker(): Promise<void>;
+  /** Suspends all workers, so that a backlog grows, or lets them go on. */
+  suspendWorkers(isSuspended: boolean): void;
   /** CPU time so far of all that belongs to the service. */
   cpu(): CpuTimes;
   /** The processes of the product by name (`api`, `worker`, `worker_2`, …); the stores are not among them. */
@@ -58,6 +60,9 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
     api,
     startWorker: async () => {
       workers.push(await start('webhook-worker'));
+    },
+    suspendWorkers: (isSuspended) => {
+      for (const worker of workers) worker.kill(isSuspended ? 'SIGSTOP' : 'SIGCONT');
     },
     cpu: () => cpuTimes({ ...pids(), ...stores }),
     pids,

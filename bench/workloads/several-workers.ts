@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { audit, ledgerProblems } from '../measure/audit.ts';
 import { difference, total } from '../measure/cpu.ts';
+import { deliver } from '../measure/deliver.ts';
 import { untilReceived } from '../measure/until-received.ts';
 import { sampleWaits } from '../measure/waits.ts';
 import { emission } from '../stage/emission.ts';
@@ -31,26 +32,28 @@ async function drain({ lab, sizes, setting }: RunContext, workers: number): Prom
   await using stage = await openBenchStage(lab, { setting, worker: false });
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, { organizations, webhooks: 1 });
   const { generator, receiver } = lab;
+  const { closed } = emission(stage, organizationIds);
+  for (let count = 0; count < workers; count++) await stage.startWorker();
+  // Each worker compiles its own code: without as many events for each, four would be compared cold with one that is warm.
+  const warm = await deliver(stage, closed(sizes.warmUp * workers, 50), { webhooksPerEvent: 1 });
+  stage.suspendWorkers(true);
   const start = await receiver.call('position', null);
-  const load = await generator.call('run', emission(stage, organizationIds).closed(sizes.sharedBacklog, 50));
-  // The start of processes is no cost of a delivery: neither CPU time nor deliveries count before the last one is ready.
-  await Promise.all(Array.from({ length: workers }, () => stage.startWorker()));
+  const load = await generator.call('run', closed(sizes.sharedBacklog, 50));
   const cpuBefore = stage.cpu();
-  const ready = await receiver.call('position', null);
+  stage.suspendWorkers(false);
   const allReceived = untilReceived(receiver, { since: start, accepted: sizes.sharedBacklog });
   const [waits] = await Promise.all([sampleWaits(stage.db, workersApplication, allReceived), allReceived]);
   await pause(settleMs);
   const cpu = difference(cpuBefore, stage.cpu());
   const received = await receiver.call('received', start);
-  const deliveries = received.requests - (ready.requests - start.requests);
+  const deliveries = received.statuses.filter((status) => status === 200).length;
   const ofWorkers = Object.entries(cpu).flatMap(([name, time]) => (name.startsWith('worker') ? [time] : []));
   const sum = ofWorkers.reduce((all, each) => all + each, 0);
-  const ledger = await ledgerProblems(stage.db, sizes.sharedBacklog);
+  const ledger = await ledgerProblems(stage.db, sizes.sharedBacklog + sizes.warmUp * workers);
   return {
     figures: {
       ...(total(cpu) > 0 && { cpu_us: total(cpu) / deliveries, workers_us: sum / deliveries }),
       postgres_us: (cpu.postgres ?? Number.NaN) / deliveries,
-      counted: deliveries,
       least_share: Math.min(...ofWorkers) / sum,
       greatest_share: Math.max(...ofWorkers) / sum,
       statements_seen: waits.executing,
@@ -58,6 +61,6 @@ async function drain({ lab, sizes, setting }: RunContext, workers: number): Prom
       waiting_internally: waits.internal,
       waiting_for_disk: waits.disk,
     },
-    problems: [...(await audit(load, received, { webhooksPerEvent: 1 })), ...ledger],
+    problems: [...warm.problems, ...(await audit(load, received, { webhooksPerEvent: 1 })), ...ledger],
   };
 }
