@@ -15,7 +15,6 @@ import type { LeaseRow } from './leases/lease.ts';
 import { findEvents, releaseLeases } from './leases/lease-loader.ts';
 import { recordOutcomes } from './outcomes/record-outcomes.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';
-import { monthBefore } from './testing/old-months.ts';
 
 let database: TestDatabase;
 /** As the worker's, with one connection; what it prepares, it prepares while the tables are empty. */
@@ -93,29 +92,6 @@ it.each([
   expect([...read.keys()]).toEqual(['fan-out', 'events', 'release', 'dispatch', 'outcomes', 'relay']);
 });
 
-/** The relay learns from the outbox alone which events it takes, so it cannot name the range of their ids beforehand. */
-const opensEveryMonth = 'relay';
-
-it('with 27 months open the partitions of the events at hand alone, whatever month these are of', async () => {
-  for (let back = 0; back < 24; back++) await monthBefore(operator, back);
-  const { rows } = await sql`select from pg_inherits where inhparent = 'deliveries'::regclass`.execute(operator);
-  expect(rows).toHaveLength(27);
-  for (const back of [0, 12]) {
-    const at = await monthBefore(operator, back);
-    const month = new Date(at).toISOString().slice(0, 7).replace('-', '_');
-    // The second time: a plan that is made looks at each partition, one that is kept does not.
-    await everyStatement(at, (_name, statement) => statement());
-    await everyStatement(at, async (name, statement) => {
-      const before = await blocksByPartition();
-      const result = await statement();
-      const opened = [...(await blocksByPartition())].filter(([each, blocks]) => blocks > (before.get(each) ?? 0));
-      const others = opened.map(([each]) => each).filter((each) => !each.endsWith(month));
-      if (name !== opensEveryMonth) expect([name, others]).toEqual([name, []]);
-      return result;
-    });
-  }
-});
-
 /** Rows of other organizations: 20,000 deliveries done, 20,000 due, 20,000 events in the outbox, 5,000 webhooks. */
 async function fill(at: number): Promise<void> {
   const other = await insertOrganization(operator);
@@ -141,16 +117,6 @@ async function fill(at: number): Promise<void> {
   await sql`insert into outbox (event_id, organization_id) select gen_random_uuid(), ${other} from generate_series(1, 20000)`.execute(
     operator,
   );
-}
-
-/** Blocks of each partition and its indexes that were looked at so far. */
-async function blocksByPartition(): Promise<Map<string, number>> {
-  // The operator's too, or what it has done before would be counted when the server comes to it.
-  for (const each of [operator, worker]) await sql`select pg_stat_force_next_flush()`.execute(each);
-  const { rows } = await sql<{ name: string; blocks: number }>`
-    select relname as name, (heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0))::float8 as blocks
-    from pg_statio_user_tables join pg_inherits on inhrelid = relid`.execute(operator);
-  return new Map(rows.map(({ name, blocks }) => [name, blocks]));
 }
 
 /** Blocks of all tables and indexes that the worker's connection has looked at so far. */
