@@ -39,6 +39,8 @@ it.each([
   ['/docs/events/batch.failed', 'a phone', phone],
   ['/docs/operations', 'a desktop', desktop],
   ['/docs/areas', 'a desktop', desktop],
+  ['/docs/objects', 'a phone', phone],
+  ['/docs/events', 'a phone', phone],
 ])('Tab reaches everything on %s in its order, on %s, and the focus can be seen', async (path, _device, options) => {
   await using window = await stage.browser.open(options);
   const { count, reached, unseen } = await tabThrough(await window.read(stage.url + path));

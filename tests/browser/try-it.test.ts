@@ -85,6 +85,18 @@ describe('trying an operation', () => {
     await statusOf(form).getByText('No answer').waitFor();
   });
 
+  it('follows the stream of events, until it is stopped', async () => {
+    await using window = await stage.browser.open();
+    const form = formOf(await openOperations(window), 'streamEvents');
+    await form.getByLabel('API key').fill(stage.customer.key);
+    await form.getByRole('button', { name: 'Send GET' }).click();
+    await statusOf(form).getByText('200 OK').waitFor();
+    await bodyOf(form).getByText('event: session').waitFor();
+    await form.getByRole('button', { name: 'Stop' }).click();
+    await statusOf(form).getByText('Stopped.').waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
   it('refuses a parameter that the browser would turn into another path', async () => {
     await using window = await stage.browser.open();
     const form = formOf(await openOperations(window), 'deleteWebhook');

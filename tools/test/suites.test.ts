@@ -17,6 +17,7 @@ describe('redisUse', () => {
     ['describe.each(queueBackends())', 'also'],
     ['await using redis = await createTestRedis();', 'only'],
     ['redis = await startRedis({ port });', 'only'],
+    ["it.each([['a Cluster', startRedisCluster]])('works on %s', run);", 'only'],
     ['describe.each(queueBackends()); await startRedis();', 'only'],
     ["import { createTestDatabase } from '@enterprise-api/testkit';", 'none'],
   ])('%s → %s', (source, use) => {

@@ -32,10 +32,11 @@ export function readSuites(files: readonly string[]): Suite[] {
 
 /**
  * Read from the file's text, because a naming convention can be forgotten: a suite for both queue backends calls
- * `queueBackends`, a suite that needs a Redis calls `createTestRedis`, `startRedis` or a helper like `startRedisCluster`.
+ * `queueBackends`, a suite that needs a Redis uses `createTestRedis`, `startRedis` or a helper like `startRedisCluster`, which it
+ * may also hand to `it.each` without calling it.
  */
 export function redisUse(source: string): RedisUse {
-  if (/\b(createTestRedis|startRedis\w*)\(/.test(source)) return 'only';
+  if (/\b(createTestRedis|startRedis\w*)\b/.test(source)) return 'only';
   return /\bqueueBackends\(/.test(source) ? 'also' : 'none';
 }
 

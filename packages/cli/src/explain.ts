@@ -51,7 +51,7 @@ const hints: Record<string, string> = {
   ip_not_allowed: 'The key may be used from certain addresses only, and this is none of them.',
   plan_no_api_access: "The organization's plan has no access to the API.",
   not_found: 'Check the id. What belongs to another organization is not found either.',
-  event_expired: 'The event is older than what the API keeps. Start without --after.',
+  event_expired: 'What was asked for is older than what the API keeps. Start again, without --after.',
   url_not_allowed:
     'Webhooks need a public https URL. For a program on this machine: enterprise-api listen --forward-to http://localhost:PORT/path',
   internal_error: 'Try again, and name the request when you ask for help.',

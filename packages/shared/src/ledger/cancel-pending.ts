@@ -42,8 +42,11 @@ export async function cancelPending(
     ), canceled as (
       update deliveries set status = 'canceled', completed_at = clock_timestamp()
       where id = any (array(select id from locked)) returning id
+    ), pending as materialized (
+      select p.delivery_id from locked l join pending_deliveries p on p.delivery_id = l.id
+      order by p.delivery_id for update of p
     ), ended as (
-      delete from pending_deliveries where delivery_id = any (array(select id from locked order by id))
+      delete from pending_deliveries where delivery_id = any (array(select delivery_id from pending))
     )
     select count(*) as canceled from canceled`.execute(db);
   return rows[0]?.canceled ?? 0;

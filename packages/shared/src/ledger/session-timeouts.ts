@@ -11,12 +11,18 @@ export const sessionTimeoutsMs = {
 /**
  * Gives the timeouts to all later sessions of the connected role in this database. Sessions of a pooler have them from
  * their role: its clients cannot set anything that lasts longer than a transaction.
+ *
+ * Several migrations may run at the same time: PostgreSQL fails all but one that change a role's settings at once, so they
+ * take turns.
  */
 export async function setRoleTimeouts(db: Database): Promise<void> {
-  for (const [name, ms] of Object.entries(sessionTimeoutsMs)) {
-    await sql`do ${sql.lit(`begin execute format(
-      'alter role %I in database %I set ${name} = ${ms}', current_user, current_database()); end`)}`.execute(db);
-  }
+  await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('role timeouts'))`.execute(trx);
+    for (const [name, ms] of Object.entries(sessionTimeoutsMs)) {
+      await sql`do ${sql.lit(`begin execute format(
+        'alter role %I in database %I set ${name} = ${ms}', current_user, current_database()); end`)}`.execute(trx);
+    }
+  });
 }
 
 /**

@@ -71,6 +71,17 @@ describe('the check of the Redis of the queue', () => {
     expect((await inspect(asServer)).problem).toContain('redis+sentinel://');
   });
 
+  it('finds a problem in a URL of the form of another kind, and in a master that no Sentinel knows', async () => {
+    await using group = await startRedisWithSentinel();
+    redis = await startRedis();
+    const { host } = new URL(redis.url);
+    const wrong = [`redis+cluster://${host}`, `redis+sentinel://${host}/main`, group.url.replace('/main', '/other')];
+    for (const url of wrong) {
+      const { problem } = await inspectQueue({ kind: 'redis', url });
+      expect(problem).toMatch(/^REDIS_URL has the form of another kind of Redis, or names no master of it: .*ERR/);
+    }
+  });
+
   it('only warns when Redis does not answer', async () => {
     redis = await startRedis();
     const { url } = redis;

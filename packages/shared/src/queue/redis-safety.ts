@@ -31,7 +31,9 @@ export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> 
   let refusal: string | undefined;
   redis.on('error', (error: Error & { lastNodeError?: Error }) => {
     const { message } = error.lastNodeError ?? error;
-    if (credentialsRefused.test(message)) refusal = message;
+    if (credentialsRefused.test(message)) refusal = `Redis refused the credentials in REDIS_URL: ${message}`;
+    if (formRefused.test(message))
+      refusal = `REDIS_URL has the form of another kind of Redis, or names no master of it: ${message}`;
   });
   try {
     await redis.connect();
@@ -41,9 +43,7 @@ export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> 
     return { problem, warnings: [...new Set(found.flatMap(({ warnings }) => warnings))] };
   } catch {
     // connect() itself only says that the connection was closed.
-    if (refusal !== undefined) {
-      return { problem: `Redis refused the credentials in REDIS_URL: ${refusal}`, warnings: [] };
-    }
+    if (refusal !== undefined) return { problem: refusal, warnings: [] };
     return { problem: null, warnings: ['Redis does not answer; its settings could not be checked.'] };
   } finally {
     redis.disconnect();
@@ -67,6 +67,10 @@ const modes: Readonly<Record<string, { what: string; as: string }>> = {
 
 /** How Redis begins its answer to a wrong password, an unknown user or no password at all; older ones say ERR. */
 const credentialsRefused = /^(NOAUTH|WRONGPASS|ERR (invalid password|.*\bAUTH\b))/;
+
+/** What a server answers that is no Sentinel or no node of a Cluster, and a Sentinel that does not know the master's name. */
+const formRefused =
+  /ERR (This instance has cluster support disabled|unknown command .?(cluster|sentinel)\b|No such master)/i;
 
 /** INFO instead of CONFIG GET: managed services refuse the latter. */
 function judge(memory: string, persistence: string): QueueSafety {

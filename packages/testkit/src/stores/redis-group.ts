@@ -76,7 +76,9 @@ sentinel failover-timeout main 10000
   const sentinel = building.use(await startNode(tls, {}, { file, folder }));
   const clients = building.use(openClients([sentinel, replica]));
   const [watcher, follower] = clients.all as [Redis, Redis];
-  await until('the replica follows', async () => (await follower.info('replication')).includes('link_status:up'));
+  // The master waits for 5 s before it sends the first copy, so that other replicas can share it.
+  const follows = async () => (await follower.info('replication')).includes('link_status:up');
+  await until('the replica follows', follows, { withinMs: 30_000 });
   // A Sentinel learns of replicas by asking the master now and then.
   const replicas = () => watcher.call('SENTINEL', 'replicas', 'main') as Promise<unknown[]>;
   await until('the Sentinel knows the replica', replicas, { holds: ({ length }) => length === 1, withinMs: 30_000 });

@@ -15,7 +15,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'Use a method that the header `Allow` names.',
   conflict: '`message` says what is in the way. Read the resource again, then decide.',
   limit_reached: 'Delete something of its kind before you add another.',
-  event_expired: 'Begin without `Last-Event-ID` and `after`: what lies before retention is gone.',
+  event_expired: 'Begin again without `Last-Event-ID`, `after` or `cursor`: what lies before retention is gone.',
   precondition_failed: 'Read the resource again, apply your change to it, and send its new `ETag` in `If-Match`.',
   payload_too_large: 'Send less: bodies have at most 64 KiB, those of areas what their owner accepts.',
   unsupported_media_type: 'Send `Content-Type: application/json`, uncompressed, in UTF-8.',

@@ -100,6 +100,15 @@ describe('event bodies that cannot be loaded', () => {
   });
 });
 
+it('starts the leases beside one whose event has no body, as retention leaves events', async () => {
+  const [gone, kept] = [await leaseWithoutBodies(1), await leaseWithoutBodies(1)];
+  await sql`update events set body = null where id = ${gone[0]?.event_id}`.execute(db);
+  const { loader, accepted } = bench(db, 300);
+  await loader.accept([...gone, ...kept], systemClock.monotonic());
+  await loader.settled();
+  expect(accepted.map(({ deliveryId }) => deliveryId)).toEqual(kept.map(({ id }) => id));
+});
+
 it('starts leases whose events came along without reading these again', async () => {
   const { leases } = await leaseDeliveries(db, 2);
   await sql`alter table events rename to events_away`.execute(db);

@@ -140,11 +140,11 @@ export interface EventContent {
   request_id: string | null;
 }
 
-/** By event id. */
+/** By event id. Without those whose body is gone. */
 export async function findEvents(db: Database, eventIds: readonly string[]): Promise<Map<string, EventContent>> {
   const { rows } = await sql<EventContent & { id: string }>`${prepared}
     select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])
-      and id ${withinRangeOf(eventIds)}`.execute(db);
+      and id ${withinRangeOf(eventIds)} and body is not null`.execute(db);
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -1,4 +1,4 @@
-import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
+import { cancelPending, createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -44,6 +44,15 @@ describe('locks are taken in the order of the ids', () => {
     const outcomes = leases.map((lease) => outcomeOf(lease)).reverse();
     const record = () => recordOutcomes(unsorted, outcomes);
     expect(await countLockedBeyondFirst(db, ofDeliveries(), record)).toBe(0);
+  });
+
+  it('by the canceling of all that is pending of a webhook, in what is pending', async () => {
+    const webhookIds = [...new Set(leases.map(({ webhook_id }) => webhook_id))];
+    await sql`update webhooks set state = 'deleted', secret_sealed = null where id = any (${webhookIds}::uuid[])`.execute(
+      db,
+    );
+    const cancel = () => cancelPending(unsorted, webhookIds, { limit: null, locked: 'wait' });
+    expect(await countLockedBeyondFirst(db, ofPending(), cancel)).toBe(0);
   });
 
   it('by releases', async () => {

@@ -1,25 +1,32 @@
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import { uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import {
   countRows,
   deliverAll,
+  finishAll,
+  gone,
   insertOldEvents,
+  keepOpen,
+  makePending,
   monthBefore,
   monthsAgo,
   type OldDeliveries,
+  partitionAt,
   partitionNames,
+  runOnce,
   testPeriods,
+  whole,
 } from '../testing/old-months.ts';
 import { copyEvents, createCopy, replaceByCopy } from './body-queries.ts';
-import { monthsOf, type Partition } from './months.ts';
+import { monthsOf } from './months.ts';
 import { listPartitions } from './partition-queries.ts';
 import { planRetention } from './plan.ts';
 import { readProgress } from './progress-queries.ts';
 import { runRetention } from './run.ts';
 import { withRetentionLock } from './session.ts';
+import type { RetentionRun } from './types.ts';
 
 let db: Database;
 let url: string;
@@ -40,37 +47,11 @@ beforeEach(async () => {
 });
 
 const note = (fields: Record<string, unknown>, message: string) => void logged.push({ message, fields });
-const run = (values: Partial<Parameters<typeof runRetention>[0]> = {}) =>
-  withRetentionLock({ url, applicationName: 'retention' }, (session) =>
-    runRetention({
-      db: session,
-      periods: testPeriods,
-      log: { info: note, warn: note },
-      signal: new AbortController().signal,
-      ...values,
-    }),
-  );
-
-/** A transaction is otherwise ended when it does nothing for ten seconds. */
-const keepOpen = (trx: Database) => sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
-
-/** As a retry does whose transaction began a moment ago. */
-const makePending = async (table: string, id: string | undefined) => {
-  await sql`update ${sql.table(table)} set status = 'pending', completed_at = null where id = ${id}`.execute(db);
-  await sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
-    select id, webhook_id, organization_id, event_id, event_type, now(), max_attempts from ${sql.table(table)}
-    where id = ${id}`.execute(db);
-};
-const finishAll = async () => {
-  await sql`update deliveries set status = 'succeeded' where status = 'pending'`.execute(db);
-  await sql`delete from pending_deliveries`.execute(db);
-};
+const run = (values: Partial<RetentionRun> = {}) => runOnce(url, { log: { info: note, warn: note }, ...values });
 
 /** Events of a month that is past one of its times. */
 const old = async (months: number, count = 3): Promise<OldDeliveries> =>
   insertOldEvents(db, organizationId, await monthBefore(db, months), count);
-const gone = { events: 0, bodies: 0, keys: 0, deliveries: 0, attempts: 0 };
-const whole = { events: 3, bodies: 3, keys: 3, deliveries: 3, attempts: 6 };
 
 describe('history', () => {
   it('goes with its keys, and younger months and their bodies stay', async () => {
@@ -134,14 +115,14 @@ describe('history', () => {
   it('is put back when a delivery became pending in the moment of the detaching', async () => {
     const past = await old(monthsAgo.pastHistory);
     await deliverAll(db, past.leases);
-    const { name } = await partitionAt('deliveries', past);
+    const { name } = await partitionAt(db, 'deliveries', past);
     // As a run does that is killed after it has detached.
     await sql`alter table deliveries detach partition ${sql.table(name)} concurrently`.execute(db);
-    await makePending(name, past.leases[0]?.id);
+    await makePending(db, name, past.leases[0]?.id);
     expect((await run())?.kept.map(({ pending }) => pending)).toEqual([1]);
     expect(await partitionNames(db)).toContain(name);
     expect(await countRows(db, past.eventIds)).toMatchObject({ events: 3, bodies: 1, deliveries: 3 });
-    await finishAll();
+    await finishAll(db);
     await run();
     expect(await countRows(db, past.eventIds)).toEqual(gone);
   });
@@ -176,17 +157,17 @@ describe('bodies', () => {
   it('stay when their delivery is made pending while the month is copied', async () => {
     const past = await old(monthsAgo.pastBodies);
     await deliverAll(db, past.leases);
-    const events = await partitionAt('events', past);
+    const events = await partitionAt(db, 'events', past);
     await createCopy(db, events);
     // The copying was interrupted after two events, and goes on behind them.
     expect(await copyEvents(db, events, 2)).toBe(2);
     while ((await copyEvents(db, events, 100)) > 0);
     const restarted = past.leases[0];
-    await makePending('deliveries', restarted?.id);
+    await makePending(db, 'deliveries', restarted?.id);
     await replaceByCopy(db, events, 2_000);
     const bodies = db.selectFrom('events').select('id').where('body', 'is not', null).where('id', 'in', past.eventIds);
     expect(await bodies.execute()).toEqual([{ id: restarted?.event_id }]);
-    await finishAll();
+    await finishAll(db);
   });
 
   it('wait for who reads the events for long, and nobody waits for them', async () => {
@@ -203,26 +184,6 @@ describe('bodies', () => {
     await other.destroy();
     expect((await run())?.isComplete).toBe(true);
     expect(await countRows(db, past.eventIds)).toEqual({ ...whole, bodies: 0 });
-  });
-
-  it('go month after month: none goes before an older one whose partition somebody reads', async () => {
-    const [older, younger] = [await old(monthsAgo.pastBodies + 1), await old(monthsAgo.pastBodies)];
-    for (const { leases } of [older, younger]) await deliverAll(db, leases);
-    const { name, until } = await partitionAt('events', older);
-    const other = createDatabase({ url, applicationName: 'dump', poolSize: 1 });
-    await other.transaction().execute(async (dump) => {
-      await keepOpen(dump);
-      await sql`select count(*) from ${sql.table(name)}`.execute(dump);
-      expect((await run())?.isComplete).toBe(false);
-      expect((await readProgress(db)).bodies_removed_until?.getTime() ?? 0).toBeLessThan(until);
-      expect(await countRows(db, older.eventIds)).toEqual(whole);
-      expect(await countRows(db, younger.eventIds)).toEqual(whole);
-    });
-    await other.destroy();
-    expect((await run())?.isComplete).toBe(true);
-    for (const { eventIds } of [older, younger]) {
-      expect(await countRows(db, eventIds)).toEqual({ ...whole, bodies: 0 });
-    }
   });
 
   it('leave partitions like all others, with the parameters of their table', async () => {
@@ -337,13 +298,3 @@ describe('a run', () => {
     }
   });
 });
-
-/** The partition in which the rows of some events are. */
-async function partitionAt(table: Partition['table'], { eventIds }: OldDeliveries): Promise<Partition> {
-  const at = uuidTimeMs(eventIds[0] ?? '');
-  const found = (await listPartitions(db)).find(
-    (partition) => partition.table === table && partition.from <= at && at < partition.until,
-  );
-  if (found === undefined) throw new Error('The month has no partition.');
-  return found;
-}

@@ -1,11 +1,16 @@
 import { newEvent, writeEvents } from '@enterprise-api/shared/events';
 import { type Database, databaseTime, ensurePartitions } from '@enterprise-api/shared/ledger';
+import { uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { testEvent } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
+import type { Partition } from '../retention/months.ts';
 import { listPartitions } from '../retention/partition-queries.ts';
+import { type RetentionResult, runRetention } from '../retention/run.ts';
+import { withRetentionLock } from '../retention/session.ts';
+import type { RetentionRun } from '../retention/types.ts';
 import { outcomeOf, plenty } from './ledger.ts';
 
 const hourMs = 3_600_000;
@@ -77,4 +82,48 @@ export async function countRows(db: Database, eventIds: readonly string[]): Prom
       (select count(*) from all_attempts a join deliveries d on d.id = a.delivery_id
         where d.event_id = any (${eventIds}::uuid[])) as attempts`.execute(db);
   return rows[0] ?? {};
+}
+
+/** What {@link countRows} says of three events that {@link deliverAll} has delivered, before and after their month is dropped. */
+export const whole = { events: 3, bodies: 3, keys: 3, deliveries: 3, attempts: 6 };
+export const gone = { events: 0, bodies: 0, keys: 0, deliveries: 0, attempts: 0 };
+
+/** One run, as a worker does it; null while another process has its lock. */
+export function runOnce(url: string, values: Partial<RetentionRun> = {}): Promise<RetentionResult | null> {
+  const log = { info: () => undefined, warn: () => undefined };
+  const { signal } = new AbortController();
+  return withRetentionLock({ url, applicationName: 'retention' }, (db) =>
+    runRetention({ db, periods: testPeriods, log, signal, ...values }),
+  );
+}
+
+/** A transaction is otherwise ended when it does nothing for ten seconds. */
+export const keepOpen = (trx: Database) => sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
+
+/** Makes a delivery pending, as a retry does. @param table `deliveries`, or the partition that it is in */
+export async function makePending(db: Database, table: string, id: string | undefined): Promise<void> {
+  await sql`update ${sql.table(table)} set status = 'pending', completed_at = null where id = ${id}`.execute(db);
+  await sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
+    select id, webhook_id, organization_id, event_id, event_type, now(), max_attempts from ${sql.table(table)}
+    where id = ${id}`.execute(db);
+}
+
+/** Ends every pending delivery. */
+export async function finishAll(db: Database): Promise<void> {
+  await sql`update deliveries set status = 'succeeded' where status = 'pending'`.execute(db);
+  await sql`delete from pending_deliveries`.execute(db);
+}
+
+/** The partition in which the rows of some events are. */
+export async function partitionAt(
+  db: Database,
+  table: Partition['table'],
+  { eventIds }: OldDeliveries,
+): Promise<Partition> {
+  const at = uuidTimeMs(eventIds[0] ?? '');
+  const found = (await listPartitions(db)).find(
+    (partition) => partition.table === table && partition.from <= at && at < partition.until,
+  );
+  if (found === undefined) throw new Error('The month has no partition.');
+  return found;
 }

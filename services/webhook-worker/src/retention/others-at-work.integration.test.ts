@@ -1,0 +1,101 @@
+import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import {
+  countRows,
+  deliverAll,
+  finishAll,
+  gone,
+  insertOldEvents,
+  keepOpen,
+  makePending,
+  monthBefore,
+  monthsAgo,
+  type OldDeliveries,
+  partitionAt,
+  runOnce,
+  whole,
+} from '../testing/old-months.ts';
+import { readProgress } from './progress-queries.ts';
+
+let db: Database;
+let url: string;
+let close: () => Promise<void>;
+let organizationId: string;
+
+beforeAll(async () => {
+  ({ db, url, close } = await openTestDatabase());
+  organizationId = await insertOrganization(db);
+  await insertWebhook(db, { organizationId });
+});
+afterAll(() => close());
+
+/** Events of a month that is past one of its times. */
+const old = async (months: number): Promise<OldDeliveries> => {
+  // Each test fills months that an earlier one has emptied.
+  await sql`update retention_progress set bodies_removed_until = null, keys_removed_until = null`.execute(db);
+  return insertOldEvents(db, organizationId, await monthBefore(db, months), 3);
+};
+
+describe('what a retry makes pending that is under way meanwhile', () => {
+  /** Runs while the transaction is open, and again when it has committed: once it waits, then it sees what is pending. */
+  const runBesideRetry = async (past: OldDeliveries) => {
+    // Older months go while this one is pending, or the run would wait at the first of them.
+    await runOnce(url);
+    const { from } = await partitionAt(db, 'events', past);
+    await sql`update retention_progress set bodies_removed_until = ${new Date(from)}`.execute(db);
+    await deliverAll(db, past.leases);
+    const [delivery] = past.leases;
+    const api = createDatabase({ url, applicationName: 'retry', poolSize: 1 });
+    await api.transaction().execute(async (retry) => {
+      await keepOpen(retry);
+      const event = retry.selectFrom('events').select('id').where('id', '=', String(delivery?.event_id));
+      expect(await event.where('body', 'is not', null).execute()).toHaveLength(1);
+      await makePending(retry, 'deliveries', delivery?.id);
+      expect((await runOnce(url))?.isComplete).toBe(false);
+    });
+    await api.destroy();
+    return runOnce(url);
+  };
+
+  it('keeps its month, where that is past its time', async () => {
+    const past = await old(monthsAgo.pastHistory);
+    expect((await runBesideRetry(past))?.kept.map(({ pending }) => pending)).toEqual([1]);
+    expect(await countRows(db, past.eventIds)).toMatchObject({ events: 3, bodies: 1, deliveries: 3 });
+    await finishAll(db);
+    await runOnce(url);
+    expect(await countRows(db, past.eventIds)).toEqual(gone);
+  });
+
+  it('keeps its body, where bodies are past their time', async () => {
+    const past = await old(monthsAgo.pastBodies);
+    expect(await runBesideRetry(past)).toMatchObject({ kept: [], isComplete: true });
+    expect(await countRows(db, past.eventIds)).toEqual({ ...whole, bodies: 1 });
+    await finishAll(db);
+    await runOnce(url);
+    expect(await countRows(db, past.eventIds)).toEqual({ ...whole, bodies: 0 });
+  });
+});
+
+describe('bodies', () => {
+  it('go month after month: none goes before an older one whose partition somebody reads', async () => {
+    const [older, younger] = [await old(monthsAgo.pastBodies + 1), await old(monthsAgo.pastBodies)];
+    for (const { leases } of [older, younger]) await deliverAll(db, leases);
+    const { name, until } = await partitionAt(db, 'events', older);
+    const other = createDatabase({ url, applicationName: 'dump', poolSize: 1 });
+    await other.transaction().execute(async (dump) => {
+      await keepOpen(dump);
+      await sql`select count(*) from ${sql.table(name)}`.execute(dump);
+      expect((await runOnce(url))?.isComplete).toBe(false);
+      expect((await readProgress(db)).bodies_removed_until?.getTime() ?? 0).toBeLessThan(until);
+      expect(await countRows(db, older.eventIds)).toEqual(whole);
+      expect(await countRows(db, younger.eventIds)).toEqual(whole);
+    });
+    await other.destroy();
+    expect((await runOnce(url))?.isComplete).toBe(true);
+    for (const { eventIds } of [older, younger]) {
+      expect(await countRows(db, eventIds)).toEqual({ ...whole, bodies: 0 });
+    }
+  });
+});
