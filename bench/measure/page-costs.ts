@@ -22,7 +22,7 @@ export async function pageCosts(
   };
   const port = Number(new URL(stage.api.url).port);
   for (const [name, path] of Object.entries(paths)) {
-    const load = { kind: 'closed', port, requests: [request('GET', path, key)], connections: 1 } as const;
+    const load = { kind: 'closed' as const, port, requests: [request('GET', path, key)], connections: 1 };
     await stage.lab.generator.call('run', { ...load, count: Math.ceil(pages / 4) });
     const before = stage.cpu();
     const { statuses } = await stage.lab.generator.call('run', { ...load, count: pages });

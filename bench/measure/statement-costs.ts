@@ -42,7 +42,8 @@ export async function statementCosts(
     if (turn === turnsBefore) costs.clear();
     const ids = await emitEvents(emitter.db, organizationId, eventsPerTurn);
     const fanOut = () => fanOutEvents(worker.db, ids, plenty, { leaseMs, maxAttempts });
-    const [one, two, ...rest] = (await measured('fan_out', fanOut)).leases as [LeaseRow, LeaseRow, ...LeaseRow[]];
+    const { leases } = await measured('fan_out', fanOut);
+    const [one, two, ...rest] = leases as readonly LeaseRow[] as [LeaseRow, LeaseRow, ...LeaseRow[]];
     await measured('bodies', () => findEvents(worker.db, ids));
     await measured('outcome', () => recordOutcomes(worker.db, [delivered(one)]));
     await measured('release', () => releaseLeases(worker.db, [two.id], [two.lease_token]));
