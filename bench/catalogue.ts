@@ -3,6 +3,7 @@ import { expressRoute } from './baselines/express.ts';
 import { queueAndGot, queueAndInserts } from './baselines/queue.ts';
 import { receiverAlone } from './baselines/receiver-alone.ts';
 import type { Workload } from './workload.ts';
+import { age } from './workloads/age.ts';
 import { apiEvents, apiMe } from './workloads/api.ts';
 import { backlog } from './workloads/backlog.ts';
 import { byRate } from './workloads/by-rate.ts';
@@ -13,6 +14,7 @@ import { growth } from './workloads/growth.ts';
 import { hangingWebhook } from './workloads/hanging.ts';
 import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
+import { severalWorkers } from './workloads/several-workers.ts';
 
 /** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
 export const catalogue = {
@@ -30,9 +32,11 @@ export const catalogue = {
   W5: { title: 'hanging: 1 of 100 never answers', run: hangingWebhook, seconds: [26, 60] },
   W6: { title: 'large: 20 KiB payloads', run: large, seconds: [14, 35] },
   W9: { title: 'backlog: drained by a new worker', run: backlog, seconds: [13, 35] },
+  W9b: { title: 'backlog: drained by 1, 2 and 4 workers', run: severalWorkers, seconds: [45, 180] },
   W1L: { title: 'latency: W1 by the clock', run: latency, seconds: [26, 90] },
   W1C: { title: 'ordinary day: W1 by the clock at six rates', run: byRate, seconds: [60, 190] },
   W10: { title: 'growth: rows that are there already', run: growth, seconds: [18, 450] },
+  W10b: { title: 'age: 4 partitions and 27', run: age, seconds: [40, 120] },
   W14: { title: 'forwarding: requests and streams to an upstream', run: forwarding, seconds: [60, 90] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;

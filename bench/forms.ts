@@ -13,6 +13,10 @@ export interface Sizes {
   streamedMib: number;
   streams: number;
   backlog: number;
+  /** W9b: events in the backlog of one, two and four workers each. */
+  sharedBacklog: number;
+  /** W10b: executions of each statement, and pages of each kind, by age of the ledger. */
+  turns: number;
   /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
   /** Deliveries in each baseline with a queue, and without. */
@@ -34,6 +38,8 @@ export const sizesOf: Record<Form, Sizes> = {
     streamedMib: 8,
     streams: 20,
     backlog: 500,
+    sharedBacklog: 500,
+    turns: 10,
     growth: [1_000],
     queued: 200,
     direct: 500,
@@ -49,6 +55,8 @@ export const sizesOf: Record<Form, Sizes> = {
     streamedMib: 1_024,
     streams: 500,
     backlog: 12_000,
+    sharedBacklog: 12_000,
+    turns: 100,
     growth: [10_000, 100_000],
     queued: 6_000,
     direct: 20_000,
@@ -64,6 +72,8 @@ export const sizesOf: Record<Form, Sizes> = {
     streamedMib: 1_024,
     streams: 500,
     backlog: 50_000,
+    sharedBacklog: 100_000,
+    turns: 400,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
     queued: 20_000,
     direct: 60_000,

@@ -10,10 +10,13 @@ export type Setting = 'redis' | 'postgres' | 'one-core';
 export interface BenchStage extends Pick<Stage, 'db' | 'databaseUrl'>, AsyncDisposable {
   readonly lab: Lab;
   readonly api: ServiceProcess;
+  /** One more. */
   startWorker(): Promise<void>;
+  /** Suspends all workers, so that a backlog grows, or lets them go on. */
+  suspendWorkers(isSuspended: boolean): void;
   /** CPU time so far of all that belongs to the service. */
   cpu(): CpuTimes;
-  /** The processes of the product by name; the stores are not among them. */
+  /** The processes of the product by name (`api`, `worker`, `worker_2`, …); the stores are not among them. */
   pids(): Record<string, number>;
 }
 
@@ -44,8 +47,11 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
     return service;
   };
   const api = await start('api');
-  let worker = startsWorker ? await start('webhook-worker') : undefined;
-  const pids = () => ({ api: api.pid, ...(worker && { worker: worker.pid }) });
+  const workers = startsWorker ? [await start('webhook-worker')] : [];
+  const pids = () => ({
+    api: api.pid,
+    ...Object.fromEntries(workers.map(({ pid }, index) => [index === 0 ? 'worker' : `worker_${index + 1}`, pid])),
+  });
   const resources = building.move();
   return {
     lab,
@@ -53,7 +59,10 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
     databaseUrl: stage.databaseUrl,
     api,
     startWorker: async () => {
-      worker = await start('webhook-worker');
+      workers.push(await start('webhook-worker'));
+    },
+    suspendWorkers: (isSuspended) => {
+      for (const worker of workers) worker.kill(isSuspended ? 'SIGSTOP' : 'SIGCONT');
     },
     cpu: () => cpuTimes({ ...pids(), ...stores }),
     pids,

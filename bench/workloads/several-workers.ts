@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { audit, ledgerProblems } from '../measure/audit.ts';
+import { difference, total } from '../measure/cpu.ts';
+import { deliver } from '../measure/deliver.ts';
+import { untilReceived } from '../measure/until-received.ts';
+import { sampleWaits } from '../measure/waits.ts';
+import { emission } from '../stage/emission.ts';
+import { openBenchStage } from '../stage/stage.ts';
+import { subscribe } from '../stage/subscriptions.ts';
+import type { Finding, RunContext } from '../workload.ts';
+
+const workersApplication = 'enterprise-api-webhook-worker';
+const organizations = 100;
+/** As after every load: the last outcomes are recorded. */
+const settleMs = 300;
+
+/** W9b: the same backlog drained by one, two and four workers: CPU per delivery, each worker's share, and what statements wait for. */
+export async function severalWorkers(context: RunContext): Promise<Finding> {
+  const figures: Record<string, number> = {};
+  const problems: string[] = [];
+  const counts = context.round % 2 === 1 ? [1, 2, 4] : [4, 2, 1];
+  for (const workers of counts) {
+    const drained = await drain(context, workers);
+    problems.push(...drained.problems);
+    for (const [name, value] of Object.entries(drained.figures)) figures[`${name}_of_${workers}`] = value;
+  }
+  const cost = (workers: number) => figures[`cpu_us_of_${workers}`] ?? Number.NaN;
+  return { figures: { ...figures, ratio_of_2: cost(2) / cost(1), ratio_of_4: cost(4) / cost(1) }, problems };
+}
+
+async function drain({ lab, sizes, setting }: RunContext, workers: number): Promise<Finding> {
+  await using stage = await openBenchStage(lab, { setting, worker: false });
+  const { organizationIds } = await subscribe(stage.db, lab.receiverPort, { organizations, webhooks: 1 });
+  const { generator, receiver } = lab;
+  const { closed } = emission(stage, organizationIds);
+  for (let count = 0; count < workers; count++) await stage.startWorker();
+  // Each worker compiles its own code: without as many events for each, four would be compared cold with one that is warm.
+  const warm = await deliver(stage, closed(sizes.warmUp * workers, 50), { webhooksPerEvent: 1 });
+  stage.suspendWorkers(true);
+  const start = await receiver.call('position', null);
+  const load = await generator.call('run', closed(sizes.sharedBacklog, 50));
+  const cpuBefore = stage.cpu();
+  stage.suspendWorkers(false);
+  const allReceived = untilReceived(receiver, { since: start, accepted: sizes.sharedBacklog });
+  const [waits] = await Promise.all([sampleWaits(stage.db, workersApplication, allReceived), allReceived]);
+  await pause(settleMs);
+  const cpu = difference(cpuBefore, stage.cpu());
+  const received = await receiver.call('received', start);
+  const deliveries = received.statuses.filter((status) => status === 200).length;
+  const ofWorkers = Object.entries(cpu).flatMap(([name, time]) => (name.startsWith('worker') ? [time] : []));
+  const sum = ofWorkers.reduce((all, each) => all + each, 0);
+  const ledger = await ledgerProblems(stage.db, sizes.sharedBacklog + sizes.warmUp * workers);
+  return {
+    figures: {
+      ...(total(cpu) > 0 && { cpu_us: total(cpu) / deliveries, workers_us: sum / deliveries }),
+      postgres_us: (cpu.postgres ?? Number.NaN) / deliveries,
+      least_share: Math.min(...ofWorkers) / sum,
+      greatest_share: Math.max(...ofWorkers) / sum,
+      statements_seen: waits.executing,
+      waiting_for_locks: waits.lock,
+      waiting_internally: waits.internal,
+      waiting_for_disk: waits.disk,
+    },
+    problems: [...warm.problems, ...(await audit(load, received, { webhooksPerEvent: 1 })), ...ledger],
+  };
+}
