@@ -1,4 +1,4 @@
-import { createConnection } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import {
   createTestDatabase,
   insertEvents,
@@ -137,12 +137,7 @@ describe('a stream', () => {
     const api = await startTestApi();
     const key = await api.createKey();
     const other = await open(api, key.secret);
-    const { hostname, port } = new URL(api.publicUrl);
-    const slow = createConnection({ host: hostname, port: Number(port) });
-    slow.on('error', () => undefined);
-    slow.write(`GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.secret}\r\n\r\n`);
-    await new Promise((resolve) => slow.once('data', resolve));
-    slow.pause();
+    const slow = [await openUnread(api, key.secret)];
     const data = { batch_id: 'b', text: 'x'.repeat(200_000) };
     for (let count = 0; count < 10; count++) {
       await insertEvents(
@@ -150,16 +145,31 @@ describe('a stream', () => {
         Array.from({ length: 10 }, () => testEvent(key.organization_id, { type: 'batch.failed', data })),
       );
     }
-    expect(await other.ids(100)).toHaveLength(100);
-    const endings = async () =>
-      (await api.internal('get', '/metrics')).text.match(/^api_event_streams_ended_total.*$/gm);
+    const ids = await other.ids(100);
+    expect(ids).toHaveLength(100);
+    const endings = async () => {
+      const lines = (await api.internal('get', '/metrics')).text.match(/^api_event_streams_ended_total.*[1-9]\d*$/gm);
+      // A machine that is too busy for the key's check ends a stream before its client is slow for long: another try.
+      if ((lines?.length ?? 0) >= slow.length) slow.push(await openUnread(api, key.secret, `?after=${ids[0]}`));
+      return lines;
+    };
     await until('the slow one is cut', endings, {
-      holds: (lines) => lines?.some((line) => /client_slow.* 1$/.test(line)) === true,
-      withinMs: 60_000,
+      holds: (lines) => lines?.some((line) => line.includes('client_slow')) === true,
+      withinMs: 100_000,
     });
     expect(other.isOver()).toBe(false);
-    slow.destroy();
+    for (const socket of slow) socket.destroy();
     other.close();
     await api.stop();
-  }, 120_000);
+  }, 180_000);
 });
+
+/** A stream whose client reads its beginning and nothing more. */
+async function openUnread(api: TestApi, secret: string, query = ''): Promise<Socket> {
+  const { hostname, port } = new URL(api.publicUrl);
+  const socket = createConnection({ host: hostname, port: Number(port) });
+  socket.on('error', () => undefined);
+  socket.write(`GET /v1/events/stream${query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  return socket.pause();
+}
