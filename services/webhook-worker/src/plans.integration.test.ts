@@ -109,19 +109,28 @@ it('with 27 months open the partitions of the events at hand alone, whatever mon
     const at = await monthBefore(operator, back);
     const month = new Date(at).toISOString().slice(0, 7).replace('-', '_');
     const opened = new Map<string, string[]>();
-    await everyStatement(at, async (name, statement) => {
+    const noted: Parameters<typeof everyStatement>[1] = async (name, statement) => {
       asked.length = 0;
       const result = await statement();
       opened.set(name, await partitionsOpened(asked.filter(({ parameters }) => parameters.length > 0)));
       return result;
-    });
+    };
+    await everyStatement(at, noted);
+    // One success has a statement of its own.
+    const { leases } = await fanOutEvents(worker, [...(await emit(at)), ...(await emit(at))], plenty, settings);
+    await noted('several outcomes', () =>
+      recordOutcomes(
+        worker,
+        leases.map((lease) => outcomeOf(lease)),
+      ),
+    );
     // The relay learns from the outbox alone which events it takes: no range of their ids is known beforehand.
     opened.delete('relay');
     const others = [...opened].map(([name, all]) => [name, all.filter((each) => !each.endsWith(month))]);
     expect(others).toEqual([...opened.keys()].map((name) => [name, []]));
     expect(opened.get('fan-out')).toContain(`events_${month}`);
     expect(opened.get('events')).toContain(`events_${month}`);
-    expect(opened.get('outcomes')).toContain(`deliveries_${month}`);
+    for (const name of ['outcomes', 'several outcomes']) expect(opened.get(name)).toContain(`deliveries_${month}`);
   }
 });
 
