@@ -97,6 +97,20 @@ describe('the package @enterprise-api/sdk, installed in an empty folder', () => 
     expect(JSON.parse(String(request?.body))).toEqual({ question: 'Is it open on Sunday?' });
   });
 
+  it('runs: the stream of the README', async () => {
+    await using follower = await spawnGuarded(process.execPath, [join(consumer.path, 'stream.ts')], { env });
+    await until('it is connected', () => follower.lines.includes('connected'), { withinMs: 60_000 });
+    const event = (type: 'batch.failed' | 'consultation.failed') => ({
+      organization_id: customer.organizationId,
+      type,
+      data: { batch_id: 'bat_1', consultation_id: 'con_1' },
+    });
+    const { status, body: emitted } = await customer.emit([event('consultation.failed'), event('batch.failed')]);
+    expect(status).toBe(202);
+    expect((await follower.exited).code).toBe(0);
+    expect(follower.lines).toEqual(['connected', `batch.failed ${emitted.data[1].id}`]);
+  }, 120_000);
+
   it('runs: the receiver of the README', async () => {
     const [port = 0] = await freePorts(1);
     const settings = { WEBHOOK_SECRET: testWebhookSecret, PORT: String(port) };
