@@ -1,4 +1,4 @@
-import { createDatabase, type Database, planProbes } from '@enterprise-api/shared/ledger';
+import { createDatabase, createPool, type Database, planProbes, type Schema } from '@enterprise-api/shared/ledger';
 import { newUuid, nilUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import {
   alignPendingDeliveries,
@@ -8,18 +8,22 @@ import {
   type TestDatabase,
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { sql } from 'kysely';
+import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import { escapeLiteral } from 'pg';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
 import { fanOutEvents, fanOutOverdueEvents } from './fan-out/queries.ts';
 import type { LeaseRow } from './leases/lease.ts';
 import { findEvents, releaseLeases } from './leases/lease-loader.ts';
 import { recordOutcomes } from './outcomes/record-outcomes.ts';
 import { outcomeOf, plenty } from './testing/ledger.ts';
+import { monthBefore } from './testing/old-months.ts';
 
 let database: TestDatabase;
 /** As the worker's, with one connection; what it prepares, it prepares while the tables are empty. */
 let worker: Database;
 let operator: Database;
+/** What the worker has asked so far. */
+let asked: CompiledQuery[];
 let organizationId: string;
 
 beforeEach(async () => {
@@ -31,7 +35,12 @@ beforeEach(async () => {
       execute format('alter table %s set (autovacuum_enabled = false)', name);
     end loop; end $$`.execute(operator);
   const serverSettings = { ...planProbes, plan_cache_mode: 'force_generic_plan' };
-  worker = createDatabase({ url: database.url, applicationName: 'worker', poolSize: 1, serverSettings });
+  const pool = createPool({ url: database.url, applicationName: 'worker', poolSize: 1, serverSettings });
+  asked = [];
+  worker = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    log: ({ query }) => void asked.push(query),
+  });
   organizationId = await insertOrganization(operator);
   await insertWebhook(operator, { organizationId });
 });
@@ -91,6 +100,62 @@ it.each([
   expect(tooMany).toEqual([]);
   expect([...read.keys()]).toEqual(['fan-out', 'events', 'release', 'dispatch', 'outcomes', 'relay']);
 });
+
+it('with 27 months open the partitions of the events at hand alone, whatever month these are of', async () => {
+  for (let back = 0; back < 24; back++) await monthBefore(operator, back);
+  const { rows } = await sql`select from pg_inherits where inhparent = 'deliveries'::regclass`.execute(operator);
+  expect(rows).toHaveLength(27);
+  for (const back of [0, 12]) {
+    const at = await monthBefore(operator, back);
+    const month = new Date(at).toISOString().slice(0, 7).replace('-', '_');
+    const opened = new Map<string, string[]>();
+    const noted: Parameters<typeof everyStatement>[1] = async (name, statement) => {
+      asked.length = 0;
+      const result = await statement();
+      opened.set(name, await partitionsOpened(asked.filter(({ parameters }) => parameters.length > 0)));
+      return result;
+    };
+    await everyStatement(at, noted);
+    // One success has a statement of its own.
+    const { leases } = await fanOutEvents(worker, [...(await emit(at)), ...(await emit(at))], plenty, settings);
+    await noted('several outcomes', () =>
+      recordOutcomes(
+        worker,
+        leases.map((lease) => outcomeOf(lease)),
+      ),
+    );
+    // The relay learns from the outbox alone which events it takes: no range of their ids is known beforehand.
+    opened.delete('relay');
+    const others = [...opened].map(([name, all]) => [name, all.filter((each) => !each.endsWith(month))]);
+    expect(others).toEqual([...opened.keys()].map((name) => [name, []]));
+    expect(opened.get('fan-out')).toContain(`events_${month}`);
+    expect(opened.get('events')).toContain(`events_${month}`);
+    for (const name of ['outcomes', 'several outcomes']) expect(opened.get(name)).toContain(`deliveries_${month}`);
+  }
+});
+
+/** The partitions that kept plans of some queries open for their parameters. What a plan leaves out when it starts is not shown. */
+async function partitionsOpened(queries: readonly CompiledQuery[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const { sql: text, parameters } of queries) {
+    await sql`prepare asked as ${sql.raw(text)}`.execute(worker);
+    const values = sql.raw(parameters.map(literalOf).join(', '));
+    const { rows } = await sql`explain (format json) execute asked (${values})`.execute(worker);
+    await sql`deallocate asked`.execute(worker);
+    for (const [, name] of JSON.stringify(rows).matchAll(/"Relation Name":"([a-z]+_\d{4}_\d{2})"/g))
+      names.push(name ?? '');
+  }
+  return names;
+}
+
+/** A parameter as SQL, for `execute`, which takes no parameters. */
+function literalOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  return escapeLiteral(Array.isArray(value) ? `{${value.map(elementOf).join(',')}}` : textOf(value));
+}
+
+const elementOf = (value: unknown) => (value === null ? 'null' : JSON.stringify(textOf(value)));
+const textOf = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value));
 
 /** Rows of other organizations: 20,000 deliveries done, 20,000 due, 20,000 events in the outbox, 5,000 webhooks. */
 async function fill(at: number): Promise<void> {
