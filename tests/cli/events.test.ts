@@ -31,6 +31,9 @@ describe('enterprise-api events', () => {
       type: 'batch.completed',
       data: { batch_id: 'bat_1' },
     });
+    // As retention does.
+    await stage.stage.db.updateTable('events').set({ body: null }).execute();
+    expect((await run(['events', 'show', event?.id ?? ''])).stdout).toContain('The data is no longer stored.');
   });
 
   it('lists as much as it is asked for, and says when there is more', async () => {

@@ -50,7 +50,8 @@ function addReading(events: Command, open: Open): void {
       action(open, async (context, _options, id) => {
         const event = await openApi(context).events.get(id, { signal: context.io.signal });
         context.printer.object(event, eventFields(event));
-        context.printer.text('', manyLines(JSON.stringify(event.data, null, 2)));
+        const data = event.data === null ? 'The data is no longer stored.' : JSON.stringify(event.data, null, 2);
+        context.printer.text('', manyLines(data));
       }),
     );
 }

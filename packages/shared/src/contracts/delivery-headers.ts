@@ -7,8 +7,8 @@ export type DeliveryHeadersInput = {
   deliveryId: string;
   /** The number of the attempt, 1…n. */
   attempt: number;
-  /** Bytes of the body. */
-  contentLength: number;
+  /** Bytes of the body; null when it is no longer stored. */
+  contentLength: number | null;
   /** When the attempt was signed, in whole seconds since 1970; null before the first attempt. */
   timestampSeconds: number | null;
 };
@@ -20,7 +20,7 @@ export type DeliveryHeadersInput = {
 export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
-    'Content-Length': String(input.contentLength),
+    ...(input.contentLength !== null && { 'Content-Length': String(input.contentLength) }),
     'User-Agent': `enterprise-api-webhooks/${input.productVersion}`,
     'X-Service-Event': input.eventType,
     'X-Service-Event-Id': input.eventId,

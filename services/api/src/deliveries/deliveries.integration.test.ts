@@ -259,6 +259,7 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
       .execute();
     const { body } = await api.call('get', `${path}/${id}`, key).expect(200);
     expect(body).toMatchObject({ attempts: [], request: { headers: { 'X-Service-Attempt': '1' }, body: null } });
+    expect(body.request.headers).not.toHaveProperty('Content-Length');
   });
 
   it('404 with the same body for an unknown id, a malformed one, and one of another organization', async () => {

@@ -39,7 +39,7 @@ export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[],
     eventType: delivery.event_type,
     deliveryId: delivery.id,
     attempt: newest?.number ?? 1,
-    contentLength: Buffer.byteLength(body ?? ''),
+    contentLength: body === null ? null : Buffer.byteLength(body),
     timestampSeconds: newest === undefined ? null : Math.floor(newest.started_at.getTime() / 1_000),
   });
   return { ...delivery, attempts: attempts.map(presentAttempt), request: { headers, body } };

@@ -172,7 +172,9 @@ describe('GET /v1/events/stream', () => {
     // Begun behind an event that an open transaction may still write before.
     const behind = await open(`?after=${next}`);
     // Begun now, and cut at once: it does not name the event that another one may still come before.
-    const named = (await open()).answer.headers['last-event-id'] as string;
+    const { answer } = await open();
+    expect(answer.status).toBe(200);
+    const named = answer.headers['last-event-id'] as string;
     await trx.commit().execute();
     const lateId = toPublicId('evt', late?.id as string);
     expect(await client.ids(2)).toEqual([lateId, next]);

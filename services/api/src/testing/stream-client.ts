@@ -27,9 +27,7 @@ export interface StreamClient {
 
 /** Opens a stream; an answer that is none is read to its end. */
 export async function openStream(url: string, headers: Record<string, string>): Promise<StreamClient> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(url, { headers, agent: false }, resolve).on('error', reject);
-  });
+  const response = await request(url, headers);
   const { statusCode: status = 0, headers: received } = response;
   const isStream = received['content-type']?.startsWith('text/event-stream') === true;
   const body = isStream ? undefined : await json(response);
@@ -59,6 +57,19 @@ export async function openStream(url: string, headers: Record<string, string>): 
     resume: () => response.resume(),
     close: () => response.destroy(),
   };
+}
+
+const mostTries = 8;
+
+/** Asks again after a 503, as clients do: on a busy machine the database does not always answer in time. */
+async function request(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  for (let tries = 1; ; tries += 1) {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(url, { headers, agent: false }, resolve).on('error', reject);
+    });
+    if (response.statusCode !== 503 || tries === mostTries) return response;
+    response.resume();
+  }
 }
 
 /** A block of lines without an empty one; comments and `retry` are no messages. */
