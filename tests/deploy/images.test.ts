@@ -177,6 +177,9 @@ describe('the command of the image', () => {
     await using service = await start('consultations', settings);
     await waitUntilReady(`http://127.0.0.1:${PORT}/healthz`, service, { name: 'consultations', withinMs: 60_000 });
     await untilHealthy('consultations', settings);
+    service.kill('SIGKILL');
+    await service.exited;
+    expect(healthOf('consultations', settings)).toBe(1);
   }, 120_000);
 
   it('demo-receiver finds all of its packages: without settings it says which it needs', async () => {
