@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { expect, it } from '@jest/globals';
 
-it('schema.ts names every column of the ledger, and says of the same ones that they may be null', async () => {
+it('the schema names every column of the ledger, and says of the same ones that they may be null', async () => {
   const { db, close } = await openTestDatabase();
   const tables = await db.introspection.getTables();
   await close();
@@ -28,7 +28,8 @@ it('the view of all attempts has the columns of the table', async () => {
 });
 
 async function columnsInSource(): Promise<string[]> {
-  const source = await readFile(new URL('./schema.ts', import.meta.url), 'utf8');
+  const files = ['./schema.ts', './usage-tables.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8'));
+  const source = (await Promise.all(files)).join('\n');
   const interfaces = new Map(
     [...source.matchAll(/interface (\w+) \{\n(.*?)\n\}/gs)].map(([, name = '', body = '']) => [name, body] as const),
   );

@@ -9,6 +9,7 @@ import {
 } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
 import { prepareThose } from '../ledger/prepared.ts';
+import { sessionTimeoutsMs } from '../ledger/session-timeouts.ts';
 import { connectRedis, redisAddress, sentinelOptions } from '../redis/index.ts';
 import { redisRetryDelayMs } from '../runtime/backoff.ts';
 import { createQuietRedisBackend } from './quiet-redis-backend.ts';
@@ -65,9 +66,7 @@ function bind(
       application_name: 'enterprise-api-queue',
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
-      idle_in_transaction_session_timeout: 10_000,
-      lock_timeout: 5_000,
-      statement_timeout: 30_000,
+      ...sessionTimeoutsMs,
       ...postgres,
     };
     return { options: { connection }, factory: createReconnectingBackend };

@@ -61,7 +61,7 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
     const isHeldBack = ({ event_id, organization_id }: LeaseRow) =>
       options.bodies.isAboveShare(organization_id) && options.bodies.find(event_id) === undefined;
     const heldBack = all.filter(isHeldBack);
-    const rows = heldBack.length === 0 ? all : all.filter((row) => !heldBack.includes(row));
+    const rows = heldBack.length === 0 ? all : all.filter((row) => !isHeldBack(row));
     releaseRows(heldBack, leasedAt);
     const loaded = await loadWithin(options, rows, heldBack, leasedAt);
     if (loaded === null) return releaseRows(rows, leasedAt);

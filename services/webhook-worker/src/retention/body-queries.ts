@@ -6,9 +6,12 @@ import { pendingEvents, valuesOf } from './partition-queries.ts';
 
 type EventMonth = Pick<Partition, 'name' | 'from' | 'until'>;
 
-/** The table that a month's events are copied to, and the name that the old one has until it is dropped. */
-const copyOf = ({ name }: EventMonth) => sql.table(`${name}_without_bodies`);
-const replaced = ({ name }: EventMonth) => `${name}_replaced`;
+/** The table that a month's events are copied to. */
+const copyName = ({ name }: EventMonth) => `${name}_without_bodies`;
+const copyOf = (month: EventMonth) => sql.table(copyName(month));
+
+/** The name under which a month's old events lie until they are dropped. */
+export const replacedName = ({ name }: EventMonth) => `${name}_replaced`;
 
 /**
  * Makes the table that a month's events are copied to, unless an interrupted run has left it with the columns that events
@@ -28,10 +31,10 @@ export async function createCopy(db: Database, month: EventMonth): Promise<void>
   });
 }
 
-async function hasColumnsOfEvents(trx: DatabaseTransaction, { name }: EventMonth): Promise<boolean> {
+async function hasColumnsOfEvents(trx: DatabaseTransaction, month: EventMonth): Promise<boolean> {
   const { rows } = await sql<{ same: boolean | null }>`
     select (select array_agg(attname order by attname) from pg_attribute
-        where attrelid = to_regclass(${`${name}_without_bodies`}) and attnum > 0 and not attisdropped)
+        where attrelid = to_regclass(${copyName(month)}) and attnum > 0 and not attisdropped)
       = (select array_agg(attname order by attname) from pg_attribute
         where attrelid = 'events'::regclass and attnum > 0 and not attisdropped) as same`.execute(trx);
   return rows[0]?.same === true;
@@ -112,7 +115,7 @@ export async function replaceByCopy(db: Database, month: EventMonth, lockWithinM
       trx,
     );
     await sql`alter table events detach partition ${old}`.execute(trx);
-    await sql`alter table ${old} rename to ${sql.id(replaced(month))}`.execute(trx);
+    await sql`alter table ${old} rename to ${sql.id(replacedName(month))}`.execute(trx);
     await sql`alter table ${copyOf(month)} rename to ${sql.id(month.name)}`.execute(trx);
     await sql`alter table events attach partition ${old} ${valuesOf(month)}`.execute(trx);
     await sql`alter table ${old} drop constraint ids_of_month`.execute(trx);
@@ -139,9 +142,4 @@ export async function removeKeptBodies(db: Database, month: EventMonth, lockWith
     const { numAffectedRows } = await sql`update ${table} set body = null where ${isDone}`.execute(trx);
     return Number(numAffectedRows ?? 0);
   });
-}
-
-/** The name under which a month's old events lie until they are dropped. */
-export function replacedName(month: EventMonth): string {
-  return replaced(month);
 }

@@ -1,17 +1,10 @@
 import { type Database, databaseTime, type PartitionedTable, partitionedTables } from '@enterprise-api/shared/ledger';
-import {
-  expiredMonths,
-  expiryOf,
-  type Month,
-  monthsOf,
-  type Partition,
-  partitionOf,
-  startOfHistory,
-} from './months.ts';
+import { expiredMonths, expiryOf, type Month, monthsOf, type Partition, partitionOf } from './months.ts';
 import { countPending, listPartitions } from './partition-queries.ts';
 import { readProgress } from './progress-queries.ts';
+import { rowLimits } from './row-limits.ts';
 import { countAudit, countDeletedWebhooks, oldestAudit } from './row-queries.ts';
-import { auditBefore, deletedWebhooksBefore, pendingCountedUpTo } from './run.ts';
+import { pendingCountedUpTo } from './run.ts';
 import type { RetentionPeriods } from './settings.ts';
 
 /** What goes of one table, or of its bodies. */
@@ -54,7 +47,7 @@ export async function planRetention(db: Database, periods: RetentionPeriods): Pr
     kept: [],
     next: nextOf(months, 'events', periods.RETENTION_BODIES, now, removedUntil),
   };
-  return [...history, bodies, ...(await planRows(db, periods, now, progress.keys_removed_until))];
+  return [...history, bodies, ...(await planRows(db, periods, now, progress))];
 }
 
 function partitionsOf(months: readonly Month[], table: PartitionedTable): TablePlan['now'] {
@@ -87,18 +80,16 @@ async function planRows(
   db: Database,
   periods: RetentionPeriods,
   now: number,
-  keysRemovedUntil: Date | null,
+  progress: Parameters<typeof rowLimits>[3],
 ): Promise<TablePlan[]> {
-  const historyFrom = startOfHistory(periods, now);
-  const auditGoes = Number.isFinite(periods.RETENTION_AUDIT);
-  const audit = auditGoes ? await countAudit(db, auditBefore(periods, now), rowsCountedUpTo) : 0;
-  const oldest = auditGoes && audit === 0 ? await oldestAudit(db) : null;
-  const before = await deletedWebhooksBefore(db);
-  const hasKeysToRemove = historyFrom > (keysRemovedUntil?.getTime() ?? 0);
+  const { eventKeys, audit, deletedWebhooks } = await rowLimits(db, periods, now, progress);
+  const oldRows = audit === null ? 0 : await countAudit(db, audit, rowsCountedUpTo);
+  const oldest = audit !== null && oldRows === 0 ? await oldestAudit(db) : null;
   return [
     {
       name: 'event_keys',
-      now: hasKeysToRemove ? [{ name: `those of events before ${new Date(historyFrom).toISOString()}`, bytes: 0 }] : [],
+      now:
+        eventKeys === null ? [] : [{ name: `those of events before ${new Date(eventKeys).toISOString()}`, bytes: 0 }],
       kept: [],
       next: null,
     },
@@ -106,14 +97,14 @@ async function planRows(
       name: 'audit_log',
       now: [],
       kept: [],
-      rows: audit,
+      rows: oldRows,
       next: oldest && { name: 'the oldest row', at: new Date(oldest.getTime() + periods.RETENTION_AUDIT) },
     },
     {
       name: 'deleted webhooks',
       now: [],
       kept: [],
-      rows: before === null || historyFrom === 0 ? 0 : await countDeletedWebhooks(db, before),
+      rows: deletedWebhooks === null ? 0 : await countDeletedWebhooks(db, deletedWebhooks),
       next: null,
     },
   ];

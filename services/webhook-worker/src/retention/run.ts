@@ -1,9 +1,10 @@
-import { type Database, databaseTime } from '@enterprise-api/shared/ledger';
+import { databaseTime } from '@enterprise-api/shared/ledger';
 import { removeBodies, removeStaleBodies } from './bodies.ts';
 import { dropMonth, finishInterrupted } from './history.ts';
 import { expiredMonths, expiryOf, type Month, monthsOf, startOfHistory } from './months.ts';
 import { countPending, listPartitions } from './partition-queries.ts';
 import { mayLogKept, readProgress, saveCompleted, saveKeysRemoved } from './progress-queries.ts';
+import { type RowLimits, rowLimits } from './row-limits.ts';
 import { deleteAudit, deleteEventKeys, deleteParkedEvents, deleteWebhooks } from './row-queries.ts';
 import type { RetentionPeriods } from './settings.ts';
 import type { RetentionRun } from './types.ts';
@@ -47,7 +48,7 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
     expired.bodies.filter((month) => !dropped.has(month)),
   );
   if (!(await removeStaleBodies(run, now))) isComplete = false;
-  await removeRows(run, now, historyFrom, progress.keys_removed_until);
+  await removeRows(run, await rowLimits(db, periods, now, progress));
   await logKept(run, kept);
   isComplete &&= !signal.aborted;
   if (isComplete) await saveCompleted(db, kept.length);
@@ -97,37 +98,19 @@ async function removeParked({ db, log, signal }: RetentionRun, historyFrom: numb
 }
 
 async function removeRows(
-  { db, periods, log, signal }: RetentionRun,
-  now: number,
-  historyFrom: number,
-  keysRemovedUntil: Date | null,
+  { db, log, signal }: RetentionRun,
+  { eventKeys, audit, deletedWebhooks }: RowLimits,
 ): Promise<void> {
-  if (historyFrom > (keysRemovedUntil?.getTime() ?? 0)) {
+  if (eventKeys !== null) {
     let page: number | null = 0;
-    while (page !== null && !signal.aborted) page = await deleteEventKeys(db, historyFrom, page);
-    if (page === null) await saveKeysRemoved(db, new Date(historyFrom));
+    while (page !== null && !signal.aborted) page = await deleteEventKeys(db, eventKeys, page);
+    if (page === null) await saveKeysRemoved(db, new Date(eventKeys));
   }
-  if (Number.isFinite(periods.RETENTION_AUDIT)) {
-    const before = auditBefore(periods, now);
-    const removed = await inBatches(signal, () => deleteAudit(db, before, batchSize));
+  if (audit !== null) {
+    const removed = await inBatches(signal, () => deleteAudit(db, audit, batchSize));
     if (removed > 0) log.info({ rows: removed }, 'audit log: old rows removed');
   }
-  const before = await deletedWebhooksBefore(db);
-  if (before !== null && historyFrom > 0) await inBatches(signal, () => deleteWebhooks(db, before, batchSize));
-}
-
-/** From before this time the audit log has no rows. */
-export function auditBefore({ RETENTION_AUDIT }: RetentionPeriods, now: number): Date {
-  return new Date(Math.max(0, now - RETENTION_AUDIT));
-}
-
-/** How much later than its id's time a delivery may have been written; see `expiryOf`. */
-const idMarginMs = 24 * 60 * 60_000;
-
-/** Of webhooks that were deleted before this time no delivery is left; null while there are no partitions. */
-export async function deletedWebhooksBefore(db: Database): Promise<Date | null> {
-  const oldest = (await listPartitions(db)).find(({ table }) => table === 'deliveries');
-  return oldest === undefined ? null : new Date(oldest.from - idMarginMs);
+  if (deletedWebhooks !== null) await inBatches(signal, () => deleteWebhooks(db, deletedWebhooks, batchSize));
 }
 
 async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
