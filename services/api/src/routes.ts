@@ -1,5 +1,6 @@
 import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
-import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
@@ -27,6 +28,8 @@ import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
+import { sendingRoutes } from './sending/routes.ts';
+import { createSendingService } from './sending/service.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -74,17 +77,19 @@ export function internalRoutes(
 ) {
   const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
   const organizations = createOrganizationService({ db, cursors });
+  const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
     ...organizationRoutes(organizations),
     ...historyRoutes({ organizations, webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
+    ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(
       createEventService({
         emit,
         emitWithin,
-        findExistingOrganizations: (ids, trx) => findExistingOrganizations(trx ?? db, ids),
+        findExistingOrganizations: findExisting,
         onEmitted,
       }),
     ),

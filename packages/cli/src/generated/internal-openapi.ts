@@ -41,8 +41,8 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried";
-        /** @description A change of an organization, a key, a webhook or a delivery: what, by whom, and when. */
+        AuditAction: "organization.created" | "organization.updated" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "sending.paused" | "sending.resumed";
+        /** @description A change of an organization, a key, a webhook, a delivery or of what is sent at all: what, by whom, and when. */
         AuditEntry: {
             id: string;
             /** @constant */
@@ -51,9 +51,11 @@ export interface components {
             actor: string;
             action: components["schemas"]["AuditAction"];
             /** @enum {string} */
-            object_type: "organization" | "api_key" | "webhook" | "delivery";
-            object_id: string;
-            organization_id: string;
+            object_type: "organization" | "api_key" | "webhook" | "delivery" | "sending";
+            /** @description Null of `sending` as a whole; the id of the organization of one. */
+            object_id: (string) | null;
+            /** @description Null of what concerns all organizations. */
+            organization_id: string | null;
             request_id: string | null;
             /** @description `X-Actor` of a request to the internal listener: who asked the internal caller to act. */
             on_behalf_of: string | null;
@@ -295,6 +297,23 @@ export interface components {
          * @enum {string}
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
+        /** @description Whether deliveries are held back: all, or those of one organization. The two are independent. */
+        Sending: {
+            paused: boolean;
+            /** @description Null: the pause of all sending. */
+            organization_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was paused; null while it is not.
+             */
+            since: string | null;
+        };
+        /** @description Holds deliveries back, or lets them go again. */
+        SetSending: {
+            paused: boolean;
+            /** @description Whose sending; without it, everybody's. */
+            organization_id?: string;
+        };
         /** @description The fields to change; the others stay as they are. */
         UpdateApiKey: {
             name?: string;

@@ -4,7 +4,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Capacity } from '../pipeline/types.ts';
-import { leaseDeliveries } from '../testing/ledger.ts';
+import { leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { createDispatcher } from './dispatcher.ts';
 
 let db: Database;
@@ -21,7 +21,7 @@ it('a walk that its limit cut short says nothing about the webhooks that it did 
   const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
   await sql`update pending_deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
   const webhookIds = sets.map((set) => set.webhookId).sort();
-  const capacity: Capacity = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
+  const capacity: Capacity = { ...plenty, webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
   const notes: Note[] = [];
   const walked = Promise.withResolvers<void>();
   let runs = 0;
