@@ -90,7 +90,7 @@ describe('a scheduler while an operator pauses sending', () => {
     const { scheduler } = schedulerBench({ pauses });
     state.isAllPaused = true;
     expect([scheduler.capacity('due').total, scheduler.freeCapacity()]).toEqual([0, Number.POSITIVE_INFINITY]);
-    scheduler.noteDueRows([newUuid()], true);
+    scheduler.noteDueRows([newUuid()]);
     expect(scheduler.figures.queues).toBe(0);
     state.isAllPaused = false;
     expect(scheduler.capacity('due').total).toBeGreaterThan(0);
