@@ -1,5 +1,6 @@
 import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { JobCounts } from '@enterprise-api/shared/queue';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
@@ -30,6 +31,8 @@ import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
 import { sendingRoutes } from './sending/routes.ts';
 import { createSendingService } from './sending/service.ts';
+import { statsRoutes } from './stats/routes.ts';
+import { createStatsService } from './stats/service.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -68,11 +71,13 @@ export function publicRoutes({ config, db, databaseClock, horizon, limits, event
 interface InternalFeatureParts extends FeatureParts {
   onEmitted: (event: WrittenEvent) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
+  /** The jobs of every queue; null when it does not answer in time. */
+  countJobs: () => Promise<JobCounts[] | null>;
 }
 
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, onEmitted, identityTokens }: InternalFeatureParts,
+  { config, db, databaseClock, onEmitted, identityTokens, countJobs }: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
@@ -83,6 +88,7 @@ export function internalRoutes(
     ...historyRoutes({ organizations, webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
+    ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(

@@ -118,6 +118,21 @@ export interface components {
             /** @description The key itself. */
             secret: string;
         };
+        /** @description The deliveries that were made in a period, the newest `counts_stop_at` of them, by their status now. */
+        DeliveriesOfPeriod: {
+            /** @description Counted up to `counts_stop_at`. */
+            created: number;
+            /** @description Counted up to `counts_stop_at`. */
+            pending: number;
+            /** @description Counted up to `counts_stop_at`. */
+            succeeded: number;
+            /** @description Counted up to `counts_stop_at`. */
+            failed: number;
+            /** @description Counted up to `counts_stop_at`. */
+            canceled: number;
+            /** @description Failed attempts that were recorded in this period, of whatever deliveries. */
+            failed_attempts: number;
+        };
         /** @description One event on its way to one webhook. */
         Delivery: {
             id: string;
@@ -292,6 +307,17 @@ export interface components {
                 x: string;
             }[];
         };
+        /** @description The jobs of a queue, by state. */
+        QueueCounts: {
+            name: string;
+            is_paused: boolean;
+            waiting: number;
+            active: number;
+            delayed: number;
+            failed: number;
+            /** @description Processes that take jobs of it; null where the server cannot tell. */
+            workers: number | null;
+        };
         /**
          * @description A permission of a key. `*` grants every other scope.
          * @enum {string}
@@ -313,6 +339,74 @@ export interface components {
             paused: boolean;
             /** @description Whose sending; without it, everybody's. */
             organization_id?: string;
+        };
+        /** @description What waits, what happened lately, and what needs a look. */
+        Stats: {
+            /** @constant */
+            object: "stats";
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description A count of so many means so many or more.
+             * @constant
+             */
+            counts_stop_at: 10000;
+            sending: {
+                paused: boolean;
+                /** Format: date-time */
+                since: string | null;
+                /** @description Counted up to `counts_stop_at`. */
+                paused_organizations: number;
+                /** @description The first 100 that are paused by themselves. */
+                organizations: {
+                    organization_id: string;
+                    /** Format: date-time */
+                    since: string;
+                }[];
+            };
+            outbox: {
+                /** @description Counted up to `counts_stop_at`. */
+                events: number;
+                /** @description Null while there is none. */
+                oldest_seconds: number | null;
+            };
+            /** @description Counted up to `counts_stop_at`. */
+            parked_events: number;
+            deliveries: {
+                /** @description Counted up to `counts_stop_at`. */
+                pending: number;
+                /** @description Counted up to `counts_stop_at`. */
+                due: number;
+                /** @description Due for longer than a minute. */
+                overdue: number;
+            };
+            last_minute: components["schemas"]["DeliveriesOfPeriod"];
+            last_hour: components["schemas"]["DeliveriesOfPeriod"];
+            webhooks: {
+                /** @description Counted up to `counts_stop_at`. */
+                open_circuits: number;
+                /** @description Disabled because no attempt had succeeded for five days. */
+                disabled_failing: number;
+                /** @description Disabled because their endpoints answered 410. */
+                disabled_gone: number;
+            };
+            /** @description Null when the queue did not answer. */
+            queues: components["schemas"]["QueueCounts"][] | null;
+            partitions: {
+                /** @description `2026-11` */
+                oldest_month: string | null;
+                newest_month: string | null;
+            };
+            retention: {
+                /** Format: date-time */
+                bodies_removed_until: string | null;
+                /** Format: date-time */
+                keys_removed_until: string | null;
+                /** Format: date-time */
+                completed_at: string | null;
+                /** @description Months past their time that something pending keeps. */
+                kept_months: number;
+            };
         };
         /** @description The fields to change; the others stay as they are. */
         UpdateApiKey: {

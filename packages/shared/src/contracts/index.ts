@@ -17,5 +17,6 @@ export * from './plans.ts';
 export * from './primitives.ts';
 export * from './scopes.ts';
 export * from './sending.ts';
+export * from './stats.ts';
 export * from './usage.ts';
 export * from './webhooks.ts';
