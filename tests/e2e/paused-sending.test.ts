@@ -1,3 +1,4 @@
+import { migrate } from '@enterprise-api/shared/ledger';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiClient,
@@ -25,6 +26,8 @@ describe.each(queueBackends())('an operator who pauses sending, queued on $name'
 
   beforeAll(async () => {
     stage = await openTestStage(backend);
+    // For the worker whose settings name a database of its own for what listens: it then expects a pooler.
+    await migrate(stage.databaseUrl, { roleTimeouts: true });
     ({ internal } = createApiClient(await stage.startApi()));
   });
   afterEach(async () => {
