@@ -65,7 +65,7 @@ async function createPartition(db: Database, table: PartitionedTable, from: numb
     // long as another session's long query makes it wait.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
       with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
-    if (table === 'deliveries') await noteLateDeliveries(trx, name, to);
+    if (table === 'deliveries' && (await hasLateDeliveries(trx))) await noteLateDeliveries(trx, name, to);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
       for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);
   });
@@ -75,7 +75,13 @@ async function createPartition(db: Database, table: PartitionedTable, from: numb
 async function completePartition(db: Database, name: string, to: number): Promise<void> {
   const { rows } = await sql`
     select from pg_trigger where tgrelid = to_regclass(${name}) and tgname = 'late_delivery'`.execute(db);
-  if (rows.length === 0) await noteLateDeliveries(db, name, to);
+  if (rows.length === 0 && (await hasLateDeliveries(db))) await noteLateDeliveries(db, name, to);
+}
+
+/** A ledger that is not migrated that far has no such function; the migration then gives all partitions their trigger. */
+async function hasLateDeliveries(db: Database | DatabaseTransaction): Promise<boolean> {
+  const { rows } = await sql`select where to_regproc('note_late_delivery') is not null`.execute(db);
+  return rows.length > 0;
 }
 
 /** Reads pg_class, because `to_regclass` alone answers from what its session has cached: it misses a table just made. */
