@@ -8,6 +8,7 @@ export * from './deadline-commit.ts';
 export * from './id-range.ts';
 export * from './ledger-address.ts';
 export * from './ledger-figures.ts';
+export * from './ledger-metrics.ts';
 export * from './loose-index-scan.ts';
 export * from './migrate.ts';
 export * from './partitions.ts';
