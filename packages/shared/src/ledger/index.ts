@@ -11,6 +11,8 @@ export * from './ledger-figures.ts';
 export * from './ledger-metrics.ts';
 export * from './loose-index-scan.ts';
 export * from './migrate.ts';
+export { migrations } from './migrations/index.ts';
+export * from './online-index.ts';
 export * from './partitions.ts';
 export * from './plain-array.ts';
 export { prepared } from './prepared.ts';
