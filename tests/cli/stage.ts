@@ -16,10 +16,11 @@ export interface CliStage extends AsyncDisposable {
   internalUrl: string;
 }
 
-export async function openCliStage(): Promise<CliStage> {
+/** @param settings of the API, beyond those that it needs */
+export async function openCliStage(settings: Record<string, string> = {}): Promise<CliStage> {
   await using building = new AsyncDisposableStack();
   const stage = building.use(await openStage({ redisUrl: undefined }));
-  const api = await stage.startApi();
+  const api = await stage.startApi(settings);
   const customer = await createApiCustomer(api);
   const cli = building.use(
     createCommandLine({

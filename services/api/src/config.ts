@@ -1,6 +1,7 @@
 import type { ApiPlan } from '@enterprise-api/shared/contracts';
 import { type LedgerAddress, ledgerAddress } from '@enterprise-api/shared/ledger';
 import {
+  booleanSchema,
   byteSizeSchema,
   certificateFileSchema,
   commaList,
@@ -31,6 +32,8 @@ export interface ApiConfig {
   authorizeSecrets: string[];
   /** Each is accepted for emitting events, and for nothing else. */
   eventsSecrets: string[];
+  /** Whether the internal listener tells of the jobs of the queue. */
+  queueBoard: boolean;
   trustedProxies: string[];
   /** Requests per minute and organization. */
   rateLimits: Readonly<Record<ApiPlan, number>>;
@@ -101,6 +104,7 @@ const settings = {
   INTERNAL_API_SECRET: internalSecretsSchema,
   INTERNAL_AUTHORIZE_SECRET: internalSecretsSchema.default([]),
   INTERNAL_EVENTS_SECRET: internalSecretsSchema.default([]),
+  INTERNAL_QUEUE_BOARD: booleanSchema.prefault('false'),
   API_TRUSTED_PROXIES: addressRangesSetting.default([]),
   API_RATE_LIMITS: rateLimitsSchema.default(defaultRateLimits),
   API_AUTH_FAILURES: integerSchema(1, 1_000_000).default(600),
@@ -159,6 +163,7 @@ function toConfig(values: Settings): ApiConfig {
     internalSecrets: values.INTERNAL_API_SECRET,
     authorizeSecrets: values.INTERNAL_AUTHORIZE_SECRET,
     eventsSecrets: values.INTERNAL_EVENTS_SECRET,
+    queueBoard: values.INTERNAL_QUEUE_BOARD,
     trustedProxies: values.API_TRUSTED_PROXIES,
     rateLimits: values.API_RATE_LIMITS,
     authFailuresPerMinute: values.API_AUTH_FAILURES,

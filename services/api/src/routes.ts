@@ -21,12 +21,16 @@ import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
+import { inspectionRoutes } from './inspection/routes.ts';
+import { createInspectionService } from './inspection/service.ts';
 import { meRoutes } from './me/routes.ts';
 import { historyRoutes } from './organizations/history-routes.ts';
 import { findExistingOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
+import { queueJobsRoutes } from './queue-jobs/routes.ts';
+import { createQueueJobsService, type QueueJobsOptions } from './queue-jobs/service.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
 import { sendingRoutes } from './sending/routes.ts';
@@ -68,16 +72,17 @@ export function publicRoutes({ config, db, databaseClock, horizon, limits, event
 }
 
 /** What the features of the internal listener are built from as well. */
-interface InternalFeatureParts extends FeatureParts {
+export interface InternalFeatureParts extends FeatureParts {
   onEmitted: (event: WrittenEvent) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
   /** The jobs of every queue; null when it does not answer in time. */
   countJobs: () => Promise<JobCounts[] | null>;
+  newestJobs: QueueJobsOptions['newestJobs'];
 }
 
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, databaseClock, onEmitted, identityTokens, countJobs }: InternalFeatureParts,
+  { config, db, databaseClock, onEmitted, identityTokens, countJobs, newestJobs }: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { cursors, webhooks, deliveries } = createSharedParts({ config, db, databaseClock });
@@ -89,6 +94,8 @@ export function internalRoutes(
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
     ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
+    ...inspectionRoutes(createInspectionService({ db, webhooks, deliveries })),
+    ...queueJobsRoutes(createQueueJobsService({ isOpen: config.queueBoard, newestJobs })),
     ...auditRoutes(createAuditService({ db, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(

@@ -1,6 +1,6 @@
 import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
-import { countJobs } from '@enterprise-api/shared/queue';
+import { countJobs, newestJobs } from '@enterprise-api/shared/queue';
 import {
   type Clock,
   createClosers,
@@ -56,7 +56,7 @@ import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { createDocument } from './openapi/document.ts';
-import { internalRoutes, publicRoutes } from './routes.ts';
+import { type InternalFeatureParts, internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
 import { openUsage } from './usage/open-usage.ts';
 
@@ -235,8 +235,12 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
 }
 
 function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
-  const jobCounts = () => countJobs(queueOf(parts.config));
-  const table = createRouteTable(internalRoutes({ ...parts, countJobs: jobCounts }, producer));
+  const queue = queueOf(parts.config);
+  const jobs: Pick<InternalFeatureParts, 'countJobs' | 'newestJobs'> = {
+    countJobs: () => countJobs(queue),
+    newestJobs: (...asked) => newestJobs(queue, ...asked),
+  };
+  const table = createRouteTable(internalRoutes({ ...parts, ...jobs }, producer));
   const { internalSecrets, authorizeSecrets, eventsSecrets } = parts.config;
   const secrets = createInternalSecrets({
     service: internalSecrets,

@@ -9,6 +9,7 @@ import { addKeyCommands } from './keys.ts';
 import { addListenCommand } from './listen.ts';
 import { addLoginCommands } from './login.ts';
 import { addMeCommand } from './me.ts';
+import { addOpsCommands } from './ops.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addRequestCommand } from './request.ts';
 import { addUsageCommand } from './usage.ts';
@@ -30,5 +31,6 @@ export const commandModules: readonly CommandModule[] = [
   addOrganizationCommands,
   addKeyCommands,
   addAuditCommand,
+  addOpsCommands,
   addCompletionCommand,
 ];

@@ -32,6 +32,35 @@ export interface components {
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
         };
+        /** @description One HTTP request to a webhook's URL. */
+        Attempt: {
+            id: string;
+            number: number;
+            /** @description Whether the delivery had moved on when the attempt came to its end. */
+            superseded: boolean;
+            /**
+             * @description The retry schedule, or a test, a retry or a replay.
+             * @enum {string}
+             */
+            trigger: "scheduled" | "manual";
+            /** Format: date-time */
+            started_at: string;
+            duration_ms: number;
+            status_code: number | null;
+            error: components["schemas"]["AttemptError"] | null;
+            /** @description What the receiver's owner can act on. */
+            error_message: string | null;
+            /** @description The first 4 KiB of a body that is text. */
+            response_body: string | null;
+            url: string;
+            /** @description Null where a connection was reused. */
+            timings: {
+                dns_ms: number | null;
+                connect_ms: number | null;
+                tls_ms: number | null;
+                first_byte_ms: number | null;
+            };
+        };
         /**
          * @description Why an attempt did not succeed.
          * @enum {string}
@@ -266,6 +295,33 @@ export interface components {
          * @enum {string}
          */
         EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
+        /** @description A delivery with its organization and its attempts. */
+        InspectedDelivery: {
+            organization_id: string;
+            delivery: components["schemas"]["Delivery"];
+            /** @description The newest first. */
+            attempts: components["schemas"]["Attempt"][];
+        };
+        /** @description A webhook with its organization and its health. */
+        InspectedWebhook: {
+            organization_id: string;
+            webhook: components["schemas"]["Webhook"];
+            /** @description Whether its deliveries are held back, with all or with its organization. */
+            sending_paused: boolean;
+            health: {
+                /** @description Failures in a row of the kinds that open the circuit. */
+                consecutive_failures: number;
+                /** @description Failed attempts of any kind since the last success. */
+                failed_attempts: number;
+                /** @description How often the circuit has opened since the last success. */
+                openings: number;
+                /**
+                 * Format: date-time
+                 * @description The circuit is open until then; half-open after it, until a success.
+                 */
+                open_until: string | null;
+            };
+        };
         /** @description A customer of the service, with one plan, API keys and webhooks. */
         Organization: {
             id: string;
@@ -317,6 +373,27 @@ export interface components {
             failed: number;
             /** @description Processes that take jobs of it; null where the server cannot tell. */
             workers: number | null;
+        };
+        /** @description The newest jobs of a queue in one state. What an event says is not shown. */
+        QueueJobs: {
+            /** @constant */
+            object: "queue_jobs";
+            /** @enum {string} */
+            queue: "events" | "event-writes";
+            /** @enum {string} */
+            state: "waiting" | "active" | "delayed" | "failed";
+            /** @description The newest 50. */
+            jobs: {
+                id: string;
+                name: string;
+                /** Format: date-time */
+                added_at: string;
+                /** @description How often it was begun. */
+                attempts: number;
+                failed_reason: string | null;
+                /** @description The first events that it names. */
+                event_ids: string[];
+            }[];
         };
         /**
          * @description A permission of a key. `*` grants every other scope.

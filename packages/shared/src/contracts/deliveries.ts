@@ -81,7 +81,8 @@ const deliveryFields = z.strictObject({
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });
 
-const deliveryExample = {
+/** For documents. */
+export const deliveryExample = {
   id: exampleId('dlv'),
   object: 'delivery',
   webhook_id: exampleId('whk'),
@@ -140,7 +141,8 @@ export type Replay = z.infer<typeof replaySchema>;
 
 const millisecondsSchema = z.number().nullable();
 
-const attemptExample = {
+/** For documents. */
+export const attemptExample = {
   id: exampleId('att'),
   number: 1,
   superseded: false,

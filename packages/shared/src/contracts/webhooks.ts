@@ -91,7 +91,8 @@ const webhookFields = z.strictObject({
   updated_at: timestampSchema,
 });
 
-const webhookExample = {
+/** For documents. */
+export const webhookExample = {
   id: exampleId('whk'),
   object: 'webhook',
   url: 'https://hooks.example.com/in',

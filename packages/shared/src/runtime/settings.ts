@@ -45,7 +45,8 @@ export const certificateFileSchema = z.string().transform((path, context) => {
   return z.NEVER;
 });
 
-const booleanSchema = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+/** `true` or `false`. */
+export const booleanSchema = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -105,6 +106,7 @@ export const settingNames = [
   'INTERNAL_API_SECRET',
   'INTERNAL_AUTHORIZE_SECRET',
   'INTERNAL_EVENTS_SECRET',
+  'INTERNAL_QUEUE_BOARD',
   'API_TRUSTED_PROXIES',
   'API_RATE_LIMITS',
   'API_AUTH_FAILURES',

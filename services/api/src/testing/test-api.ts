@@ -135,6 +135,7 @@ export function testConfig(environment: Record<string, string>): ApiConfig {
     API_HOST: '127.0.0.1',
     API_PORT: '0',
     INTERNAL_PORT: '0',
+    INTERNAL_QUEUE_BOARD: 'true',
     ...environment,
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));

@@ -1,0 +1,71 @@
+import type { QueueJobs, Stats } from '../internal/types.ts';
+import { count, orDash, time } from '../present/format.ts';
+
+const states = ['waiting', 'active', 'delayed', 'failed'] as const;
+
+/** The style of the page. The page has no script: it is loaded again every five seconds. */
+export const boardStyle = `
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .3rem .8rem; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.text { overflow-wrap: anywhere; }
+.note { padding: .5rem .8rem; border: 1px solid; }
+`;
+
+/** The board: the jobs of each queue by state, and the newest of the state that was chosen. */
+export function boardPage(stats: Stats, chosen: QueueJobs | null): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="5">
+<meta name="viewport" content="width=device-width">
+<title>Queues</title>
+<link rel="stylesheet" href="board.css">
+<h1>Queues</h1>
+<p>${escaped(time(stats.at))} UTC. Loaded again every five seconds. Nothing can be changed here.</p>
+${stats.sending.paused ? `<p class="note">Sending is paused since ${escaped(time(stats.sending.since))}.</p>` : ''}
+${stats.queues === null ? '<p class="note">The queue does not answer.</p>' : queuesTable(stats.queues)}
+${chosen === null ? '' : jobsTable(chosen)}
+</html>
+`;
+}
+
+function queuesTable(queues: NonNullable<Stats['queues']>): string {
+  const titles = ['Queue', ...states, 'workers'].map((title) => `<th scope="col">${escaped(title)}</th>`).join('');
+  const rows = queues.map((queue) => {
+    const cells = states.map((state) => {
+      const link = `?queue=${encodeURIComponent(queue.name)}&state=${state}`;
+      return `<td class="number"><a href="${escaped(link)}">${escaped(count(queue[state]))}</a></td>`;
+    });
+    const name = queue.is_paused ? `${queue.name} (paused)` : queue.name;
+    return `<tr><th scope="row">${escaped(name)}</th>${cells.join('')}<td class="number">${escaped(orDash(queue.workers))}</td></tr>`;
+  });
+  return `<table><tr>${titles}</tr>${rows.join('')}</table>`;
+}
+
+function jobsTable({ queue, state, jobs }: QueueJobs): string {
+  const heading = `<h2>${escaped(queue)}: ${escaped(state)}</h2>`;
+  if (jobs.length === 0) return `${heading}<p>None.</p>`;
+  const rows = jobs.map(
+    (job) =>
+      `<tr><td>${escaped(job.id)}</td><td>${escaped(time(job.added_at))}</td><td class="number">${job.attempts}</td>` +
+      `<td class="text">${escaped(job.failed_reason ?? '')}</td><td class="text">${escaped(job.event_ids.join(' '))}</td></tr>`,
+  );
+  const titles = ['Job', 'Added (UTC)', 'Begun', 'Reason', 'Events'].map((title) => `<th scope="col">${title}</th>`);
+  return `${heading}<table><tr>${titles.join('')}</tr>${rows.join('')}</table>`;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text within markup. Reasons and names of jobs may be anybody's. */
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { explain } from '../explain.ts';
+import type { InternalApi } from '../internal/client.ts';
+import type { QueueJobs, Stats } from '../internal/types.ts';
+import { boardPage, boardStyle } from './page.ts';
+
+/** The board while it is served. */
+export interface ServedBoard {
+  /** With the random part that every request must have. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Of every answer: no script runs, no other page embeds it or learns its address, and nothing keeps a copy. */
+const headers = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+/**
+ * Serves the queue board on a free port of 127.0.0.1, with what the internal listener tells. The secret stays in this process.
+ *
+ * Whoever may open a connection to loopback is not enough: the path has 128 random bits, which other users of the machine do
+ * not know. The `Host` must be the address itself, so that no name that leads here (DNS rebinding) reads it, and a browser
+ * that says that another site asks is refused. Only GET and HEAD are answered.
+ */
+export async function serveBoard(api: Pick<InternalApi, 'get'>): Promise<ServedBoard> {
+  const token = randomBytes(16).toString('base64url');
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo;
+    answer(request, { token, host: `127.0.0.1:${port}`, api }).then(
+      (page) => send(request, response, page),
+      (error: unknown) => send(request, response, { status: 502, type: 'text/plain', body: explain(error).message }),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/${token}/`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Page {
+  status: number;
+  type: 'text/html' | 'text/css' | 'text/plain';
+  body: string;
+}
+
+interface Place {
+  token: string;
+  host: string;
+  api: Pick<InternalApi, 'get'>;
+}
+
+const refusal = (status: number, body: string): Page => ({ status, type: 'text/plain', body: `${body}\n` });
+
+async function answer(request: IncomingMessage, { token, host, api }: Place): Promise<Page> {
+  if (request.headers.host !== host) return refusal(421, 'This address is served under its own name only.');
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'none' && site !== 'same-origin') return refusal(403, 'Another site asks.');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refusal(405, 'Nothing can be changed here.');
+  const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
+  if (pathname === `/${token}/board.css`) return { status: 200, type: 'text/css', body: boardStyle };
+  if (pathname !== `/${token}/`) return refusal(404, 'There is nothing here.');
+  const stats = await api.get<Stats>('/internal/v1/stats');
+  const [queue, state] = [searchParams.get('queue'), searchParams.get('state')];
+  const chosen =
+    queue === null || state === null ? null : await api.get<QueueJobs>('/internal/v1/queue-jobs', { queue, state });
+  return { status: 200, type: 'text/html', body: boardPage(stats, chosen) };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
+  const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
+  response.writeHead(status, { ...headers, ...allow, 'Content-Type': `${type}; charset=utf-8` });
+  response.end(request.method === 'HEAD' ? '' : body);
+}

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { serveBoard } from '../board/serve-board.ts';
+import type { Context } from '../context.ts';
+import { internalApiOf } from '../internal/client.ts';
+import type { QueueJobs } from '../internal/types.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { action } from './action.ts';
+
+export function addBoardCommand(ops: Command, open: (options: GlobalOptions) => Context): void {
+  ops
+    .command('board')
+    .description('serve the queue board, which changes nothing, on this machine until Ctrl-C')
+    .addHelpText(
+      'after',
+      '\nThe API must be started with INTERNAL_QUEUE_BOARD=true. The page is on 127.0.0.1, at an address that only you see.',
+    )
+    .action(
+      action(open, async (context) => {
+        const { printer, io } = context;
+        const api = internalApiOf(context);
+        // Whether the board is open, and the secret is right: better said now than in the browser.
+        await api.get<QueueJobs>('/internal/v1/queue-jobs', { queue: 'events', state: 'failed' });
+        const board = await serveBoard(api);
+        printer.record({ object: 'board', url: board.url }, () => board.url);
+        printer.note('Ctrl-C ends it.', 'dim');
+        if (!io.signal.aborted) await once(io.signal, 'abort');
+        await board.close();
+      }),
+    );
+}

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { Failure } from '../failure.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { action } from './action.ts';
+
+/** The programs of the services that work on the ledger itself, by their places in the repository and in the images. */
+const programs = {
+  retention: 'services/webhook-worker/src/retention-main.ts',
+  reencrypt: 'services/api/src/reencrypt-main.ts',
+} as const;
+
+/** The folder that this file is in when it runs in the repository. */
+const repository = fileURLToPath(new URL('../../../..', import.meta.url));
+
+interface LedgerOptions {
+  dryRun?: boolean;
+  services?: string;
+}
+
+/**
+ * Commands that need the ledger and not the API. They are programs of the services, which this package does not contain: it
+ * starts them where the services are installed, with the settings of the environment.
+ */
+export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) => Context): void {
+  const help = '\nTakes DATABASE_URL and the other settings of the services from the environment.';
+  const withServices = (command: Command) =>
+    command
+      .option('--services <folder>', 'where the services are installed (this repository by default)')
+      .addHelpText('after', help);
+  withServices(ops.command('retention').description('remove what is past its time, as a worker does every hour'))
+    .option('--dry-run', 'say what would go, and when')
+    .action(
+      action<LedgerOptions>(open, (context, { dryRun, services }) =>
+        runProgram(context, programs.retention, services, dryRun ? ['--dry-run'] : []),
+      ),
+    );
+  withServices(
+    ops.command('re-encrypt').description('encrypt everything at rest under the first key of SECRETS_ENCRYPTION_KEYS'),
+  ).action(
+    action<LedgerOptions>(open, (context, { services }) => runProgram(context, programs.reencrypt, services, [])),
+  );
+}
+
+/** Runs a program of the services to its end. Its output is the command's, and so is a failure. */
+async function runProgram({ io }: Context, path: string, services: string | undefined, args: string[]): Promise<void> {
+  const folder = services ?? repository;
+  const program = join(folder, path);
+  if (!existsSync(program)) {
+    throw new Failure(
+      'usage',
+      `There is no ${path} in ${folder}.`,
+      'Run it where the services are installed, or name that folder with --services; in the images it is /app.',
+    );
+  }
+  if (!io.env.DATABASE_URL && !io.env.DATABASE_URL_FILE) {
+    throw new Failure('usage', 'DATABASE_URL is not set.', 'This command works on the ledger itself.');
+  }
+  const node = join(folder, 'node_modules/.bin/node');
+  const child = spawn(existsSync(node) ? node : process.execPath, [program, ...args], {
+    cwd: folder,
+    env: { ...io.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.on('data', (chunk: Buffer) => void io.stdout.write(chunk));
+  child.stderr.on('data', (chunk: Buffer) => void io.stderr.write(chunk));
+  const stop = () => void child.kill('SIGTERM');
+  io.signal.addEventListener('abort', stop, { once: true });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  io.signal.removeEventListener('abort', stop);
+  if (code === 78) throw new Failure('usage', 'The settings cannot be used.');
+  if (code !== exitCodes.success.code) throw new Failure('failure', 'It did not come to its end.');
+}

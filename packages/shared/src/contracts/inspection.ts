@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { attemptExample, attemptSchema, deliveryExample, deliverySchema } from './deliveries.ts';
+import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
+import { webhookExample, webhookSchema } from './webhooks.ts';
+
+/** A webhook as an operator sees it, whosever it is. */
+export const inspectedWebhookSchema = z
+  .strictObject({
+    organization_id: publicIdSchema('org'),
+    webhook: webhookSchema,
+    sending_paused: z.boolean().describe('Whether its deliveries are held back, with all or with its organization.'),
+    health: z.strictObject({
+      consecutive_failures: z.int().describe('Failures in a row of the kinds that open the circuit.'),
+      failed_attempts: z.int().describe('Failed attempts of any kind since the last success.'),
+      openings: z.int().describe('How often the circuit has opened since the last success.'),
+      open_until: timestampSchema
+        .nullable()
+        .describe('The circuit is open until then; half-open after it, until a success.'),
+    }),
+  })
+  .meta({
+    id: 'InspectedWebhook',
+    description: 'A webhook with its organization and its health.',
+    examples: [
+      {
+        organization_id: exampleId('org'),
+        webhook: webhookExample,
+        sending_paused: false,
+        health: { consecutive_failures: 5, failed_attempts: 12, openings: 1, open_until: '2026-11-21T07:00:10.000Z' },
+      },
+    ],
+  });
+export type InspectedWebhook = z.infer<typeof inspectedWebhookSchema>;
+
+/** A delivery as an operator sees it, whosever it is. What the event says is not shown. */
+export const inspectedDeliverySchema = z
+  .strictObject({
+    organization_id: publicIdSchema('org'),
+    delivery: deliverySchema,
+    attempts: z.array(attemptSchema).describe('The newest first.'),
+  })
+  .meta({
+    id: 'InspectedDelivery',
+    description: 'A delivery with its organization and its attempts.',
+    examples: [{ organization_id: exampleId('org'), delivery: deliveryExample, attempts: [attemptExample] }],
+  });
+export type InspectedDelivery = z.infer<typeof inspectedDeliverySchema>;

@@ -1,0 +1,47 @@
+import type { InspectedDelivery, InspectedWebhook } from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { DeliveryService } from '../deliveries/service.ts';
+import type { WebhookService } from '../webhooks/service.ts';
+import { findOrganizationOfDelivery, findOwnerAndHealth } from './queries.ts';
+
+export interface InspectionOptions {
+  db: Database;
+  webhooks: Pick<WebhookService, 'get'>;
+  deliveries: Pick<DeliveryService, 'get'>;
+}
+
+export type InspectionService = ReturnType<typeof createInspectionService>;
+
+/** Finds what an operator has only the id of: a webhook or a delivery of whatever organization. */
+export function createInspectionService({ db, webhooks, deliveries }: InspectionOptions) {
+  return {
+    webhook: async (id: Uuid): Promise<InspectedWebhook | Problem> => {
+      const owner = await findOwnerAndHealth(db, id);
+      if (owner === undefined) return problem('not_found');
+      const found = await webhooks.get(owner.organization_id, id);
+      if (isProblem(found)) return found;
+      return {
+        organization_id: toPublicId('org', owner.organization_id),
+        webhook: found.tagged,
+        sending_paused: Boolean(owner.sending_paused),
+        health: {
+          consecutive_failures: owner.consecutive_failures ?? 0,
+          failed_attempts: owner.failed_attempts ?? 0,
+          openings: owner.openings ?? 0,
+          open_until: owner.open_until?.toISOString() ?? null,
+        },
+      };
+    },
+
+    delivery: async (id: Uuid): Promise<InspectedDelivery | Problem> => {
+      const organizationId = await findOrganizationOfDelivery(db, id);
+      if (organizationId === undefined) return problem('not_found');
+      const found = await deliveries.get(organizationId, id);
+      if (isProblem(found)) return found;
+      const { attempts, request: _, ...delivery } = found;
+      return { organization_id: toPublicId('org', organizationId), delivery, attempts };
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { type ListQueueJobsQuery, type QueueJobs, queueJobsShown } from '@enterprise-api/shared/contracts';
+import type { InspectedJob, InspectedState } from '@enterprise-api/shared/queue';
+import { toPublicId } from '@enterprise-api/shared/runtime';
+import { type Problem, problem } from '../core/problem.ts';
+
+export interface QueueJobsOptions {
+  /** INTERNAL_QUEUE_BOARD. */
+  isOpen: boolean;
+  /** The newest jobs of a queue in a state; null when the queue does not answer in time. */
+  newestJobs: (queue: string, state: InspectedState, limit: number) => Promise<InspectedJob[] | null>;
+}
+
+export type QueueJobsService = ReturnType<typeof createQueueJobsService>;
+
+const closed = problem('not_found', { message: 'The queue board is closed: INTERNAL_QUEUE_BOARD=true opens it.' });
+
+/** What the queue board shows. Reading is all that it does. */
+export function createQueueJobsService({ isOpen, newestJobs }: QueueJobsOptions) {
+  return {
+    list: async ({ queue, state }: ListQueueJobsQuery): Promise<QueueJobs | Problem> => {
+      if (!isOpen) return closed;
+      const jobs = await newestJobs(queue, state, queueJobsShown);
+      if (jobs === null) return problem('service_unavailable', { message: 'The queue does not answer.' });
+      return { object: 'queue_jobs', queue, state, jobs: jobs.map(present) };
+    },
+  };
+}
+
+function present({ id, name, addedAt, attempts, failedReason, eventIds }: InspectedJob): QueueJobs['jobs'][number] {
+  return {
+    id,
+    name,
+    added_at: new Date(addedAt).toISOString(),
+    attempts,
+    failed_reason: failedReason,
+    event_ids: eventIds.map((eventId) => toPublicId('evt', eventId)),
+  };
+}

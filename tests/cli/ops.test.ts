@@ -1,0 +1,120 @@
+import type { InspectedWebhook, Sending, Stats } from '@enterprise-api/shared/contracts';
+import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { type GuardedProcess, sendRequest, testInternalSecret, testKeyRing, until } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type CliStage, openCliStage } from './stage.ts';
+
+// Each command is a process of its own.
+jest.setTimeout(180_000);
+
+let stage: CliStage;
+beforeAll(async () => {
+  stage = await openCliStage({ INTERNAL_QUEUE_BOARD: 'true' });
+});
+afterAll(async () => await stage[Symbol.asyncDispose]());
+
+const ops = (...args: string[]) => stage.cli.run(['ops', ...args]);
+const json = <Result>(...args: string[]) => stage.cli.json<Result>(['ops', ...args]);
+
+describe('enterprise-api ops', () => {
+  it('pauses and resumes sending, of all and of one organization, and the statistics tell', async () => {
+    const { organizationId } = stage.customer;
+    expect(await json<Sending>('pause', '--actor', 'on-call')).toMatchObject({ paused: true, organization_id: null });
+    const one = await json<Sending>('pause', '--organization', organizationId);
+    expect(one).toMatchObject({ paused: true, organization_id: organizationId });
+    expect((await json<Stats>('stats')).sending).toMatchObject({
+      paused: true,
+      organizations: [{ organization_id: organizationId, since: one.since }],
+    });
+    const shown = await ops('stats');
+    expect(shown.stdout).toMatch(/sending\s+paused since/);
+    expect(shown.stdout).toContain(organizationId);
+    expect(await json<Sending>('resume')).toEqual({ paused: false, organization_id: null, since: null });
+    expect((await ops('resume', '--organization', organizationId)).stdout).toMatch(/sending\s+goes on/);
+    expect((await ops('pause', '--organization', 'org_01jd6kz5r8e2v9qxm3c7t4b0na')).code).toBe(5);
+  });
+
+  it('shows a webhook and a delivery by their ids alone', async () => {
+    const webhook = await stage.customer.createWebhook('https://hooks.example.com/in');
+    const found = await json<InspectedWebhook>('webhook', webhook.id);
+    expect(found).toMatchObject({ organization_id: stage.customer.organizationId, webhook: { id: webhook.id } });
+    expect((await ops('webhook', webhook.id)).stdout).toMatch(/circuit\s+closed/);
+    expect(JSON.stringify(found)).not.toContain(webhook.secret);
+    const test = await stage.customer.call('POST', `/v1/webhooks/${webhook.id}/test`);
+    const shown = await ops('delivery', test.body.id);
+    expect(shown.stdout).toContain(stage.customer.organizationId);
+    expect(shown.stdout).toMatch(/status\s+pending/);
+    expect((await ops('delivery', toPublicId('dlv', newUuid()))).code).toBe(5);
+  });
+
+  it('runs retention and re-encryption where the services are installed, with the settings of the environment', async () => {
+    const env = { DATABASE_URL: stage.stage.databaseUrl, SECRETS_ENCRYPTION_KEYS: testKeyRing };
+    const dry = await stage.cli.run(['ops', 'retention', '--dry-run'], { env });
+    expect([dry.code, dry.stderr]).toEqual([0, '']);
+    expect(dry.stdout).toMatch(/\S/);
+    const reencrypted = await stage.cli.run(['ops', 're-encrypt'], { env });
+    expect([reencrypted.code, reencrypted.stdout]).toEqual([0, expect.stringContaining('0 unreadable')]);
+    expect(await ops('retention')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('DATABASE_URL is not set'),
+    });
+    const elsewhere = await stage.cli.run(['ops', 'retention', '--services', '/nowhere'], { env });
+    expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--services') });
+  });
+});
+
+describe('enterprise-api ops board', () => {
+  let board: GuardedProcess;
+  let url: string;
+  beforeAll(async () => {
+    const queue = selectQueueBackend({ redisUrl: undefined, databaseUrl: stage.stage.databaseUrl });
+    const producer = createJobProducer(queue, 'fanOut', () => undefined);
+    await producer.add({ version: 1, event_ids: [newUuid()] });
+    await producer.close();
+    board = await stage.cli.start(['ops', 'board']);
+    const line = await until('its address', () => board.lines.find((each) => each.startsWith('http://')), {
+      withinMs: 60_000,
+    });
+    url = line ?? '';
+  });
+  afterAll(async () => {
+    board.kill('SIGINT');
+    await board.exited;
+  });
+
+  const read = (more = '', headers: Record<string, string> = {}, method = 'GET') =>
+    sendRequest({ method, url: `${url}${more}`, headers });
+
+  it('shows the jobs of each queue, without a script and without the secret', async () => {
+    const page = await read();
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('event-writes');
+    const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    expect(page.headers['content-security-policy']).toBe(policy);
+    expect(page.text).not.toContain('<script');
+    expect(page.text).not.toContain(testInternalSecret);
+    const jobs = await read('?queue=events&state=waiting');
+    expect(jobs.text).toMatch(/evt_[0-9a-z]{26}/);
+    expect((await read('board.css')).headers['content-type']).toBe('text/css; charset=utf-8');
+  });
+
+  it('refuses other names, other sites, other methods, and whoever does not know its path', async () => {
+    const { host, origin } = new URL(url);
+    expect((await read('', { host: `rebound.example.com:${host.split(':')[1]}` })).status).toBe(421);
+    expect((await read('', { host: host.replace('127.0.0.1', 'localhost') })).status).toBe(421);
+    expect((await read('', { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await read('', { 'sec-fetch-site': 'same-site' })).status).toBe(403);
+    expect((await read('', {}, 'POST')).status).toBe(405);
+    expect((await sendRequest({ method: 'GET', url: `${origin}/` })).status).toBe(404);
+    expect((await sendRequest({ method: 'GET', url: `${origin}/internal/v1/stats` })).status).toBe(404);
+  });
+
+  it('does not open while the API keeps it closed', async () => {
+    const closed = await stage.stage.startApi();
+    const env = { ENTERPRISE_API_INTERNAL_URL: closed.internalUrl };
+    const refused = await stage.cli.run(['ops', 'board'], { env });
+    expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('INTERNAL_QUEUE_BOARD') });
+    await closed.stop();
+  });
+});
