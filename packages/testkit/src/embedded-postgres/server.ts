@@ -23,6 +23,8 @@ export interface PostgresServer {
 }
 
 const tries = 20;
+/** A standby says `read-only connections`. */
+const isReady = /database system is ready to accept (read-only )?connections/;
 
 /** Starts the server on a data folder, on 127.0.0.1 alone, and waits until it accepts connections. */
 export async function startServer(folder: string, options: ServerOptions): Promise<PostgresServer> {
@@ -58,7 +60,7 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
     quitSignal: 'SIGQUIT',
     onLine: (line) => {
       appendFileSync(logFile, `${line}\n`);
-      if (line.includes('database system is ready to accept connections')) ready.resolve('ready');
+      if (isReady.test(line)) ready.resolve('ready');
     },
   });
   // Only while it starts: later it is stopped last, after the processes that use it.
