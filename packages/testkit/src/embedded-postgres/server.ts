@@ -13,6 +13,8 @@ export interface ServerOptions {
   port: number | undefined;
   /** Server settings, by name. */
   settings: Readonly<Record<string, string>>;
+  /** Whether it never accepts anything but reads. */
+  isStandby: boolean;
   logFile: string;
   signal?: AbortSignal | undefined;
 }
@@ -23,8 +25,6 @@ export interface PostgresServer {
 }
 
 const tries = 20;
-/** A standby says `read-only connections`. */
-const isReady = /database system is ready to accept (read-only )?connections/;
 
 /** Starts the server on a data folder, on 127.0.0.1 alone, and waits until it accepts connections. */
 export async function startServer(folder: string, options: ServerOptions): Promise<PostgresServer> {
@@ -46,6 +46,7 @@ type Outcome = { kind: 'ready'; process: GuardedProcess } | { kind: 'ended'; lin
 
 async function tryToStart(folder: string, port: number, options: ServerOptions): Promise<Outcome> {
   const { binaries, account, settings, logFile, signal } = options;
+  const kind = options.isStandby ? 'read-only ' : '';
   const ready = Promise.withResolvers<'ready'>();
   // No Unix socket: its path is limited to about 100 characters, which a deep clone exceeds.
   const all = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
@@ -60,7 +61,7 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
     quitSignal: 'SIGQUIT',
     onLine: (line) => {
       appendFileSync(logFile, `${line}\n`);
-      if (isReady.test(line)) ready.resolve('ready');
+      if (line.includes(`database system is ready to accept ${kind}connections`)) ready.resolve('ready');
     },
   });
   // Only while it starts: later it is stopped last, after the processes that use it.
