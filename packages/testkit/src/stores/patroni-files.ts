@@ -20,7 +20,7 @@ export interface PatroniSettings {
 }
 
 /** Patroni's least: a leader that is gone is replaced after about as many seconds. */
-export const leaderExpiresAfterSeconds = 20;
+const leaderExpiresAfterSeconds = 20;
 
 /** Patroni's configuration of a node. JSON, which is YAML as well. */
 export function patroniConfiguration({ name, port, restPort }: PatroniNode, settings: PatroniSettings): string {

@@ -78,10 +78,6 @@ export function createNodes(
         stopped.add(pid);
       }
     },
-    /** What a killed Patroni leaves behind. */
-    killPostgres: () => {
-      for (const { name } of nodes) killProcess(postmasterOf(join(settings.folder, name)));
-    },
   };
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { dropPrivileges } from '../embedded-postgres/account.ts';
 import { role } from '../embedded-postgres/data-folder.ts';
+import { clearLeftovers } from '../embedded-postgres/postmaster.ts';
 import { acceptsConnections } from '../network/accepts-connections.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { freePort } from '../processes/free-ports.ts';
@@ -63,14 +64,16 @@ export async function startPatroni({ synchronous }: { synchronous: boolean }): P
   const folder = await mkdtemp(join(tmpdir(), 'enterprise-api-patroni-'));
   building.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o700);
-  const account = dropPrivileges(folder);
-  const run = async (program: string, args: readonly string[]) =>
-    building.use(await spawnGuarded(program, args, { env: environment, cwd: folder, account }));
+  const nodes = [await newNode('one'), await newNode('two')] as const;
+  // A Patroni that was killed leaves its PostgreSQL.
+  building.defer(async () => {
+    for (const { name } of nodes) await clearLeftovers(join(folder, name), () => undefined);
+  });
+  const { run, stop } = createRunner(folder);
+  building.defer(stop);
   const etcdPort = await startEtcd(programs.etcd, folder, run);
   const settings = { folder, programs: programs.postgres, etcdPort, password: 'patroni-test-password', synchronous };
-  const nodes = [await newNode('one'), await newNode('two')] as const;
   const cluster = createNodes(nodes, settings, (file) => run(programs.patroni, [file]));
-  building.defer(cluster.killPostgres);
   await cluster.startAll();
   const ports = { leader: await freePort(), replicas: await freePort() };
   const file = join(folder, 'haproxy.cfg');
@@ -95,6 +98,22 @@ async function newNode(name: string): Promise<PatroniNode> {
 }
 
 type Run = (program: string, args: readonly string[]) => Promise<GuardedProcess>;
+
+/** Starts programs as the user of PostgreSQL, and stops them, the latest first: a Patroni that stops needs its etcd. */
+function createRunner(folder: string): { run: Run; stop: () => Promise<void> } {
+  const account = dropPrivileges(folder);
+  const started: GuardedProcess[] = [];
+  return {
+    run: async (program, args) => {
+      const child = await spawnGuarded(program, args, { env: environment, cwd: folder, account });
+      started.push(child);
+      return child;
+    },
+    stop: async () => {
+      for (const child of started.reverse()) await child.stop();
+    },
+  };
+}
 
 async function startEtcd(program: string, folder: string, run: Run): Promise<number> {
   const [port, peerPort] = [await freePort(), await freePort()];
