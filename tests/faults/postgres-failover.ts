@@ -52,7 +52,10 @@ export async function changeLeader({ redisUrl }: Stores, size: PostgresFailover)
 
 /** @returns the server that was killed */
 async function takeStep(cluster: PatroniCluster, step: PostgresFailover['steps'][number]): Promise<string | undefined> {
-  if (step === 'switchover') return void (await cluster.switchOver());
+  if (step === 'switchover') {
+    await cluster.switchOver();
+    return undefined;
+  }
   if (step === 'kill while behind') {
     await cluster.pauseReplication();
     await pause(behindMs);
