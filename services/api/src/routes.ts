@@ -57,7 +57,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits })),
+    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits, now: databaseClock.now })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
@@ -97,7 +97,7 @@ export function internalRoutes(
 }
 
 /** What features of both listeners are built from. */
-function createSharedParts({ config, db, history }: Pick<FeatureParts, 'config' | 'db' | 'history'>) {
+function createSharedParts({ config, db, history, databaseClock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   const secretBox = createSecretBox(config.keyRing);
@@ -105,6 +105,6 @@ function createSharedParts({ config, db, history }: Pick<FeatureParts, 'config' 
     cursors,
     addressPolicy,
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
-    deliveries: createDeliveryService({ db, history, cursors }),
+    deliveries: createDeliveryService({ db, history, cursors, now: databaseClock.now }),
   };
 }

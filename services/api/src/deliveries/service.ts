@@ -14,14 +14,16 @@ interface DeliveryServiceOptions {
   db: Database;
   history: HistoryReads;
   cursors: Cursors;
+  /** The database's clock. */
+  now: () => number;
 }
 
-export function createDeliveryService({ db, history, cursors }: DeliveryServiceOptions) {
+export function createDeliveryService({ db, history, cursors, now }: DeliveryServiceOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
-      const ask = (page: PageQuestion) => history((from) => listDeliveries(from, organizationId, page, filter));
+      const ask = (page: PageQuestion) => history((from) => listDeliveries(from, organizationId, page, filter, now()));
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
 

@@ -26,6 +26,7 @@ beforeAll(async () => {
     cursors,
     horizon: createHorizonReader(() => readHorizonRows(db)),
     limits,
+    now: Date.now,
   });
 });
 afterAll(() => close());
