@@ -6,6 +6,7 @@ export * from './database.ts';
 export * from './database-clock.ts';
 export * from './deadline-commit.ts';
 export * from './id-range.ts';
+export { idMarginMs } from './late-deliveries.ts';
 export * from './ledger-address.ts';
 export * from './ledger-figures.ts';
 export * from './ledger-metrics.ts';
