@@ -33,6 +33,7 @@ import { queueJobsRoutes } from './queue-jobs/routes.ts';
 import { createQueueJobsService, type QueueJobsOptions } from './queue-jobs/service.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
+import type { HistoryReads } from './replica/history-reads.ts';
 import { sendingRoutes } from './sending/routes.ts';
 import { createSendingService } from './sending/service.ts';
 import { statsRoutes } from './stats/routes.ts';
@@ -46,6 +47,8 @@ import { createWebhookService } from './webhooks/service.ts';
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;
+  /** Where lists of the past are read. */
+  history: HistoryReads;
   databaseClock: DatabaseClock;
 }
 
@@ -57,17 +60,18 @@ interface PublicFeatureParts extends FeatureParts {
 }
 
 /** The features of `/v1`. */
-export function publicRoutes({ config, db, databaseClock, horizon, limits, eventStream }: PublicFeatureParts) {
-  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db, databaseClock });
+export function publicRoutes(parts: PublicFeatureParts) {
+  const { config, db, history, databaseClock, horizon, limits, eventStream } = parts;
+  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts(parts);
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon, limits, now: databaseClock.now })),
+    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits, now: databaseClock.now })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
-    ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
+    ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
 
@@ -82,10 +86,11 @@ export interface InternalFeatureParts extends FeatureParts {
 
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, databaseClock, onEmitted, identityTokens, countJobs, newestJobs }: InternalFeatureParts,
+  parts: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { cursors, webhooks, deliveries } = createSharedParts({ config, db, databaseClock });
+  const { db, databaseClock, history, onEmitted, identityTokens, countJobs } = parts;
+  const { cursors, webhooks, deliveries } = createSharedParts(parts);
   const organizations = createOrganizationService({ db, cursors });
   const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
@@ -95,8 +100,8 @@ export function internalRoutes(
     ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
     ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
     ...inspectionRoutes(createInspectionService({ db, webhooks, deliveries })),
-    ...queueJobsRoutes(createQueueJobsService({ isOpen: config.queueBoard, newestJobs })),
-    ...auditRoutes(createAuditService({ db, cursors })),
+    ...queueJobsRoutes(createQueueJobsService({ isOpen: parts.config.queueBoard, newestJobs: parts.newestJobs })),
+    ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(
       createEventService({
@@ -110,7 +115,7 @@ export function internalRoutes(
 }
 
 /** What features of both listeners are built from. */
-function createSharedParts({ config, db, databaseClock }: Pick<FeatureParts, 'config' | 'db' | 'databaseClock'>) {
+function createSharedParts({ config, db, history, databaseClock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   const secretBox = createSecretBox(config.keyRing);
@@ -118,6 +123,6 @@ function createSharedParts({ config, db, databaseClock }: Pick<FeatureParts, 'co
     cursors,
     addressPolicy,
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
-    deliveries: createDeliveryService({ db, cursors, now: databaseClock.now }),
+    deliveries: createDeliveryService({ db, history, cursors, now: databaseClock.now }),
   };
 }

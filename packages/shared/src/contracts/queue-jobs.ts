@@ -6,9 +6,9 @@ const queueSchema = z.enum(['events', 'event-writes']);
 const stateSchema = z.enum(['waiting', 'active', 'delayed', 'failed']);
 
 export const listQueueJobsQuerySchema = z.strictObject({
-  queue: queueSchema.default('events').describe(
-    '`events`: jobs that wake a worker. `event-writes`: whole events of queue-only producers.',
-  ),
+  queue: queueSchema
+    .default('events')
+    .describe('`events`: jobs that wake a worker. `event-writes`: whole events of queue-only producers.'),
   state: stateSchema.default('failed'),
 });
 export type ListQueueJobsQuery = z.infer<typeof listQueueJobsQuerySchema>;
