@@ -1,0 +1,55 @@
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from '@jest/globals';
+import type { InternalApi } from '../internal/client.ts';
+import { serveBoard } from './serve-board.ts';
+
+const at = '2026-11-21T07:00:00.000Z';
+const queue = { name: 'events', is_paused: false, waiting: 0, active: 0, delayed: 0, failed: 1, workers: null };
+const hostile = '<script>alert("1")</script>';
+const job = { id: hostile, name: 'fan-out', added_at: at, attempts: 1, failed_reason: hostile, event_ids: [] };
+
+/** What the internal listener tells of a queue whose jobs anybody may have added. */
+const api: Pick<InternalApi, 'get'> = {
+  get: async <Body>(path: string) => {
+    const stats = { at, sending: { paused: false, since: null }, queues: [queue] };
+    const jobs = { queue: 'events', state: 'failed', jobs: [job] };
+    return (path === '/internal/v1/stats' ? stats : jobs) as Body;
+  },
+};
+
+async function ask(url: URL, options: { path?: string; method?: string; headers?: Record<string, string> } = {}) {
+  const { path = url.pathname, method = 'GET', headers = {} } = options;
+  const sent = request({ host: url.hostname, port: url.port, path, method, headers });
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end();
+  });
+  return { status: answer.statusCode, headers: answer.headers, text: await text(answer) };
+}
+
+describe('the queue board', () => {
+  it('shows names and reasons of jobs as text, whatever they contain', async () => {
+    const board = await serveBoard(api);
+    const url = new URL(board.url);
+    const page = await ask(url, { path: `${url.pathname}?queue=events&state=failed` });
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain('<script');
+    expect(page.text).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
+    await board.close();
+  });
+
+  it.each([
+    ['a name that leads here', 421, { headers: { host: 'rebound.example.com' } }],
+    ['another site', 403, { headers: { 'sec-fetch-site': 'cross-site' } }],
+    ['another origin of this machine', 403, { headers: { 'sec-fetch-site': 'same-site' } }],
+    ['a method that changes something', 405, { method: 'POST' }],
+    ['a request without its path', 404, { path: '/' }],
+    ['a target with a host of its own', 404, { path: '//other/' }],
+  ])('refuses %s', async (_what, status, options) => {
+    const board = await serveBoard(api);
+    const answer = await ask(new URL(board.url), options);
+    expect([answer.status, answer.headers['cache-control']]).toEqual([status, 'no-store']);
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+    await board.close();
+  });
+});
