@@ -57,6 +57,7 @@ async function drain({ lab, sizes, setting }: RunContext, workers: number): Prom
       postgres_us: (cpu.postgres ?? Number.NaN) / deliveries,
       least_share: Math.min(...ofWorkers) / sum,
       greatest_share: Math.max(...ofWorkers) / sum,
+      connections: received.connections,
       statements_seen: waits.executing,
       waiting_for_locks: waits.lock,
       waiting_for_locks_of_other_workers: waits.lockOfOtherWorker,
