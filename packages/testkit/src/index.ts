@@ -10,6 +10,7 @@ export * from './http/api-client.ts';
 export * from './http/http-request.ts';
 export * from './http/metrics.ts';
 export * from './ingress/ingress.ts';
+export * from './jobs/job-forms.ts';
 export * from './ledger/builders.ts';
 export * from './ledger/ledger-audit.ts';
 export * from './ledger/lock-wait.ts';
