@@ -17,7 +17,7 @@ export interface FannedOut {
   deliveries: number;
   /** Of these, the ones that use capacity now: leased, or due now because there was none. */
   admitted: number;
-  /** Only the first lease of each event brings the event's content. */
+  /** Only the first lease of each event brings the event's content, unless its body is large. */
   leases: FannedOutLease[];
   /** Webhooks with deliveries that are due now and were not leased here, unless their organization is paused. */
   leftDue: string[];
@@ -116,6 +116,8 @@ interface Source {
 }
 
 const leaseColumnsOfWritten = leaseColumns('p');
+/** A larger body does not come along: a hundred of them would be in memory at once. They are loaded a few at a time. */
+const mostBytesAlong = 32 * 1024;
 
 type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & { left_due: string[] | null };
 
@@ -128,7 +130,8 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
     ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumnsOfWritten}, w.version as webhook_version,
-           case when row_number() over (partition by p.event_id) = 1 then e.body end as body, e.request_id,
+           case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${mostBytesAlong} then e.body end as body,
+           e.request_id,
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (
       pending p join webhooks w on w.id = p.webhook_id join picked_events e on e.event_id = p.event_id
