@@ -48,12 +48,12 @@ interface PublicFeatureParts extends FeatureParts {
 
 /** The features of `/v1`. */
 export function publicRoutes({ config, db, databaseClock, horizon, limits, eventStream }: PublicFeatureParts) {
-  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db });
+  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db, databaseClock });
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon, limits })),
+    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon, limits, now: databaseClock.now })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
@@ -69,10 +69,10 @@ interface InternalFeatureParts extends FeatureParts {
 
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, onEmitted, identityTokens }: InternalFeatureParts,
+  { config, db, databaseClock, onEmitted, identityTokens }: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
+  const { cursors, webhooks, deliveries } = createSharedParts({ config, db, databaseClock });
   const organizations = createOrganizationService({ db, cursors });
   return [
     ...organizationRoutes(organizations),
@@ -92,7 +92,7 @@ export function internalRoutes(
 }
 
 /** What features of both listeners are built from. */
-function createSharedParts({ config, db }: Pick<FeatureParts, 'config' | 'db'>) {
+function createSharedParts({ config, db, databaseClock }: Pick<FeatureParts, 'config' | 'db' | 'databaseClock'>) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   const secretBox = createSecretBox(config.keyRing);
@@ -100,6 +100,6 @@ function createSharedParts({ config, db }: Pick<FeatureParts, 'config' | 'db'>) 
     cursors,
     addressPolicy,
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
-    deliveries: createDeliveryService({ db, cursors }),
+    deliveries: createDeliveryService({ db, cursors, now: databaseClock.now }),
   };
 }

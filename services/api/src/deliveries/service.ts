@@ -9,12 +9,19 @@ import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDel
 
 export type DeliveryService = ReturnType<typeof createDeliveryService>;
 
-export function createDeliveryService({ db, cursors }: { db: Database; cursors: Cursors }) {
+interface DeliveryServiceOptions {
+  db: Database;
+  cursors: Cursors;
+  /** The database's clock. */
+  now: () => number;
+}
+
+export function createDeliveryService({ db, cursors, now }: DeliveryServiceOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
-      const ask = (page: PageQuestion) => listDeliveries(db, organizationId, page, filter);
+      const ask = (page: PageQuestion) => listDeliveries(db, organizationId, page, filter, now());
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
 

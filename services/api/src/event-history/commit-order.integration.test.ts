@@ -19,7 +19,13 @@ beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
   const cursors = createCursors([{ id: 'test', key: randomBytes(32) }]);
   const limits = async () => startOfRetention(db);
-  history = createEventHistory({ db, cursors, horizon: createHorizonReader(() => readHorizonRows(db)), limits });
+  history = createEventHistory({
+    db,
+    cursors,
+    horizon: createHorizonReader(() => readHorizonRows(db)),
+    limits,
+    now: Date.now,
+  });
 });
 afterAll(() => close());
 
