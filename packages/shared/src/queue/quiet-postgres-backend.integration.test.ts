@@ -147,6 +147,16 @@ describe('a worker of a queue of wake-ups in PostgreSQL', () => {
     await until('one is kept', async () => (await queue.getCompletedCount()) === 1, { withinMs: 20_000 });
     expect((await queue.getCompleted()).map(({ id }) => id)).toEqual(['kept']);
   });
+
+  it('handles jobs that are added as BullMQ is packaged, as by a version before', async () => {
+    const handled: unknown[] = [];
+    await startWorker((id) => handled.push(id));
+    for (let job = 1; job <= 5; job++) {
+      await queue.add('fan-out', data, plain);
+      await until('the job is handled', () => handled.length === job, { withinMs: 20_000 });
+    }
+    await until('nothing is left', async () => (await rows()).jobs.length === 0, { withinMs: 20_000 });
+  });
 });
 
 describe('a wake-up in PostgreSQL', () => {
@@ -181,6 +191,17 @@ describe('a wake-up in PostgreSQL', () => {
     const [, locked] = await until('the other job is taken', take, { holds: ([job]) => job !== null });
     expect(await backend.extendLocks([removed, locked], ['token', 'other'], 30_000)).toEqual([]);
     expect(await backend.extendLocks([removed, locked], ['token', 'wrong'], 30_000)).toEqual([locked]);
+  });
+
+  it('is found by a worker as BullMQ is packaged, as of a version before', async () => {
+    const { options, factory } = workerBinding({ kind: 'postgres', url: database.url }, name);
+    const packaged = factory(name, { ...options, lockDuration: 30_000 } as typeof options, {});
+    closing.push(() => packaged.close());
+    await producer.add(data);
+    const [job, id] = await packaged.moveToActive('token');
+    expect(job).toMatchObject({ id, name: 'fan-out', data: JSON.stringify(data), attemptsStarted: 1 });
+    await packaged.moveToCompleted({ id } as never, null, true, 'token', false);
+    expect((await rows()).jobs).toEqual([]);
   });
 
   it('is added by BullMQ itself where it is more than that', async () => {
