@@ -210,13 +210,22 @@ export interface AuditLogTable {
   on_behalf_of: string | null;
   action: AuditAction;
   object_type: AuditObjectType;
-  object_id: Uuid;
-  organization_id: Uuid;
+  /** Null, as `organization_id`, of what concerns everybody: a pause of all sending. */
+  object_id: Uuid | null;
+  organization_id: Uuid | null;
   request_id: string | null;
   changed_fields: string[];
   /** The values before and after of those that hold no secret. */
   changes: ColumnType<AuditChanges, string, never>;
   created_at: CreatedAt;
+}
+
+/** Organizations with deliveries that were written more than a day after the month of their event. */
+export interface LateDeliveriesTable {
+  /** The nil UUID stands for all organizations. */
+  organization_id: Uuid;
+  /** The late ones have an earlier `created_at`. */
+  created_until: Date;
 }
 
 /** What retention has done: one row. */
@@ -232,6 +241,13 @@ export interface RetentionProgressTable {
   kept_months: Generated<number>;
   /** When the log said so last. */
   kept_logged_at: Date | null;
+}
+
+/** What operators hold back. No row: everything is sent. */
+export interface SendingPausesTable {
+  /** The nil UUID stands for all sending. */
+  organization_id: Uuid;
+  paused_at: Generated<Date>;
 }
 
 /** Every table of the ledger. docs/architecture.md says which service writes which. */
@@ -257,6 +273,8 @@ export interface Schema {
   usage_ledger: UsageLedgerTable;
   usage_progress: UsageProgressTable;
   retention_progress: RetentionProgressTable;
+  late_deliveries: LateDeliveriesTable;
+  sending_pauses: SendingPausesTable;
 }
 
 /** A row of a table as queries read it. Services derive the types of their rows from it. */
