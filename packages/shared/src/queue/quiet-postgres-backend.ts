@@ -117,10 +117,9 @@ class WakeUps {
     const found = rows[0] as { id: string; is_last: boolean } | undefined;
     if (found?.is_last !== false && notices === this.#notices) this.#mayWait = false;
     if (found === undefined) return this.#searchUnlessEmpty(parameters);
-    const { is_last, ...row } = found;
     const [, token, lockMs, now, worker] = parameters;
-    const job = { ...row, ...activeState(token, Number(lockMs), Number(now), worker) };
-    this.#taken.set(row.id, job);
+    const job = { ...found, ...activeState(token, Number(lockMs), Number(now), worker) };
+    this.#taken.set(found.id, job);
     return { rows: [job] };
   }
 
