@@ -37,7 +37,7 @@ const insertPending = (webhookIds: ReturnType<typeof sql>, dueAt: ReturnType<typ
     db,
   );
 
-const page = { cursor: nilUuid, visit: 1_000, rows: 1_000 };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
 const dispatch = (from: Partial<typeof page> = {}, total = 400): Promise<Dispatched> =>
   leaseDueDeliveries(db, { ...page, ...from }, { ...plenty, total, ofNewQueue: 100 }, leaseMs);
 const webhooksOf = ({ leases }: Dispatched) => new Set(leases.map((lease) => lease.webhook_id));
