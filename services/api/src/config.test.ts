@@ -33,6 +33,7 @@ describe('the settings', () => {
         allowedPrivateCidrs: [],
         identitySigningKeys: undefined,
         logLevel: 'info',
+        buildCommit: undefined,
       },
     });
   });

@@ -45,6 +45,8 @@ export interface ApiConfig {
   /** Sign identity tokens; undefined when there are none to be. */
   identitySigningKeys: KeyRing | undefined;
   logLevel: LogLevel;
+  /** What this was built from, where that is known. */
+  buildCommit: string | undefined;
 }
 
 export type ParsedConfig = { ok: true; config: ApiConfig; warnings: string[] } | { ok: false; problems: string[] };
@@ -171,5 +173,6 @@ function toConfig(values: Settings): ApiConfig {
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,
+    buildCommit: values.BUILD_COMMIT,
   };
 }

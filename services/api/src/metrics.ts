@@ -1,21 +1,8 @@
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { WrittenEvent } from '@enterprise-api/shared/events';
-import {
-  clockOffsetGauge,
-  type Database,
-  type DatabaseClock,
-  ledgerFigures,
-  ledgerGauges,
-} from '@enterprise-api/shared/ledger';
+import { type Database, type DatabaseClock, registerLedgerMetrics } from '@enterprise-api/shared/ledger';
 import type { NotificationOutcome } from '@enterprise-api/shared/queue';
-import {
-  Counter,
-  createMetrics,
-  Gauge,
-  Histogram,
-  type Registry,
-  registerFigures,
-} from '@enterprise-api/shared/runtime';
+import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
 import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
@@ -25,17 +12,10 @@ import type { RequestContext } from './http/server/request-context.ts';
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** The metrics of the API. Labels have few values: routes and never paths, no organization, no key. */
-export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
-  const registry = createMetrics('api');
+export function createApiMetrics(db: Database, databaseClock: DatabaseClock, commit: string | undefined) {
+  const registry = createMetrics('api', commit);
   const counters = createCounters(registry);
-  registerFigures(registry, ledgerGauges, () => ledgerFigures(db));
-  new Gauge({
-    ...clockOffsetGauge,
-    registers: [registry],
-    collect() {
-      this.set(databaseClock.offsetMs() / 1_000);
-    },
-  });
+  registerLedgerMetrics(registry, databaseClock, { ledger: db });
   return {
     registry,
     request: (

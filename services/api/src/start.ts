@@ -110,7 +110,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const { config, log, clock, closers } = foundation;
   const opened = await openDatabase(foundation);
   const { db } = opened;
-  const metrics = createApiMetrics(db, opened.databaseClock);
+  const metrics = createApiMetrics(db, opened.databaseClock, config.buildCommit);
   const find = (hash: Buffer) => {
     metrics.keyLookup();
     return findKeyByHash(db, hash);

@@ -29,7 +29,24 @@ export interface DatabaseOptions extends LedgerPool {
  * most 5 s, a statement runs at most 30 s.
  */
 export function createDatabase(options: DatabaseOptions): Database {
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool(options) }) });
+  const pool = createPool(options);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  pools.set(db, pool);
+  return db;
+}
+
+const pools = new WeakMap<Database, Pool>();
+
+/** The pool beneath a database that {@link createDatabase} opened. */
+export function poolOf(db: Database): Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & { max: number } {
+  const pool = pools.get(db);
+  if (pool === undefined) throw new Error('This database has no pool of its own.');
+  return {
+    totalCount: pool.totalCount,
+    idleCount: pool.idleCount,
+    waitingCount: pool.waitingCount,
+    max: pool.options.max,
+  };
 }
 
 /**

@@ -72,6 +72,10 @@ export const commonSettings = {
     .refine((text) => parseRedisUrl(text) !== undefined, redisUrlForms)
     .optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  BUILD_COMMIT: z
+    .string()
+    .regex(/^[0-9a-f]{7,40}$/, 'must be the hash of a commit')
+    .optional(),
 };
 
 /** Settings of all processes whose value may also come from the file that `NAME_FILE` names. */
@@ -93,6 +97,7 @@ export const settingNames = [
   'REDIS_URL',
   'SECRETS_ENCRYPTION_KEYS',
   'LOG_LEVEL',
+  'BUILD_COMMIT',
   'API_HOST',
   'API_PORT',
   'INTERNAL_HOST',
