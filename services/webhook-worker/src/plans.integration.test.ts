@@ -77,7 +77,7 @@ async function everyStatement(
   const own = again.find((row) => row.organization_id === organizationId) as LeaseRow;
   await run('outcomes', () => recordOutcomes(worker, [outcomeOf(own, { result: 'delivered' })]));
   await emit(at);
-  const outbox = { cursor: null, limit: 2, olderThanMs: 0 };
+  const outbox = { cursor: null, limit: 2, olderThanMs: 0, from: null };
   await run('relay', () => fanOutOverdueEvents(worker, plenty, settings, outbox));
 }
 

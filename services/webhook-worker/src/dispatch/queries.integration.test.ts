@@ -96,7 +96,12 @@ describe('dispatch', () => {
   it('reports its cursor when it has visited as many webhooks as it may, also with nothing leased', async () => {
     const sets = [await leaseDeliveries(db, 1), await leaseDeliveries(db, 1)];
     const [first] = sets.map((set) => set.webhookId).sort();
-    const walk = await leaseDueDeliveries(db, { cursor: nilUuid, visit: 1, rows: 1_000, dueFrom: null }, plenty, leaseMs);
+    const walk = await leaseDueDeliveries(
+      db,
+      { cursor: nilUuid, visit: 1, rows: 1_000, dueFrom: null },
+      plenty,
+      leaseMs,
+    );
     expect(walk).toMatchObject({ leases: [], cursor: first });
   });
 
