@@ -91,7 +91,7 @@ describe('while a long transaction keeps what was deleted', () => {
     ['dispatch', 'pending_deliveries', dispatch],
     ['the relay', 'outbox', relay],
   ] as const)('%s passes none of it when it begins where something waits', async (_who, table, run) => {
-    expect(await entriesPassed(table, () => run(null))).toBeGreaterThan(deadRows);
+    expect(await entriesPassed(table, () => run(null))).toBeGreaterThanOrEqual(deadRows);
     expect(await entriesPassed(table, () => run(from()))).toBeLessThan(100);
   });
 
