@@ -53,7 +53,8 @@ async function idleCost(stage: BenchStage): Promise<number> {
 
 /** A transaction that keeps what it could see from being vacuumed. */
 async function openReader(url: string) {
-  const db = createDatabase({ url, applicationName: 'bench-reader', poolSize: 1 });
+  const silentAfterMs = 60 * 60_000;
+  const db = createDatabase({ url, applicationName: 'bench-reader', poolSize: 1, silentAfterMs });
   const trx = await db.startTransaction().setIsolationLevel('repeatable read').execute();
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
   await sql`select count(*) from outbox`.execute(trx);
