@@ -9,7 +9,6 @@ import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
-const workersApplication = 'enterprise-api-webhook-worker';
 const organizations = 100;
 /** As after every load: the last outcomes are recorded. */
 const settleMs = 300;
@@ -33,7 +32,9 @@ async function drain({ lab, sizes, setting }: RunContext, workers: number): Prom
   const { organizationIds } = await subscribe(stage.db, lab.receiverPort, { organizations, webhooks: 1 });
   const { generator, receiver } = lab;
   const { closed } = emission(stage, organizationIds);
-  for (let count = 0; count < workers; count++) await stage.startWorker();
+  for (let number = 1; number <= workers; number++) {
+    await stage.startWorker({ DATABASE_URL: withApplicationName(stage.databaseUrl, `worker_${number}`) });
+  }
   // Each worker compiles its own code: without as many events for each, four would be compared cold with one that is warm.
   const warm = await deliver(stage, closed(sizes.warmUp * workers, 50), { webhooksPerEvent: 1 });
   stage.suspendWorkers(true);
@@ -42,7 +43,7 @@ async function drain({ lab, sizes, setting }: RunContext, workers: number): Prom
   const cpuBefore = stage.cpu();
   stage.suspendWorkers(false);
   const allReceived = untilReceived(receiver, { since: start, accepted: sizes.sharedBacklog });
-  const [waits] = await Promise.all([sampleWaits(stage.db, workersApplication, allReceived), allReceived]);
+  const [waits] = await Promise.all([sampleWaits(stage.db, allReceived), allReceived]);
   await pause(settleMs);
   const cpu = difference(cpuBefore, stage.cpu());
   const received = await receiver.call('received', start);
@@ -56,11 +57,21 @@ async function drain({ lab, sizes, setting }: RunContext, workers: number): Prom
       postgres_us: (cpu.postgres ?? Number.NaN) / deliveries,
       least_share: Math.min(...ofWorkers) / sum,
       greatest_share: Math.max(...ofWorkers) / sum,
+      connections: received.connections,
       statements_seen: waits.executing,
       waiting_for_locks: waits.lock,
+      waiting_for_locks_of_other_workers: waits.lockOfOtherWorker,
       waiting_internally: waits.internal,
       waiting_for_disk: waits.disk,
+      ...Object.fromEntries([...waits.holders].map(([names, times]) => [`lock (${names})`, times])),
     },
     problems: [...warm.problems, ...(await audit(load, received, { webhooksPerEvent: 1 })), ...ledger],
   };
+}
+
+/** The name by which a statement's session is known in pg_stat_activity: that of the one worker instead of all. */
+function withApplicationName(databaseUrl: string, name: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('application_name', name);
+  return url.href;
 }

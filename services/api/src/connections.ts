@@ -45,7 +45,7 @@ export interface Foundation {
 /** Tells every process, this one first, that it may hold an outdated copy of something. */
 export type NotifyOfChange = (change: Change) => Promise<void>;
 
-const applicationName = 'enterprise-api';
+export const applicationName = 'enterprise-api';
 /** Database connections of the process. */
 const poolSize = 10;
 /** One organization uses at most half of them at once. */
@@ -76,7 +76,7 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
 }
 
 /** BullMQ sets the search path of its sessions, and listens on one: a pooler will not do. */
-function queueOf({ redisUrl, ledger }: ApiConfig): QueueBackend {
+export function queueOf({ redisUrl, ledger }: ApiConfig): QueueBackend {
   return selectQueueBackend({ redisUrl, databaseUrl: ledger.directUrl });
 }
 

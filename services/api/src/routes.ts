@@ -1,5 +1,7 @@
 import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
-import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { JobCounts } from '@enterprise-api/shared/queue';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
@@ -27,6 +29,11 @@ import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
+import type { HistoryReads } from './replica/history-reads.ts';
+import { sendingRoutes } from './sending/routes.ts';
+import { createSendingService } from './sending/service.ts';
+import { statsRoutes } from './stats/routes.ts';
+import { createStatsService } from './stats/service.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -36,6 +43,8 @@ import { createWebhookService } from './webhooks/service.ts';
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;
+  /** Where lists of the past are read. */
+  history: HistoryReads;
   databaseClock: DatabaseClock;
 }
 
@@ -47,17 +56,18 @@ interface PublicFeatureParts extends FeatureParts {
 }
 
 /** The features of `/v1`. */
-export function publicRoutes({ config, db, databaseClock, horizon, limits, eventStream }: PublicFeatureParts) {
-  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db, databaseClock });
+export function publicRoutes(parts: PublicFeatureParts) {
+  const { config, db, history, databaseClock, horizon, limits, eventStream } = parts;
+  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts(parts);
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon, limits, now: databaseClock.now })),
+    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits, now: databaseClock.now })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
-    ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
+    ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
 
@@ -65,26 +75,32 @@ export function publicRoutes({ config, db, databaseClock, horizon, limits, event
 interface InternalFeatureParts extends FeatureParts {
   onEmitted: (event: WrittenEvent) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
+  /** The jobs of every queue; null when it does not answer in time. */
+  countJobs: () => Promise<JobCounts[] | null>;
 }
 
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, databaseClock, onEmitted, identityTokens }: InternalFeatureParts,
+  parts: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { cursors, webhooks, deliveries } = createSharedParts({ config, db, databaseClock });
+  const { db, databaseClock, history, onEmitted, identityTokens, countJobs } = parts;
+  const { cursors, webhooks, deliveries } = createSharedParts(parts);
   const organizations = createOrganizationService({ db, cursors });
+  const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
     ...organizationRoutes(organizations),
     ...historyRoutes({ organizations, webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
-    ...auditRoutes(createAuditService({ db, cursors })),
+    ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
+    ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
+    ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(
       createEventService({
         emit,
         emitWithin,
-        findExistingOrganizations: (ids, trx) => findExistingOrganizations(trx ?? db, ids),
+        findExistingOrganizations: findExisting,
         onEmitted,
       }),
     ),
@@ -92,7 +108,7 @@ export function internalRoutes(
 }
 
 /** What features of both listeners are built from. */
-function createSharedParts({ config, db, databaseClock }: Pick<FeatureParts, 'config' | 'db' | 'databaseClock'>) {
+function createSharedParts({ config, db, history, databaseClock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   const secretBox = createSecretBox(config.keyRing);
@@ -100,6 +116,6 @@ function createSharedParts({ config, db, databaseClock }: Pick<FeatureParts, 'co
     cursors,
     addressPolicy,
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
-    deliveries: createDeliveryService({ db, cursors, now: databaseClock.now }),
+    deliveries: createDeliveryService({ db, history, cursors, now: databaseClock.now }),
   };
 }

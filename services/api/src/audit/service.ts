@@ -4,20 +4,21 @@ import {
   auditObjectPrefixes,
   type ListAuditQuery,
 } from '@enterprise-api/shared/contracts';
-import type { Database, Row } from '@enterprise-api/shared/ledger';
+import type { Row } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import type { HistoryReads } from '../replica/history-reads.ts';
 import { type AuditFilter, listAuditEntries } from './queries.ts';
 
 export type AuditService = ReturnType<typeof createAuditService>;
 
-export function createAuditService({ db, cursors }: { db: Database; cursors: Cursors }) {
+export function createAuditService({ history, cursors }: { history: HistoryReads; cursors: Cursors }) {
   return {
     list: ({ cursor, limit, ...filters }: ListAuditQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'audit', organizationId: null, filters };
-      const ask = (page: PageQuestion) => listAuditEntries(db, page, filter);
+      const ask = (page: PageQuestion) => history((from) => listAuditEntries(from, page, filter));
       return paginate(cursors, { cursor, limit }, scope, ask, present);
     },
   };
@@ -47,8 +48,8 @@ function present(row: Row<'audit_log'>): AuditEntry {
     actor: row.actor,
     action: row.action,
     object_type: row.object_type,
-    object_id: toPublicId(auditObjectPrefixes[row.object_type], row.object_id),
-    organization_id: toPublicId('org', row.organization_id),
+    object_id: row.object_id === null ? null : toPublicId(auditObjectPrefixes[row.object_type], row.object_id),
+    organization_id: row.organization_id === null ? null : toPublicId('org', row.organization_id),
     request_id: row.request_id,
     on_behalf_of: row.on_behalf_of,
     changed_fields: row.changed_fields,

@@ -22,12 +22,13 @@ function bothTables() {
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const unused = {
     db: undefined as never,
+    history: undefined as never,
     horizon: undefined as never,
     limits: undefined as never,
     eventStream: undefined as never,
   };
   const parts = { config: parsed.config, databaseClock: createDatabaseClock(systemClock), ...unused };
-  const more = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
+  const more = { onEmitted: () => undefined, identityTokens: { publicKeys: [] }, countJobs: async () => null };
   const emit = () => Promise.reject(new Error('no event is emitted here'));
   const producer = { emit, emitWithin: emit };
   return { public: publicRoutes(parts), internal: internalRoutes({ ...parts, ...more }, producer) };

@@ -19,12 +19,13 @@ export function everyRoute(): ListedRoute[] {
   const parts = {
     config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }),
     db: undefined as never,
+    history: undefined as never,
     databaseClock: createDatabaseClock(systemClock),
     horizon: undefined as never,
     limits: undefined as never,
     eventStream: undefined as never,
   };
-  const noParts = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
+  const noParts = { onEmitted: () => undefined, identityTokens: { publicKeys: [] }, countJobs: async () => null };
   const refuse = () => Promise.reject(new Error('not to be called'));
   const noEvents = { emit: refuse, emitWithin: refuse };
   return [...publicRoutes(parts), ...internalRoutes({ ...parts, ...noParts }, noEvents)];
