@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFolder } from './project-folder.ts';
 
+const manifest = join(projectFolder, 'package.json');
+
 /** The arguments that `npm run <script>` passes to node, so that all callers start a service in the same way. */
-export function nodeArguments(script: 'api' | 'worker', project = projectFolder): string[] {
-  const manifest = join(project, 'package.json');
+export function nodeArguments(script: 'api' | 'worker'): string[] {
   const { scripts } = JSON.parse(readFileSync(manifest, 'utf8')) as { scripts: Record<string, string> };
   const [, command] = /^exec node (.+)$/.exec(scripts[script] ?? '') ?? [];
   if (command === undefined) throw new Error(`The script ${script} does not begin with "exec node".`);

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { releasedRevision } from './earlier-version.ts';
 import { findProgram } from './find-program.ts';
 
 /** Programs of other languages that some tests use. Nothing of the product needs them. */
@@ -26,10 +25,6 @@ const toolchains = {
   maven: { name: 'JDK 17 with Maven', find: () => (isJdk(17) ? working('mvn', ['--version']) : undefined) },
   rust: { name: 'Rust 1.85', find: () => working('cargo', ['--version'], (text) => numberIn(text, /1\.(\d+)/) >= 85) },
   npm: { name: 'npm', find: () => working('npm', ['--version']) },
-  release: {
-    name: 'released version (a tag such as v1.2.3 in this clone, or UPGRADE_FROM=<revision>)',
-    find: releasedRevision,
-  },
   downloads: {
     name: 'permission to download packages (TEST_DOWNLOADS=1)',
     find: () => (process.env.TEST_DOWNLOADS === '1' ? 'permitted' : undefined),
