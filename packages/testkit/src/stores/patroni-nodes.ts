@@ -24,7 +24,7 @@ export function createNodes(
   run: (configuration: string) => Promise<GuardedProcess>,
 ) {
   const running = new Map<string, GuardedProcess>();
-  const stopped = new Set<number>();
+  const stopped: number[] = [];
   const start = async (node: PatroniNode) => {
     const file = join(settings.folder, `${node.name}.json`);
     await writeFile(file, patroniConfiguration(node, settings));
@@ -39,11 +39,9 @@ export function createNodes(
     if (node === undefined) throw new Error(`There is no server ${name}.`);
     return node;
   };
-  const untilReplicated = async () => {
-    const wanted = settings.synchronous ? ['sync_standby'] : ['replica', 'sync_standby'];
-    const follows = async () => (await members()).some((each) => wanted.includes(each.role) && isUp(each));
-    await until('the other server follows the leader', follows, patience);
-  };
+  const replica = settings.synchronous ? 'sync_standby' : 'replica';
+  const follows = async () => (await members()).some((each) => each.role === replica && isUp(each));
+  const untilReplicated = async () => void (await until('the other server follows the leader', follows, patience));
   return {
     leader,
     untilReplicated,
@@ -57,28 +55,31 @@ export function createNodes(
     killLeader: async () => {
       const { name } = nodeOf(await untilLeads('there is a leader', (each) => each !== undefined));
       running.get(name)?.kill('SIGKILL');
-      killProcess(postmasterOf(join(settings.folder, name)));
-      for (const pid of stopped) killProcess(pid);
-      stopped.clear();
+      const pids = [postmasterOf(join(settings.folder, name)), ...stopped.splice(0)];
+      for (const pid of pids) killProcess(pid);
       return name;
     },
     restart: (name: string) => start(nodeOf(name)),
     switchOver: async () => {
       const { name, restPort } = nodeOf(await leader());
       const candidate = nodes.find((node) => node.name !== name)?.name;
-      const url = `http://127.0.0.1:${restPort}/switchover`;
-      const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ leader: name, candidate }) });
-      if (!answer.ok) throw new Error(`Patroni did not switch over: ${await answer.text()}`);
+      await askToSwitchOver(restPort, { leader: name, candidate });
       await untilLeads('the other server is the leader', (each) => each === candidate);
     },
     pauseReplication: async () => {
       const { port } = nodeOf(await leader());
       for (const pid of await senders(port, settings.password)) {
         process.kill(pid, 'SIGSTOP');
-        stopped.add(pid);
+        stopped.push(pid);
       }
     },
   };
+}
+
+async function askToSwitchOver(restPort: number, question: { leader: string; candidate: string | undefined }) {
+  const url = `http://127.0.0.1:${restPort}/switchover`;
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(question) });
+  if (!answer.ok) throw new Error(`Patroni did not switch over: ${await answer.text()}`);
 }
 
 function isUp({ state }: Member): boolean {
