@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
-import { role } from '../embedded-postgres/data-folder.ts';
 import type { GuardedProcess } from '../processes/guarded-process.ts';
 import { until } from '../until.ts';
 import { type PatroniNode, type PatroniSettings, patroniConfiguration } from './patroni-files.ts';
@@ -24,7 +22,6 @@ export function createNodes(
   run: (configuration: string) => Promise<GuardedProcess>,
 ) {
   const running = new Map<string, GuardedProcess>();
-  const stopped: number[] = [];
   const start = async (node: PatroniNode) => {
     const file = join(settings.folder, `${node.name}.json`);
     await writeFile(file, patroniConfiguration(node, settings));
@@ -55,8 +52,7 @@ export function createNodes(
     killLeader: async () => {
       const { name } = nodeOf(await untilLeads('there is a leader', (each) => each !== undefined));
       running.get(name)?.kill('SIGKILL');
-      const pids = [postmasterOf(join(settings.folder, name)), ...stopped.splice(0)];
-      for (const pid of pids) killProcess(pid);
+      killProcess(postmasterOf(join(settings.folder, name)));
       return name;
     },
     restart: (name: string) => start(nodeOf(name)),
@@ -65,13 +61,6 @@ export function createNodes(
       const candidate = nodes.find((node) => node.name !== name)?.name;
       await askToSwitchOver(restPort, { leader: name, candidate });
       await untilLeads('the other server is the leader', (each) => each === candidate);
-    },
-    pauseReplication: async () => {
-      const { port } = nodeOf(await leader());
-      for (const pid of await senders(port, settings.password)) {
-        process.kill(pid, 'SIGSTOP');
-        stopped.push(pid);
-      }
     },
   };
 }
@@ -90,18 +79,6 @@ async function firstAnswer(urls: readonly string[]): Promise<Member[]> {
   const ask = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(5_000) })).json();
   const { members } = (await Promise.any(urls.map(ask))) as { members: Member[] };
   return members;
-}
-
-/** What sends the log to replicas: stopped, commits go on without them. */
-async function senders(port: number, password: string): Promise<number[]> {
-  const client = new Client({ host: '127.0.0.1', port, user: role, password, database: 'postgres' });
-  await client.connect();
-  try {
-    const { rows } = await client.query('select pid from pg_stat_replication');
-    return rows.map(({ pid }) => pid);
-  } finally {
-    await client.end();
-  }
 }
 
 function postmasterOf(folder: string): number | undefined {
