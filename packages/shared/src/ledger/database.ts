@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
@@ -80,6 +81,7 @@ export function createPool(options: DatabaseOptions): Pool {
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     cutWhenSilent(client, options.silentAfterMs ?? silentAfterMs);
+    cutWhenReadOnly(client);
     if (options.prepared !== false) prepareMarked(client);
   });
   return pool;
@@ -98,6 +100,21 @@ function setStatements(settings: Readonly<Record<string, string>>): string {
 function cutWhenSilent(client: PoolClient, ms: number): void {
   const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
   stream.setTimeout(ms, () => stream.destroy(new Error(`The database has been silent for ${ms} ms.`)));
+}
+
+/** SQLSTATE of a write on a server that follows another one. */
+const readOnlyTransaction = '25006';
+
+/**
+ * After a failover a connection may lead to the server that has been the primary: it refuses every write for as long as it is
+ * kept. Its statement fails as with a lost connection, and the next one looks for the primary anew.
+ */
+function cutWhenReadOnly(client: PoolClient): void {
+  const { connection } = client as PoolClient & { connection: EventEmitter & { stream: Socket } };
+  connection.on('errorMessage', ({ code }: { code?: string }) => {
+    if (code === readOnlyTransaction)
+      connection.stream.destroy(new Error('The database only reads: it follows another one.'));
+  });
 }
 
 /** Settings that every connection to the ledger shares. */

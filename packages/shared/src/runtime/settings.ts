@@ -55,7 +55,8 @@ function urlWithScheme(schemes: readonly string[]) {
   return z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), message);
 }
 
-const databaseUrlSchema = urlWithScheme(['postgres:', 'postgresql:']);
+/** The URL of a PostgreSQL. */
+export const databaseUrlSchema = urlWithScheme(['postgres:', 'postgresql:']);
 
 /** Where the ledger is. */
 export const ledgerSettings = {
@@ -94,6 +95,7 @@ export const settingNames = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'DATABASE_PREPARED_STATEMENTS',
+  'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'SECRETS_ENCRYPTION_KEYS',
   'LOG_LEVEL',
