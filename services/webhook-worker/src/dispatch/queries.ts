@@ -59,7 +59,7 @@ export async function leaseDueDeliveries(
  * `capacities`: how many deliveries of each webhook may be leased. While its circuit is open, what is due goes one at a
  * time. After that the circuit is half-open until an attempt has succeeded: one delivery is its probe, over all processes,
  * and while the probe is under way none is leased: while that delivery is leased, for an ordinary lease at most. The probe is
- * looked up only then, and by its key.
+ * looked up only then, and by its key. Nothing is leased of an organization that an operator has paused, tests neither.
  */
 const capacities = (capacity: Capacity) => sql`capacities as materialized (
     select w.id as webhook_id, w.version, w.state, l.free as free_for_tests, s.is_half_open, h.probe_until,
@@ -74,7 +74,8 @@ const capacities = (capacity: Capacity) => sql`capacities as materialized (
     left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[],
       ${plainArray(capacity.busy)}::int[]) as c(id, free, busy) on c.id = w.id
     cross join lateral (
-      select coalesce(c.free, ${capacity.ofNewQueue}) as free, coalesce(c.busy, 0) as busy) l
+      select case when w.organization_id = any (${plainArray(capacity.pausedOrganizations)}::uuid[]) then 0
+                  else coalesce(c.free, ${capacity.ofNewQueue}) end as free, coalesce(c.busy, 0) as busy) l
     cross join lateral (
       select coalesce(h.open_until, '-infinity') <= now() and coalesce(h.openings, 0) = 0 as is_closed,
              h.openings > 0 and h.open_until <= now() as is_half_open) s

@@ -19,7 +19,7 @@ export interface FannedOut {
   admitted: number;
   /** Only the first lease of each event brings the event's content, unless its body is large. */
   leases: FannedOutLease[];
-  /** Webhooks with deliveries that are due now and were not leased here. */
+  /** Webhooks with deliveries that are due now and were not leased here, unless their organization is paused. */
   leftDue: string[];
   /** Of the relay: the organization behind which its next run begins; null when this one came to the last. */
   cursor: string | null;
@@ -128,7 +128,7 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
-    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source)}
+    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${mostBytesAlong} then e.body end as body,
            e.request_id,
@@ -179,7 +179,8 @@ const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized 
 const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
-           coalesce(c.free, ${capacity.ofNewQueue}) as free,
+           case when p.organization_id = any (${plainArray(capacity.pausedOrganizations)}::uuid[]) then 0
+                else coalesce(c.free, ${capacity.ofNewQueue}) end as free,
            row_number() over (partition by w.id order by p.event_id) as nth
     from picked_events p
     join webhooks w on w.organization_id = p.organization_id and w.state = 'enabled' and w.created_at <= p.created_at
@@ -228,10 +229,11 @@ const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pend
     returning *
   )`;
 
-const totals = (source: Source) => sql`totals as (
+const totals = (source: Source, capacity: Capacity) => sql`totals as (
     select (select count(*) from picked_events) as events, (select count(*) from written) as deliveries,
            (select count(*) from pending where lease_count = 1 or next_attempt_at <= now()) as admitted,
-           (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now()) as left_due,
+           (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now()
+             and organization_id <> all (${plainArray(capacity.pausedOrganizations)}::uuid[])) as left_due,
            ${source.cursor} as cursor
     from committed_later
   )`;

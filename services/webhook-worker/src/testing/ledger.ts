@@ -20,6 +20,7 @@ export const plenty: Capacity = {
   busy: [],
   ofNewQueue: 1_000,
   total: 10_000,
+  pausedOrganizations: [],
 };
 
 export interface LeasedDeliveries {
