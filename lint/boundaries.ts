@@ -122,7 +122,7 @@ const boundaries: Boundary[] = [
     allowedIn: [
       'packages/shared/src/{ledger,events}/**',
       '**/*queries.ts',
-      'services/webhook-worker/src/leases/{lease,lease-loader}.ts',
+      'services/webhook-worker/src/leases/{event-contents,lease,lease-loader}.ts',
       'services/webhook-worker/src/dispatch/visited-webhooks.ts',
       'services/webhook-worker/src/outcomes/{health-changes,record-outcomes,record-success}.ts',
       'services/api/src/pagination/sql-paging.ts',

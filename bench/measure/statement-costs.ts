@@ -4,8 +4,9 @@ import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from '../../services/webhook-worker/src/dispatch/queries.ts';
 import { fanOutEvents } from '../../services/webhook-worker/src/fan-out/queries.ts';
+import { findEvents } from '../../services/webhook-worker/src/leases/event-contents.ts';
 import type { LeaseRow } from '../../services/webhook-worker/src/leases/lease.ts';
-import { findEvents, releaseLeases } from '../../services/webhook-worker/src/leases/lease-loader.ts';
+import { releaseLeases } from '../../services/webhook-worker/src/leases/lease-loader.ts';
 import { recordOutcomes } from '../../services/webhook-worker/src/outcomes/record-outcomes.ts';
 import { emitEvents, outcomeOf, plenty } from '../../services/webhook-worker/src/testing/ledger.ts';
 import { summarize } from './figures.ts';
@@ -15,7 +16,7 @@ const leaseMs = 45_000;
 const maxAttempts = 3;
 /** The first executions of a new connection parse, plan and fill caches. */
 const turnsBefore = 5;
-const page = { cursor: nilUuid, visit: 1_000, rows: 1_000 };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
 
 /**
  * The median CPU time of the server's process for one execution of each statement of the worker, in microseconds, on a new

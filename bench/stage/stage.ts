@@ -11,7 +11,7 @@ export interface BenchStage extends Pick<Stage, 'db' | 'databaseUrl'>, AsyncDisp
   readonly lab: Lab;
   readonly api: ServiceProcess;
   /** One more. */
-  startWorker(): Promise<void>;
+  startWorker(settings?: Record<string, string>): Promise<void>;
   /** Suspends all workers, so that a backlog grows, or lets them go on. */
   suspendWorkers(isSuspended: boolean): void;
   /** CPU time so far of all that belongs to the service. */
@@ -41,8 +41,8 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
   const stage = building.use(await openStage({ redisUrl, settings }));
   await lab.stores.settle();
   await lab.receiver.call('reset', null);
-  const start = async (name: ServiceName) => {
-    const service = await (name === 'api' ? stage.startApi : stage.startWorker)(profiling(name));
+  const start = async (name: ServiceName, own: Record<string, string> = {}) => {
+    const service = await (name === 'api' ? stage.startApi : stage.startWorker)({ ...profiling(name), ...own });
     if (setting === 'one-core') moveTo(String(cores.system), [service.pid]);
     return service;
   };
@@ -58,8 +58,8 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
     db: stage.db,
     databaseUrl: stage.databaseUrl,
     api,
-    startWorker: async () => {
-      workers.push(await start('webhook-worker'));
+    startWorker: async (own) => {
+      workers.push(await start('webhook-worker', own));
     },
     suspendWorkers: (isSuspended) => {
       for (const worker of workers) worker.kill(isSuspended ? 'SIGSTOP' : 'SIGCONT');

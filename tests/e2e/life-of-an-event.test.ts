@@ -15,7 +15,7 @@ const named = [...section.matchAll(/`([\w./{},-]+)`/g)].flatMap(([, path]) => ex
 const leftOut = /^packages\/shared\/src\/(?:contracts|runtime|security)\/|\/metrics\.ts$/;
 /** What may run beside an event: loops, new connections of the caller. */
 const beside =
-  /\/(?:dispatch|maintenance|probes)\/|\/usage\/(?!counters)|\/event-stream\/(?!event-notifier)|\/ledger\/(?:loose-index-scan|ledger-figures)\.ts$|\/(?:connection-limit|client-address)\.ts$/;
+  /\/(?:dispatch|maintenance|pauses|probes)\/|\/usage\/(?!counters)|\/event-stream\/(?!event-notifier)|\/ledger\/(?:loose-index-scan|ledger-figures)\.ts$|\/(?:connection-limit|client-address)\.ts$/;
 
 function expandBraces(path: string): string[] {
   const [, before = path, names = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];

@@ -9,6 +9,7 @@ describe('queued on redis', () => {
     campaigns['R8-many'],
     campaigns['R8-host'],
     campaigns['R8-host-20'],
+    campaigns['R8-large'],
     campaigns['R8-backlog'],
     campaigns['R8-slow'],
     campaigns['R8-flood'],

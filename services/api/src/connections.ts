@@ -76,7 +76,7 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
 }
 
 /** BullMQ sets the search path of its sessions, and listens on one: a pooler will not do. */
-function queueOf({ redisUrl, ledger }: ApiConfig): QueueBackend {
+export function queueOf({ redisUrl, ledger }: ApiConfig): QueueBackend {
   return selectQueueBackend({ redisUrl, databaseUrl: ledger.directUrl });
 }
 

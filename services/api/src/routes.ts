@@ -1,5 +1,7 @@
 import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
-import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { JobCounts } from '@enterprise-api/shared/queue';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
@@ -28,6 +30,10 @@ import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
 import type { HistoryReads } from './replica/history-reads.ts';
+import { sendingRoutes } from './sending/routes.ts';
+import { createSendingService } from './sending/service.ts';
+import { statsRoutes } from './stats/routes.ts';
+import { createStatsService } from './stats/service.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -69,6 +75,8 @@ export function publicRoutes(parts: PublicFeatureParts) {
 interface InternalFeatureParts extends FeatureParts {
   onEmitted: (event: WrittenEvent) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
+  /** The jobs of every queue; null when it does not answer in time. */
+  countJobs: () => Promise<JobCounts[] | null>;
 }
 
 /** The features of `/internal/v1`. */
@@ -76,20 +84,23 @@ export function internalRoutes(
   parts: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { db, history, onEmitted, identityTokens } = parts;
+  const { db, databaseClock, history, onEmitted, identityTokens, countJobs } = parts;
   const { cursors, webhooks, deliveries } = createSharedParts(parts);
   const organizations = createOrganizationService({ db, cursors });
+  const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
     ...organizationRoutes(organizations),
     ...historyRoutes({ organizations, webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
+    ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
+    ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
     ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(
       createEventService({
         emit,
         emitWithin,
-        findExistingOrganizations: (ids, trx) => findExistingOrganizations(trx ?? db, ids),
+        findExistingOrganizations: findExisting,
         onEmitted,
       }),
     ),

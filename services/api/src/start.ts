@@ -1,5 +1,6 @@
 import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
+import { countJobs } from '@enterprise-api/shared/queue';
 import {
   type Clock,
   createClosers,
@@ -30,6 +31,7 @@ import {
   openEventProducer,
   openForwarder,
   openRateLimiter,
+  queueOf,
 } from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createDatabaseShare } from './core/database-share.ts';
@@ -237,7 +239,8 @@ function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwa
 }
 
 function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
-  const table = createRouteTable(internalRoutes(parts, producer));
+  const jobCounts = () => countJobs(queueOf(parts.config));
+  const table = createRouteTable(internalRoutes({ ...parts, countJobs: jobCounts }, producer));
   const { internalSecrets, authorizeSecrets, eventsSecrets } = parts.config;
   const secrets = createInternalSecrets({
     service: internalSecrets,

@@ -1,4 +1,5 @@
 import { Counter, createMetrics, Gauge, Histogram, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import type { KnownPauses } from './pauses/sending-pauses.ts';
 import type { AttemptResult } from './pipeline/types.ts';
 
 /** From the quickest delivery to one that waited behind an open circuit for hours. */
@@ -132,14 +133,25 @@ export function registerPipelineGauges(
   stages: {
     scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> };
     bodies: { readonly bytes: number };
+    pauses: KnownPauses;
     outcomes: { readonly waiting: number };
   },
 ): void {
-  const { scheduler, bodies, outcomes } = stages;
+  const { scheduler, bodies, pauses, outcomes } = stages;
   gauge('webhook_attempts_in_flight', 'Attempts under way.', () => scheduler.figures.running);
   gauge('webhook_attempts_in_flight_slow', 'Attempts under way for more than 1 s.', () => scheduler.figures.slow);
   gauge('webhook_deliveries_waiting', 'Leased deliveries waiting to start.', () => scheduler.figures.waiting);
   gauge('webhook_endpoint_queues', 'Webhooks with an endpoint queue in this process.', () => scheduler.figures.queues);
-  gauge('webhook_body_bytes', 'Bytes of the event bodies in memory, once per event.', () => bodies.bytes);
+  gauge('webhook_sending_paused', '1 while an operator holds back all deliveries.', () => Number(pauses.isAllPaused));
+  gauge(
+    'webhook_sending_paused_organizations',
+    'Organizations whose deliveries an operator holds back.',
+    () => pauses.organizationIds.length,
+  );
+  gauge(
+    'webhook_body_bytes',
+    'Bytes of the event bodies in memory, once per event, and once more per lease for what TLS holds.',
+    () => bodies.bytes,
+  );
   gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);
 }

@@ -108,8 +108,8 @@ function bind<Name extends JobName>(
   options: WorkersOptions,
   track: (work: Promise<void>) => Promise<void>,
 ) {
-  const { queue } = jobs[name];
-  const { options: connection, factory } = workerBinding(options.backend, queue);
+  const { queue, isWakeUp } = jobs[name];
+  const { options: connection, factory } = workerBinding(options.backend, queue, isWakeUp);
   const worker = new Worker(
     queue,
     (job: Job) => track(handle(name, job, options)),

@@ -42,6 +42,8 @@ export function startConsumers(parts: ConsumerParts): void {
   const parkedRetries = createParkedRetries(() => pipeline.fanOut.retryParkedEvents(), onRetryError);
   closers.add('retries of parked events', parkedRetries.stop, closeWithinMs);
   parkedRetries.start();
+  closers.add('pauses of sending', pipeline.pauses.stop, closeWithinMs);
+  pipeline.pauses.start();
   pipeline.start();
   startQueueConsumers(parts);
 }

@@ -82,7 +82,8 @@ async function build(
   closers.add('probes', probes.close);
   const pipeline = createPipeline({ config, db, clock, log, metrics, publish: changes.publish });
   closers.add('pipeline', pipeline.stop);
-  await followWebhookChanges(changes, pipeline);
+  await followChanges(changes, pipeline);
+  await pipeline.pauses.load();
   startConsumers({ config, queue, db, clock, log, closers, pipeline, metrics, giveUp });
   readiness.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
@@ -108,12 +109,16 @@ function openChangeFeed(config: Config, log: Logger): ChangeFeed {
   });
 }
 
-/** After a gap in the change feed, any webhook may have changed. */
-async function followWebhookChanges(changes: ChangeFeed, pipeline: Pipeline): Promise<void> {
+/** After a gap in the change feed, any webhook and any pause may have changed. */
+async function followChanges(changes: ChangeFeed, pipeline: Pipeline): Promise<void> {
   await changes.subscribe(
     (change) => {
       if (change.kind === 'webhook') pipeline.onWebhookChange(change.id);
+      if (change.kind === 'sending') pipeline.pauses.wake();
     },
-    () => pipeline.webhooks.invalidateAll(),
+    () => {
+      pipeline.webhooks.invalidateAll();
+      pipeline.pauses.wake();
+    },
   );
 }

@@ -1,4 +1,5 @@
 import { hangEndpoints, hangEndpointsOfOneHost } from '../hanging-endpoints.ts';
+import { hangWithLargeBodies } from '../large-bodies.ts';
 import { floodWithEvents, recoverWithBacklog } from '../neighbours.ts';
 import { checkReceiverRules } from '../receiver-rules.ts';
 import { timeRetries } from '../retry-timing.ts';
@@ -45,6 +46,31 @@ const endpointsInFull = {
 const oneHost = { ...endpointsInFull, webhooks: 100, eventsPerSecond: 2 };
 const fewOfOneHost = { ...fewEndpoints, webhooks: 30, eventsPerSecond: 2 };
 
+const fewLargeBodies = {
+  webhooks: 30,
+  eventsPerWebhook: 5,
+  bodyBytes: 250 * 1_024,
+  budgetMib: 4,
+  others: 10,
+  eventsPerSecond: 20,
+  measuredMs: 1_500,
+  mostResidentMb: 400,
+  allowedRatio: 20,
+  negligibleMs: 2_000,
+  settleWithinMs: minutes(1),
+};
+const largeBodiesInFull = {
+  ...fewLargeBodies,
+  webhooks: 200,
+  budgetMib: 128,
+  others: 200,
+  eventsPerSecond: 40,
+  measuredMs: 20_000,
+  allowedRatio: 2,
+  negligibleMs: 0,
+  settleWithinMs: minutes(5),
+};
+
 /** Endpoints that hang, recover, fail or ask for a delay, and their neighbours. */
 export const endpoints = {
   R8: {
@@ -74,6 +100,13 @@ export const endpoints = {
     backends: 'redis',
     short: (stores) => hangEndpointsOfOneHost(stores, { ...fewOfOneHost, hanging: 6 }),
     full: (stores) => hangEndpointsOfOneHost(stores, { ...oneHost, hanging: 20 }),
+  },
+  'R8-large': {
+    promise: 'R8',
+    what: 'an organization’s requests hang with bodies of 250 KiB; others have steady traffic',
+    backends: 'redis',
+    short: (stores) => hangWithLargeBodies(stores, fewLargeBodies),
+    full: (stores) => hangWithLargeBodies(stores, largeBodiesInFull),
   },
   'R8-backlog': {
     promise: 'R8, F16, F36',

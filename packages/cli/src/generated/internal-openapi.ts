@@ -41,8 +41,8 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried";
-        /** @description A change of an organization, a key, a webhook or a delivery: what, by whom, and when. */
+        AuditAction: "organization.created" | "organization.updated" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "sending.paused" | "sending.resumed";
+        /** @description A change of an organization, a key, a webhook, a delivery or of what is sent at all: what, by whom, and when. */
         AuditEntry: {
             id: string;
             /** @constant */
@@ -51,9 +51,11 @@ export interface components {
             actor: string;
             action: components["schemas"]["AuditAction"];
             /** @enum {string} */
-            object_type: "organization" | "api_key" | "webhook" | "delivery";
-            object_id: string;
-            organization_id: string;
+            object_type: "organization" | "api_key" | "webhook" | "delivery" | "sending";
+            /** @description Null of `sending` as a whole; the id of the organization of one. */
+            object_id: (string) | null;
+            /** @description Null of what concerns all organizations. */
+            organization_id: string | null;
             request_id: string | null;
             /** @description `X-Actor` of a request to the internal listener: who asked the internal caller to act. */
             on_behalf_of: string | null;
@@ -115,6 +117,21 @@ export interface components {
             organization_id: string;
             /** @description The key itself. */
             secret: string;
+        };
+        /** @description The deliveries that were made in a period, the newest `counts_stop_at` of them, by their status now. */
+        DeliveriesOfPeriod: {
+            /** @description Counted up to `counts_stop_at`. */
+            created: number;
+            /** @description Counted up to `counts_stop_at`. */
+            pending: number;
+            /** @description Counted up to `counts_stop_at`. */
+            succeeded: number;
+            /** @description Counted up to `counts_stop_at`. */
+            failed: number;
+            /** @description Counted up to `counts_stop_at`. */
+            canceled: number;
+            /** @description Failed attempts that were recorded in this period, of whatever deliveries. */
+            failed_attempts: number;
         };
         /** @description One event on its way to one webhook. */
         Delivery: {
@@ -290,11 +307,107 @@ export interface components {
                 x: string;
             }[];
         };
+        /** @description The jobs of a queue, by state. */
+        QueueCounts: {
+            name: string;
+            is_paused: boolean;
+            waiting: number;
+            active: number;
+            delayed: number;
+            failed: number;
+            /** @description Processes that take jobs of it; null where the server cannot tell. */
+            workers: number | null;
+        };
         /**
          * @description A permission of a key. `*` grants every other scope.
          * @enum {string}
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
+        /** @description Whether deliveries are held back: all, or those of one organization. The two are independent. */
+        Sending: {
+            paused: boolean;
+            /** @description Null: the pause of all sending. */
+            organization_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was paused; null while it is not.
+             */
+            since: string | null;
+        };
+        /** @description Holds deliveries back, or lets them go again. */
+        SetSending: {
+            paused: boolean;
+            /** @description Whose sending; without it, everybody's. */
+            organization_id?: string;
+        };
+        /** @description What waits, what happened lately, and what needs a look. */
+        Stats: {
+            /** @constant */
+            object: "stats";
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description A count of so many means so many or more.
+             * @constant
+             */
+            counts_stop_at: 10000;
+            sending: {
+                paused: boolean;
+                /** Format: date-time */
+                since: string | null;
+                /** @description Counted up to `counts_stop_at`. */
+                paused_organizations: number;
+                /** @description The first 100 that are paused by themselves. */
+                organizations: {
+                    organization_id: string;
+                    /** Format: date-time */
+                    since: string;
+                }[];
+            };
+            outbox: {
+                /** @description Counted up to `counts_stop_at`. */
+                events: number;
+                /** @description Null while there is none. */
+                oldest_seconds: number | null;
+            };
+            /** @description Counted up to `counts_stop_at`. */
+            parked_events: number;
+            deliveries: {
+                /** @description Counted up to `counts_stop_at`. */
+                pending: number;
+                /** @description Counted up to `counts_stop_at`. */
+                due: number;
+                /** @description Due for longer than a minute. */
+                overdue: number;
+            };
+            last_minute: components["schemas"]["DeliveriesOfPeriod"];
+            last_hour: components["schemas"]["DeliveriesOfPeriod"];
+            webhooks: {
+                /** @description Counted up to `counts_stop_at`. */
+                open_circuits: number;
+                /** @description Disabled because no attempt had succeeded for five days. */
+                disabled_failing: number;
+                /** @description Disabled because their endpoints answered 410. */
+                disabled_gone: number;
+            };
+            /** @description Null when the queue did not answer. */
+            queues: components["schemas"]["QueueCounts"][] | null;
+            partitions: {
+                /** @description `2026-11` */
+                oldest_month: string | null;
+                newest_month: string | null;
+            };
+            retention: {
+                /** Format: date-time */
+                bodies_removed_until: string | null;
+                /** Format: date-time */
+                keys_removed_until: string | null;
+                /** Format: date-time */
+                completed_at: string | null;
+                /** @description Months past their time that something pending keeps. */
+                kept_months: number;
+            };
+        };
         /** @description The fields to change; the others stay as they are. */
         UpdateApiKey: {
             name?: string;

@@ -48,7 +48,7 @@ export function keyFields(key: ApiKey): Field[] {
 export const auditColumns: Column<AuditEntry>[] = [
   { title: 'TIME (UTC)', text: ({ created_at }) => time(created_at) },
   { title: 'ACTION', text: ({ action }) => action },
-  { title: 'OBJECT', text: ({ object_id }) => object_id },
+  { title: 'OBJECT', text: ({ object_id, object_type }) => object_id ?? object_type },
   {
     title: 'BY',
     text: ({ actor, on_behalf_of }) => (on_behalf_of === null ? actor : `${actor} for ${on_behalf_of}`),

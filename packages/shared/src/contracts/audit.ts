@@ -8,6 +8,8 @@ export const auditObjectPrefixes = {
   api_key: 'key',
   webhook: 'whk',
   delivery: 'dlv',
+  /** Sending as a whole, or that of an organization, whose id it then has. */
+  sending: 'org',
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
@@ -26,6 +28,8 @@ export const auditActions = [
   'webhook.tested',
   'webhook.replayed',
   'delivery.retried',
+  'sending.paused',
+  'sending.resumed',
 ] as const satisfies `${AuditObjectType}.${string}`[];
 export type AuditAction = (typeof auditActions)[number];
 
@@ -35,7 +39,7 @@ export function auditObjectType(action: AuditAction): AuditObjectType {
 }
 
 const objectIdSchema = z.union(
-  Object.values(auditObjectPrefixes).map((prefix) => publicIdSchema(prefix)),
+  [...new Set(Object.values(auditObjectPrefixes))].map((prefix) => publicIdSchema(prefix)),
   'must be the id of an organization, a key, a webhook or a delivery',
 );
 
@@ -74,8 +78,8 @@ export const auditEntrySchema = z
       ),
     action: auditActionSchema,
     object_type: z.enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]]),
-    object_id: objectIdSchema,
-    organization_id: publicIdSchema('org'),
+    object_id: objectIdSchema.nullable().describe('Null of `sending` as a whole; the id of the organization of one.'),
+    organization_id: publicIdSchema('org').nullable().describe('Null of what concerns all organizations.'),
     request_id: z.string().nullable(),
     on_behalf_of: z
       .string()
@@ -87,7 +91,8 @@ export const auditEntrySchema = z
   })
   .meta({
     id: 'AuditEntry',
-    description: 'A change of an organization, a key, a webhook or a delivery: what, by whom, and when.',
+    description:
+      'A change of an organization, a key, a webhook, a delivery or of what is sent at all: what, by whom, and when.',
     examples: [
       {
         id: exampleId('aud'),

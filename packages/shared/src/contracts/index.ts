@@ -16,5 +16,7 @@ export * from './pagination.ts';
 export * from './plans.ts';
 export * from './primitives.ts';
 export * from './scopes.ts';
+export * from './sending.ts';
+export * from './stats.ts';
 export * from './usage.ts';
 export * from './webhooks.ts';

@@ -9,8 +9,9 @@ export interface NewAuditEntry {
   /** Who asked the actor to act, as an internal caller says. */
   onBehalfOf: string | null;
   action: AuditAction;
-  objectId: string;
-  organizationId: string;
+  /** Null of what concerns everybody, as the organization. */
+  objectId: string | null;
+  organizationId: string | null;
   /** Of the API request; null when the worker made the change. */
   requestId: string | null;
   /** Names of the fields whose values changed. */
@@ -44,8 +45,10 @@ export function auditLogFields(entry: NewAuditEntry) {
     actor: entry.actor,
     on_behalf_of: entry.onBehalfOf,
     action: entry.action,
-    object: toPublicId(auditObjectPrefixes[auditObjectType(entry.action)], entry.objectId),
-    organization_id: toPublicId('org', entry.organizationId),
+    ...(entry.objectId !== null && {
+      object: toPublicId(auditObjectPrefixes[auditObjectType(entry.action)], entry.objectId),
+    }),
+    ...(entry.organizationId !== null && { organization_id: toPublicId('org', entry.organizationId) }),
     request_id: entry.requestId,
     changed_fields: entry.changedFields,
   };

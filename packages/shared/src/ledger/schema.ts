@@ -210,8 +210,9 @@ export interface AuditLogTable {
   on_behalf_of: string | null;
   action: AuditAction;
   object_type: AuditObjectType;
-  object_id: Uuid;
-  organization_id: Uuid;
+  /** Null, as `organization_id`, of what concerns everybody: a pause of all sending. */
+  object_id: Uuid | null;
+  organization_id: Uuid | null;
   request_id: string | null;
   changed_fields: string[];
   /** The values before and after of those that hold no secret. */
@@ -242,6 +243,13 @@ export interface RetentionProgressTable {
   kept_logged_at: Date | null;
 }
 
+/** What operators hold back. No row: everything is sent. */
+export interface SendingPausesTable {
+  /** The nil UUID stands for all sending. */
+  organization_id: Uuid;
+  paused_at: Generated<Date>;
+}
+
 /** Every table of the ledger. docs/architecture.md says which service writes which. */
 export interface Schema {
   organizations: OrganizationsTable;
@@ -266,6 +274,7 @@ export interface Schema {
   usage_progress: UsageProgressTable;
   retention_progress: RetentionProgressTable;
   late_deliveries: LateDeliveriesTable;
+  sending_pauses: SendingPausesTable;
 }
 
 /** A row of a table as queries read it. Services derive the types of their rows from it. */

@@ -1,18 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type BackendFactory,
-  createPostgresBackend,
-  type IQueueBackend,
-  type PostgresConnectionOptions,
-  type PostgresQueueBackend,
-  type QueueBaseOptions,
-} from 'bullmq';
+import type { BackendFactory, IQueueBackend, QueueBaseOptions } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
-import { prepareThose } from '../ledger/prepared.ts';
 import { sessionTimeoutsMs } from '../ledger/session-timeouts.ts';
 import { connectRedis, redisAddress, sentinelOptions } from '../redis/index.ts';
 import { redisRetryDelayMs } from '../runtime/backoff.ts';
+import { createQuietPostgresBackend } from './quiet-postgres-backend.ts';
 import { createQuietRedisBackend } from './quiet-redis-backend.ts';
+import { createReconnectingBackend } from './reconnecting-postgres-backend.ts';
 
 /** Where BullMQ keeps its jobs: Redis when there is one, else its own tables in the ledger's database. */
 export type QueueBackend = { kind: 'redis'; url: string } | { kind: 'postgres'; url: string };
@@ -40,25 +33,34 @@ export interface QueueBinding {
  */
 export function producerBinding(backend: QueueBackend, queue: string, isWakeUp = false): QueueBinding {
   const redis = { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100, socketTimeout: 5_000 };
-  return bind(backend, queue, redis, { max: 2, ...(isWakeUp && committedLater) });
+  return bind(backend, queue, isWakeUp, redis, { max: 2, options: isWakeUp ? [...committedLater, ...byIndex] : [] });
 }
 
-/** For workers, which wait for Redis for as long as it takes. What a crash of PostgreSQL makes it forget is done again. */
-export function workerBinding(backend: QueueBackend, queue: string): QueueBinding {
-  return bind(backend, queue, { maxRetriesPerRequest: null }, { max: 3, ...committedLater });
+/**
+ * For workers, which wait for Redis for as long as it takes. What a crash of PostgreSQL makes it forget is done again.
+ *
+ * @param isWakeUp as for the producer
+ */
+export function workerBinding(backend: QueueBackend, queue: string, isWakeUp = false): QueueBinding {
+  const options = isWakeUp ? [...committedLater, ...byIndex] : committedLater;
+  return bind(backend, queue, isWakeUp, { maxRetriesPerRequest: null }, { max: 3, options });
 }
 
 /**
  * A job that wakes a worker may be lost, and one that is taken or finished may come again: no commit need wait for the disk.
  * A fifth of what an event cost PostgreSQL were such waits.
  */
-const committedLater = { options: '-c synchronous_commit=off' };
+const committedLater = ['synchronous_commit=off'];
+
+/** The table is nearly always empty. A statement that was planned then would read the whole of it when jobs wait. */
+const byIndex = ['enable_seqscan=off', 'enable_bitmapscan=off'];
 
 function bind(
   backend: QueueBackend,
   queue: string,
+  isWakeUp: boolean,
   redis: object,
-  postgres: { max: number; options?: string },
+  { max, options }: { max: number; options: readonly string[] },
 ): QueueBinding {
   if (backend.kind === 'postgres') {
     const connection = {
@@ -67,9 +69,10 @@ function bind(
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
       ...sessionTimeoutsMs,
-      ...postgres,
+      max,
+      options: options.map((setting) => `-c ${setting}`).join(' '),
     };
-    return { options: { connection }, factory: createReconnectingBackend };
+    return { options: { connection }, factory: isWakeUp ? createQuietPostgresBackend : createReconnectingBackend };
   }
   const address = redisAddress(backend.url);
   const connection = {
@@ -99,40 +102,6 @@ const createClusterBackend: BackendFactory<IQueueBackend, RedisOptions & { url: 
     // BullMQ would wait for the end of a connection that has not been made yet.
     end();
     await disconnect();
-  };
-  return backend;
-};
-
-/** Between attempts to reach the database for the first time. */
-const reconnectAfterMs = 100;
-
-/**
- * BullMQ keeps the result of its first connection for ever, also when that is an error: a producer would fail until its
- * process ends, and a worker's loop would read that result 200,000 times a second without a turn of the event loop in
- * between, so that no timer and no signal gets through. Here a failure takes 100 ms, and the next caller connects again.
- *
- * BullMQ listens for errors on idle connections only. One that lost its server between two statements of a transaction
- * ended the process; with a listener its next statement fails, and the pool drops it.
- *
- * BullMQ sends its statements as text, to be parsed and planned at each use; here a connection does that once for each.
- */
-const createReconnectingBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (...args) => {
-  const backend = createPostgresBackend(...args);
-  const { connection } = backend;
-  connection.pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-    prepareThose(client as Parameters<typeof prepareThose>[0], (_text, values) => Array.isArray(values));
-  });
-  const waitUntilReady = connection.waitUntilReady.bind(connection);
-  connection.waitUntilReady = async () => {
-    try {
-      await waitUntilReady();
-    } catch (error) {
-      await pause(reconnectAfterMs);
-      // Private in BullMQ's types; nothing else makes it connect again.
-      (connection as unknown as { readyPromise: undefined }).readyPromise = undefined;
-      throw error;
-    }
   };
   return backend;
 };

@@ -96,9 +96,11 @@ const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
 /**
  * Jobs name so many events of one organization in 100 ms, and fewer while jobs wait for each other. For the rest, workers
- * are told that there are more in the outbox, where the relay serves organizations in turn.
+ * are told that there are more in the outbox, where the relay serves organizations in turn. What comes steadily is worth a
+ * job each, up to what a worker delivers; what comes in large requests is a backlog from the beginning.
  */
-const namedPerOrganization = 100;
+const namedPerOrganization = 250;
+const namedOfLargeRequests = 100;
 const namedPerOrganizationWhenBusy = 10;
 const shareWindowMs = 100;
 const busyAtJobs = 20;
@@ -140,7 +142,7 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
   });
   return {
     notify: async (events) => {
-      const share = countWaitingJobs() >= busyAtJobs ? namedPerOrganizationWhenBusy : namedPerOrganization;
+      const share = shareOf(events.length, countWaitingJobs());
       const added = new Set<Promise<unknown>>();
       let left = 0;
       for (const { id, organizationId } of events) {
@@ -155,6 +157,11 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
       await Promise.all([batcher.flush(), relayWaker.flush()]);
     },
   };
+}
+
+function shareOf(requestedAtOnce: number, waitingJobs: number): number {
+  if (waitingJobs >= busyAtJobs) return namedPerOrganizationWhenBusy;
+  return requestedAtOnce > namedOfLargeRequests ? namedOfLargeRequests : namedPerOrganization;
 }
 
 /** Counts waiting jobs at most once a second, in the background, and answers with the latest count. */

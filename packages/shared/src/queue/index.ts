@@ -1,4 +1,5 @@
 export * from './backend.ts';
 export * from './enqueue.ts';
+export * from './inspect.ts';
 export * from './jobs.ts';
 export * from './redis-safety.ts';

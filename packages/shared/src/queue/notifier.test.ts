@@ -141,15 +141,16 @@ describe('the notifier', () => {
   });
 
   it('names every event of organizations that emit less than their share', async () => {
-    const { notify, jobs, wakeUps, pass } = bench();
+    const { notify, flush, jobs, wakeUps, pass } = bench();
     for (let n = 0; n < 10; n++) {
-      await notify(
-        Array.from({ length: 100 }, (_, index) => `${n} ${index}`),
-        'org',
-      );
+      for (let index = 0; index < 250; index++) void notify([`${n} ${index}`], 'org');
+      await flush();
       pass(100);
     }
-    expect(jobs.flat()).toHaveLength(1_000);
+    expect(jobs.flat()).toHaveLength(2_500);
     expect(wakeUps).toEqual([]);
+    for (let index = 0; index < 251; index++) void notify([`beyond ${index}`], 'org');
+    await flush();
+    expect(wakeUps).toEqual([['beyond 250']]);
   });
 });

@@ -6,10 +6,13 @@ let answered = Promise.withResolvers<void>();
 answered.resolve();
 
 const calls: ReceiverProcessCalls = {
-  start: async (certificate) => {
-    const respond = () => answered.promise.then(() => ({}));
-    const { port } = await startReceiver({ certificate, respond });
-    return { port };
+  start: async (options) => {
+    const receiver = await startReceiver(options);
+    receiver.respond(() => {
+      receiver.requests.length = 0;
+      return answered.promise.then(() => ({}));
+    });
+    return { port: receiver.port };
   },
   hang: (hangs) => {
     if (hangs) answered = Promise.withResolvers();

@@ -7,6 +7,8 @@ import { createCertificateAuthority, type KeyPairPem } from '../receiver/certifi
 /** A certificate for receivers on this machine, and the file that makes a worker trust it. */
 export interface ReceiverTrust extends AsyncDisposable {
   readonly certificate: KeyPairPem;
+  /** A certificate for other hosts, by the same authority. */
+  issue(hosts: readonly string[]): Promise<KeyPairPem>;
   /** The certificate authority, PEM. */
   readonly ca: string;
   /** WEBHOOK_CA_FILE of a worker. */
@@ -18,5 +20,11 @@ export async function createReceiverTrust(): Promise<ReceiverTrust> {
   const certificate = await authority.issue({ hosts: ['localhost', '127.0.0.1'] });
   const caFile = join(tmpdir(), `test-ca-${randomUUID()}.pem`);
   await writeFile(caFile, authority.certificate);
-  return { certificate, ca: authority.certificate, caFile, [Symbol.asyncDispose]: () => rm(caFile, { force: true }) };
+  return {
+    certificate,
+    issue: (hosts) => authority.issue({ hosts }),
+    ca: authority.certificate,
+    caFile,
+    [Symbol.asyncDispose]: () => rm(caFile, { force: true }),
+  };
 }

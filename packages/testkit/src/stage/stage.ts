@@ -31,6 +31,8 @@ export interface Stage extends AsyncDisposable {
   readonly poolerUrl: string | undefined;
   /** Of receivers on 127.0.0.1; the processes trust it. */
   readonly certificate: KeyPairPem;
+  /** Of receivers at other addresses or names; the processes trust it too. */
+  issueCertificate(hosts: readonly string[]): Promise<KeyPairPem>;
   /** Closed with the stage. */
   startReceiver(options?: Partial<ReceiverOptions>): Promise<Receiver>;
   startApi(settings?: Settings): Promise<ServiceProcess>;
@@ -51,7 +53,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const onError = () => undefined;
   const db = createDatabase({ url: databaseUrl, applicationName: 'stage', poolSize: 5, onError });
   building.defer(() => db.destroy());
-  const { certificate, caFile } = building.use(await createReceiverTrust());
+  const { certificate, issue, caFile } = building.use(await createReceiverTrust());
   const receivers = createReceivers(certificate);
   building.defer(receivers.close);
   const pooled = options.pooled ?? Boolean(process.env.TEST_POOLER);
@@ -71,6 +73,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     databaseUrl,
     poolerUrl: pooler?.DATABASE_URL,
     certificate,
+    issueCertificate: issue,
     startReceiver: receivers.start,
     startApi: (settings) => services.start('api', settings),
     startWorker: (settings) => services.start('webhook-worker', settings),

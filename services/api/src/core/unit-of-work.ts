@@ -10,7 +10,7 @@ import {
   returnToSavepoint,
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
-import type { Logger } from '@enterprise-api/shared/runtime';
+import { type Logger, nilUuid } from '@enterprise-api/shared/runtime';
 import type { IsWanted } from './database-health.ts';
 import { type FieldChanges, noFieldChanges } from './field-changes.ts';
 import { isProblem } from './problem.ts';
@@ -23,11 +23,11 @@ interface Origin {
   readonly requestId: string;
 }
 
-/** An action, as its service reports it. Ids are UUIDs. */
+/** An action, as its service reports it. Ids are UUIDs; null of what concerns everybody. */
 interface ReportedAction {
   action: AuditAction;
-  objectId: string;
-  organizationId: string;
+  objectId: string | null;
+  organizationId: string | null;
 }
 
 /**
@@ -91,7 +91,7 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, changes: Committed
       const entry = { ...reported, ...origin };
       await writeAuditEntry(trx, entry);
       const kind = auditObjectType(entry.action);
-      changes.push(kind === 'delivery' ? { entry } : { change: { kind, id: entry.objectId }, entry });
+      changes.push(kind === 'delivery' ? { entry } : { change: { kind, id: entry.objectId ?? nilUuid }, entry });
     },
     acted: async (reported) => {
       const entry = { ...reported, ...noFieldChanges, ...origin };

@@ -34,10 +34,11 @@ async function requestOf({ parameters = [], requestBody }: DocumentedOperation) 
     Object.fromEntries(known.filter((one) => one.in === place).map((one) => [one.name, String(one.example)]));
   const example = requestBody?.content['application/json']?.example;
   const body = example === undefined ? undefined : JSON.stringify(example);
+  const organizationId = await cases.organizationId();
   return {
-    query: new URLSearchParams(named('query')).toString(),
+    query: new URLSearchParams(named('query')).toString().replaceAll(exampleId('org'), organizationId),
     headers: named('header'),
-    body: body?.replaceAll(exampleId('org'), await cases.organizationId()),
+    body: body?.replaceAll(exampleId('org'), organizationId),
     fresh: true,
   };
 }

@@ -13,6 +13,7 @@ export const tagDescriptions = {
   SCIM: 'Forwarded to the service that owns users and groups (RFC 7644).',
   Organizations: 'Customers of the service, with their plans.',
   'API keys': 'Keys of organizations, with their scopes.',
+  Operations: 'What operators see and do: pausing deliveries, figures of the whole service.',
   Audit: 'Who changed what, and when.',
   Identity: 'Whose request a forwarded request is: identity tokens, and forward authentication.',
   Service: 'The service itself: its health, and this document.',

@@ -28,7 +28,7 @@ function bothTables() {
     eventStream: undefined as never,
   };
   const parts = { config: parsed.config, databaseClock: createDatabaseClock(systemClock), ...unused };
-  const more = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
+  const more = { onEmitted: () => undefined, identityTokens: { publicKeys: [] }, countJobs: async () => null };
   const emit = () => Promise.reject(new Error('no event is emitted here'));
   const producer = { emit, emitWithin: emit };
   return { public: publicRoutes(parts), internal: internalRoutes({ ...parts, ...more }, producer) };

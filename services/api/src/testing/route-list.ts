@@ -25,7 +25,7 @@ export function everyRoute(): ListedRoute[] {
     limits: undefined as never,
     eventStream: undefined as never,
   };
-  const noParts = { onEmitted: () => undefined, identityTokens: { publicKeys: [] } };
+  const noParts = { onEmitted: () => undefined, identityTokens: { publicKeys: [] }, countJobs: async () => null };
   const refuse = () => Promise.reject(new Error('not to be called'));
   const noEvents = { emit: refuse, emitWithin: refuse };
   return [...publicRoutes(parts), ...internalRoutes({ ...parts, ...noParts }, noEvents)];

@@ -52,6 +52,7 @@ function attemptWith(
     send: () => Promise.reject(new Error('a bug')),
     knownState: () => null,
     isStopping: () => false,
+    isPaused: () => false,
     ...given,
   });
   return attempt(lease, { canWait: false, connects: () => undefined, answered: () => undefined });

@@ -1,5 +1,5 @@
 import { deliveryHeaders } from '@enterprise-api/shared/contracts';
-import { type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import { type Clock, type Logger, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { signBody, signStandard } from '@enterprise-api/shared/security';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
@@ -54,6 +54,8 @@ export interface AttemptOptions {
   startWithinMs: number;
   /** Whether this process stops: then no attempt connects or writes its first byte. */
   isStopping: () => boolean;
+  /** Whether an operator has paused the deliveries of an organization: then none of its attempts does either. */
+  isPaused: (organizationId: Uuid) => boolean;
   webhook: (webhookId: string, atLeastVersion: number) => WebhookConfig | Promise<WebhookConfig | null>;
   /** The webhook's cached state; null when it is not cached. */
   knownState: (webhookId: string) => WebhookConfig['state'] | null;
@@ -147,8 +149,9 @@ type RequestParts = {
 };
 
 /** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
-function mayStart({ isStopping, clock, startWithinMs, knownState }: AttemptOptions, lease: Lease): boolean {
-  if (isStopping() || clock.monotonic() - lease.leasedAt > startWithinMs) return false;
+function mayStart({ isStopping, isPaused, clock, startWithinMs, knownState }: AttemptOptions, lease: Lease): boolean {
+  if (isStopping() || isPaused(lease.organizationId) || clock.monotonic() - lease.leasedAt > startWithinMs)
+    return false;
   return accepts(knownState(lease.webhookId) ?? 'enabled', lease);
 }
 

@@ -4,7 +4,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Capacity } from '../pipeline/types.ts';
-import { leaseDeliveries } from '../testing/ledger.ts';
+import { leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { createDispatcher } from './dispatcher.ts';
 
 let db: Database;
@@ -19,7 +19,7 @@ it('a walk that its limit cut short says nothing about the webhooks that it did 
   const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
   await sql`update pending_deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
   const webhookIds = sets.map((set) => set.webhookId).sort();
-  const capacity: Capacity = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
+  const capacity: Capacity = { ...plenty, webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
   const drained: string[] = [];
   const walked = Promise.withResolvers<void>();
   let runs = 0;
@@ -62,7 +62,7 @@ it('what a run says about webhooks with nothing due is as of its beginning: more
     scheduler: {
       startEligible: () => undefined,
       forgetIdle: () => undefined,
-      capacity: () => ({ webhookIds: [webhookId], free: [3], busy: [0], ofNewQueue: 3, total: 3 }),
+      capacity: () => ({ ...plenty, webhookIds: [webhookId], free: [3], busy: [0], ofNewQueue: 3, total: 3 }),
       noteDueRows: () => undefined,
       noteNoneDue: (ids, askedAt) => drained.resolve({ ids: [...ids], askedAt }),
     },

@@ -1,5 +1,12 @@
 import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, looseIndexScan, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import {
+  type Database,
+  looseIndexScan,
+  plainArray,
+  prepared,
+  uuidAtTime,
+  withinRangeOf,
+} from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
@@ -17,9 +24,9 @@ export interface FannedOut {
   deliveries: number;
   /** Of these, the ones that use capacity now: leased, or due now because there was none. */
   admitted: number;
-  /** Only the first lease of each event brings the event's content. */
+  /** Only the first lease of each event brings the event's content, unless its body is large. */
   leases: FannedOutLease[];
-  /** Webhooks with deliveries that are due now and were not leased here. */
+  /** Webhooks with deliveries that are due now and were not leased here, unless their organization is paused. */
   leftDue: string[];
   /** Of the relay: the organization behind which its next run begins; null when this one came to the last. */
   cursor: string | null;
@@ -36,10 +43,14 @@ export interface OutboxPage {
   limit: number;
   /** Younger events are left to their jobs. */
   olderThanMs: number;
+  /** No older event is known to wait; index entries of older ones are not passed. Null: everything is looked at. */
+  from: Date | null;
 }
 
 /** Organizations that the relay visits in one run. */
 const organizationsPerRun = 100;
+/** Events looked at, to find their organizations, where the relay knows since when any wait. */
+const recentEvents = 1_000;
 
 /** Fans out the events that a job names. Events that are fanned out already, or locked by another process, are passed over. */
 export function fanOutEvents(
@@ -77,19 +88,14 @@ export async function findOverdueEvents(db: Database, page: OutboxPage): Promise
   return rows.map(({ event_id }) => event_id);
 }
 
-function overdueEvents({ cursor, limit, olderThanMs }: OutboxPage): Source {
-  const visited = looseIndexScan({
-    name: 'visited',
-    table: 'outbox',
-    column: 'organization_id',
-    after: cursor ?? nilUuid,
-    limit: organizationsPerRun,
-  });
-  const picked = sql`${visited}, picked as materialized (
+function overdueEvents(page: OutboxPage): Source {
+  const { cursor, limit, olderThanMs, from } = page;
+  const picked = sql`${visitedOrganizations(page)}, picked as materialized (
     select o.* from visited v cross join lateral (
       select event_id, organization_id, created_at from outbox
       where organization_id = v.organization_id
         and created_at < clock_timestamp() - make_interval(secs => ${olderThanMs / 1_000})
+        ${from === null ? sql`` : sql`and event_id >= ${uuidAtTime(from.getTime())}::uuid`}
       order by event_id
       limit case when ${cursor}::uuid is null then greatest(1, ${limit}::int / (select count(*)::int from visited)) else 1 end
       for update skip locked) o
@@ -99,10 +105,31 @@ function overdueEvents({ cursor, limit, olderThanMs }: OutboxPage): Source {
            (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
     from visited v
   )`;
+  // More recent events than were looked at may hide organizations: then the next run walks all of them, from the first.
+  const hidesOthers = from === null ? sql`false` : sql`(select count(*) from recent) >= ${recentEvents}`;
   // Where the limit left out organizations, the next run begins behind the last one whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
-                                when visits >= ${organizationsPerRun} then last_visited end from ends)::uuid`;
+                                when visits >= ${organizationsPerRun} then last_visited
+                                when ${hidesOthers} then ${nilUuid} end from ends)::uuid`;
   return { picked, cursor: next, inRange: sql`` };
+}
+
+/**
+ * `visited`: organizations with events in the outbox, in the order of their ids. Where it is known since when any wait, they are
+ * those of the oldest events since then, found by the time in their ids; else each costs one probe of an index.
+ */
+function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown> {
+  const after = cursor ?? nilUuid;
+  if (from === null) {
+    const limit = organizationsPerRun;
+    return looseIndexScan({ name: 'visited', table: 'outbox', column: 'organization_id', after, limit });
+  }
+  return sql`recent as materialized (
+    select organization_id from outbox where event_id >= ${uuidAtTime(from.getTime())}::uuid order by event_id limit ${recentEvents}
+  ), visited as materialized (
+    select organization_id from (select distinct organization_id from recent) r
+    where organization_id > ${after}::uuid order by organization_id limit ${organizationsPerRun}
+  )`;
 }
 
 /** Where the statement has its events from. */
@@ -116,6 +143,8 @@ interface Source {
 }
 
 const leaseColumnsOfWritten = leaseColumns('p');
+/** A larger body does not come along: a hundred of them would be in memory at once. They are loaded a few at a time. */
+const mostBytesAlong = 32 * 1024;
 
 type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & { left_due: string[] | null };
 
@@ -126,9 +155,10 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
-    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source)}
+    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumnsOfWritten}, w.version as webhook_version,
-           case when row_number() over (partition by p.event_id) = 1 then e.body end as body, e.request_id,
+           case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${mostBytesAlong} then e.body end as body,
+           e.request_id,
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (
       pending p join webhooks w on w.id = p.webhook_id join picked_events e on e.event_id = p.event_id
@@ -176,7 +206,8 @@ const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized 
 const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
-           coalesce(c.free, ${capacity.ofNewQueue}) as free,
+           case when p.organization_id = any (${plainArray(capacity.pausedOrganizations)}::uuid[]) then 0
+                else coalesce(c.free, ${capacity.ofNewQueue}) end as free,
            row_number() over (partition by w.id order by p.event_id) as nth
     from picked_events p
     join webhooks w on w.organization_id = p.organization_id and w.state = 'enabled' and w.created_at <= p.created_at
@@ -225,10 +256,11 @@ const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pend
     returning *
   )`;
 
-const totals = (source: Source) => sql`totals as (
+const totals = (source: Source, capacity: Capacity) => sql`totals as (
     select (select count(*) from picked_events) as events, (select count(*) from written) as deliveries,
            (select count(*) from pending where lease_count = 1 or next_attempt_at <= now()) as admitted,
-           (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now()) as left_due,
+           (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now()
+             and organization_id <> all (${plainArray(capacity.pausedOrganizations)}::uuid[])) as left_due,
            ${source.cursor} as cursor
     from committed_later
   )`;

@@ -1,17 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { EventBodies, HeldEvent } from './event-bodies.ts';
+import { type EventContent, findEvents } from './event-contents.ts';
 import type { Lease, LeaseRow } from './lease.ts';
 
 /** Brings leases from the ledger into the scheduler, and back. */
 export interface LeaseLoader {
   /**
    * Loads the bodies that no row has brought, once per event, and gives the leases to the scheduler. While the ledger does
-   * not answer it tries again until the leases are too old to start, and then releases them. Releases at once what would
-   * take an organization further above its share of the memory for bodies. Never rejects.
+   * not answer it tries again until the leases are too old to start, and then releases them. Large bodies come in several
+   * statements; before each, what would take an organization further above its share of the memory for bodies is released.
+   * Never rejects.
    */
   accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void>;
   /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
@@ -59,18 +61,27 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
     release(
       rows.map((row) => ({ deliveryId: row.id, webhookId: row.webhook_id, leaseToken: row.lease_token, leasedAt })),
     );
-  const accept = async (all: readonly LoadableLease[], leasedAt: number): Promise<void> => {
+  const acceptSome = async (all: readonly LoadableLease[], leasedAt: number): Promise<LoadableLease[]> => {
     const isHeldBack = ({ event_id, organization_id }: LeaseRow) =>
       options.bodies.isAboveShare(organization_id) && options.bodies.find(event_id) === undefined;
     const heldBack = all.filter(isHeldBack);
     const rows = heldBack.length === 0 ? all : all.filter((row) => !isHeldBack(row));
     releaseRows(heldBack, leasedAt);
     const loaded = await loadWithin(options, rows, heldBack, leasedAt);
-    if (loaded === null) return releaseRows(rows, leasedAt);
+    if (loaded === null) {
+      releaseRows(rows, leasedAt);
+      return [];
+    }
     for (const { webhook_id } of heldBack) {
       options.scheduler.noteHeldBack(webhook_id, loaded.hostKeys.get(webhook_id) ?? '');
     }
-    options.scheduler.accept(toLeases(rows, leasedAt, loaded, options));
+    const { later } = loaded;
+    const ready = later.size === 0 ? rows : rows.filter(({ event_id }) => !later.has(event_id));
+    options.scheduler.accept(toLeases(ready, leasedAt, loaded, options));
+    return later.size === 0 ? [] : rows.filter(({ event_id }) => later.has(event_id));
+  };
+  const accept = async (rows: readonly LoadableLease[], leasedAt: number): Promise<void> => {
+    for (let left = rows; left.length > 0; ) left = await acceptSome(left, leasedAt);
   };
   return {
     accept: async (rows, leasedAt) => {
@@ -85,6 +96,8 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
 
 interface Loaded {
   events: Map<string, HeldEvent>;
+  /** Events that another statement has to read. */
+  later: Set<string>;
   hostKeys: Map<string, string | null>;
 }
 
@@ -98,11 +111,11 @@ async function loadWithin(
   const { clock, log, scheduler, startWithinMs } = options;
   for (let failures = 1; ; failures += 1) {
     try {
-      const [events, hostKeys] = await Promise.all([
+      const [loaded, hostKeys] = await Promise.all([
         loadEvents(options, rows),
         findHostKeys([...rows, ...heldBack], options.hostKey),
       ]);
-      return { events, hostKeys };
+      return { ...loaded, hostKeys };
     } catch (error) {
       const waitMs = backoffMs(failures, backoff);
       const isTooLate = clock.monotonic() + waitMs - leasedAt > startWithinMs;
@@ -118,36 +131,25 @@ async function loadWithin(
 async function loadEvents(
   { db, bodies }: LeaseLoaderOptions,
   rows: readonly LoadableLease[],
-): Promise<Map<string, HeldEvent>> {
+): Promise<Pick<Loaded, 'events' | 'later'>> {
   const events = new Map<string, HeldEvent>();
+  const later = new Set<string>();
   for (const { event_id, body, request_id } of rows) {
     const held = bodies.find(event_id);
     if (held !== undefined) events.set(event_id, held);
     else if (typeof body === 'string') events.set(event_id, encode({ body, request_id: request_id ?? null }));
   }
   const missing = new Set(rows.map((row) => row.event_id).filter((id) => !events.has(id)));
-  if (missing.size === 0) return events;
-  for (const [id, content] of await findEvents(db, [...missing])) events.set(id, encode(content));
-  return events;
+  if (missing.size === 0) return { events, later };
+  for (const [id, content] of await findEvents(db, [...missing])) {
+    if (content === 'later') later.add(id);
+    else events.set(id, encode(content));
+  }
+  return { events, later };
 }
 
 function encode({ body, request_id }: EventContent): HeldEvent {
   return { body: Buffer.from(body), requestId: request_id };
-}
-
-/** What the ledger has of an event for its attempts. */
-export interface EventContent {
-  body: string;
-  /** Of the API request that emitted the event, if one did. */
-  request_id: string | null;
-}
-
-/** By event id. Without those whose body is gone. */
-export async function findEvents(db: Database, eventIds: readonly string[]): Promise<Map<string, EventContent>> {
-  const { rows } = await sql<EventContent & { id: string }>`${prepared}
-    select id, body, request_id from events where id = any(${plainArray(eventIds)}::uuid[])
-      and id ${withinRangeOf(eventIds)} and body is not null`.execute(db);
-  return new Map(rows.map((row) => [row.id, row]));
 }
 
 function toLeases(

@@ -6,11 +6,12 @@ import { sql } from 'kysely';
 import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
+import { findEvents } from './event-contents.ts';
 import type { LeaseRow } from './lease.ts';
-import { findEvents, releaseLeases } from './lease-loader.ts';
+import { releaseLeases } from './lease-loader.ts';
 
 const leaseMs = 45_000;
-const page = { cursor: nilUuid, visit: 1_000, rows: 1_000 };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
 
 let db: Database;
 let close: () => Promise<void>;
@@ -53,7 +54,19 @@ describe('event bodies', () => {
     const data = { consultation_id: 'con_1', text: 'ünïcödé   "quoted" \\ 🎉' };
     const [event] = await insertEvents(db, [testEvent(organizationId, { data })]);
     await fanOutEvents(db, [event?.id ?? ''], plenty, { leaseMs, maxAttempts: 3 });
-    const body = (await findEvents(db, [event?.id ?? ''])).get(event?.id ?? '')?.body;
-    expect(JSON.parse(body ?? '').data).toEqual(data);
+    const content = (await findEvents(db, [event?.id ?? ''])).get(event?.id ?? '');
+    if (content === undefined || content === 'later') throw new Error('The body was read.');
+    expect(JSON.parse(content.body).data).toEqual(data);
+  });
+
+  it('are left to another statement once a statement has read enough', async () => {
+    const { leases } = await leaseDeliveries(db, 3);
+    const ids = leases.map((lease) => lease.event_id).sort();
+    const read = async (mostBytes: number) => {
+      const found = await findEvents(db, ids, mostBytes);
+      return ids.map((id) => (found.get(id) === 'later' ? 'later' : 'read'));
+    };
+    expect(await read(1)).toEqual(['read', 'later', 'later']);
+    expect(await read(1_000_000)).toEqual(['read', 'read', 'read']);
   });
 });

@@ -2,6 +2,7 @@ import { stopWithinMs } from '../config.ts';
 import type { FanOut } from '../fan-out/fan-out.ts';
 import { EventBodies } from '../leases/event-bodies.ts';
 import { registerPipelineGauges } from '../metrics.ts';
+import type { SendingPauses } from '../pauses/sending-pauses.ts';
 import { recentLimitPerHost } from '../scheduler/endpoint-queue.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookCache } from '../webhooks/webhook-cache.ts';
@@ -10,6 +11,7 @@ import {
   buildLeasing,
   buildRecording,
   buildSending,
+  buildSendingPauses,
   buildWebhookCache,
   type PipelineOptions,
 } from './stages.ts';
@@ -19,6 +21,8 @@ import { createStop, type PipelineStop } from './stop.ts';
 export interface Pipeline extends PipelineStop {
   fanOut: FanOut;
   webhooks: WebhookCache;
+  /** Loaded before {@link start}, or what is paused would be sent until it is. */
+  pauses: Pick<SendingPauses, 'load' | 'start' | 'wake' | 'stop'>;
   /** A webhook has changed: its pending deliveries may have to be canceled. */
   onWebhookChange(webhookId: string): void;
   start(): void;
@@ -38,6 +42,7 @@ const closeReserveMs = 1_500;
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { config, clock } = options;
   const webhooks = buildWebhookCache(options);
+  const pauses = buildSendingPauses(options);
   const bodies = new EventBodies(config.WORKER_BODY_MEMORY);
   const scheduler = new Scheduler({
     clock,
@@ -46,22 +51,32 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     recentPerHost: recentLimitPerHost(config.WEBHOOK_ENDPOINT_CONCURRENCY),
     startWithinMs: config.WORKER_START_WITHIN,
     isAboveShare: (organizationId) => bodies.isAboveShare(organizationId),
+    pauses,
   });
   const recording = buildRecording(options, scheduler);
   const leaseLoader = buildLeaseLoader(options, { scheduler, webhooks, bodies });
-  const sending = buildSending(options, { webhooks, scheduler, leaseLoader, bodies, outcomes: recording.outcomes });
-  const leasing = buildLeasing(options, { scheduler, leaseLoader, ...recording });
+  const sending = buildSending(options, {
+    webhooks,
+    pauses,
+    scheduler,
+    leaseLoader,
+    bodies,
+    outcomes: recording.outcomes,
+  });
+  const leasing = buildLeasing(options, { scheduler, pauses, leaseLoader, ...recording });
   scheduler.connect({
     attempt: sending.attempt,
     release: leaseLoader.release,
     refillNeeded: leasing.dispatcher.wake,
     capacityFreed: leasing.relay.capacityFreed,
   });
-  registerPipelineGauges(options.metrics, { scheduler, bodies, outcomes: recording.outcomes });
+  pauses.connect({ paused: () => scheduler.releasePaused(), resumed: leasing.dispatcher.wake });
+  registerPipelineGauges(options.metrics, { scheduler, bodies, pauses, outcomes: recording.outcomes });
   const stages = { ...recording, ...leasing, scheduler, leaseLoader, sender: sending.sender };
   return {
     fanOut: leasing.fanOut,
     webhooks,
+    pauses,
     onWebhookChange: (webhookId) => {
       webhooks.invalidate(webhookId);
       recording.cancellation.start([webhookId]);

@@ -11,6 +11,8 @@ import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
 import { countAttempt, type WorkerMetrics } from '../metrics.ts';
 import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
+import { readSendingPauses } from '../pauses/queries.ts';
+import { SendingPauses } from '../pauses/sending-pauses.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { createSender } from '../sender/send.ts';
 import { createAutoDisable } from '../webhooks/auto-disable.ts';
@@ -37,6 +39,11 @@ export function buildWebhookCache({ config, db, clock, metrics }: PipelineOption
     open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
     onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
   });
+}
+
+export function buildSendingPauses({ db, log }: PipelineOptions): SendingPauses {
+  const onError = createLimitedWarning(log, 'pauses of sending not read');
+  return new SendingPauses({ read: () => readSendingPauses(db), onError });
 }
 
 /** Outcomes, and what follows from them. */
@@ -84,6 +91,7 @@ export function buildLeaseLoader(
 
 interface AttemptStages {
   webhooks: WebhookCache;
+  pauses: SendingPauses;
   bodies: EventBodies;
   scheduler: Scheduler;
   leaseLoader: LeaseLoader;
@@ -92,7 +100,7 @@ interface AttemptStages {
 
 /** The attempt, and what is done with its result. */
 export function buildSending(options: PipelineOptions, stages: AttemptStages) {
-  const { webhooks, bodies, scheduler, leaseLoader, outcomes } = stages;
+  const { webhooks, pauses, bodies, scheduler, leaseLoader, outcomes } = stages;
   const { config, db, clock, log, metrics } = options;
   const sender = createSender({
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
@@ -113,6 +121,7 @@ export function buildSending(options: PipelineOptions, stages: AttemptStages) {
     webhook: (webhookId, atLeastVersion) => webhooks.get(webhookId, atLeastVersion),
     knownState: (webhookId) => webhooks.knownState(webhookId),
     isStopping: () => scheduler.isStopped,
+    isPaused: (organizationId) => pauses.isPaused(organizationId),
     send: sender.send,
   });
   const run = createAttemptRunner({
@@ -133,6 +142,7 @@ export function buildSending(options: PipelineOptions, stages: AttemptStages) {
 
 interface LeasingStages {
   scheduler: Scheduler;
+  pauses: SendingPauses;
   leaseLoader: LeaseLoader;
   outcomes: OutcomeBatcher;
   cancellation: PendingCancellation;
@@ -140,7 +150,7 @@ interface LeasingStages {
 
 /** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
 export function buildLeasing({ config, db, clock, log, metrics }: PipelineOptions, stages: LeasingStages) {
-  const { scheduler, leaseLoader, outcomes, cancellation } = stages;
+  const { scheduler, pauses, leaseLoader, outcomes, cancellation } = stages;
   // While outcomes wait too long to be recorded, this process leases nothing more.
   const mayLease = () => !outcomes.isBehind();
   const fanOut = new FanOut({
@@ -173,7 +183,7 @@ export function buildLeasing({ config, db, clock, log, metrics }: PipelineOption
     scheduler,
     leaseLoader,
     leaseMs: leaseMs(config),
-    mayLease,
+    mayLease: () => mayLease() && !pauses.isAllPaused,
     onNotEnabled: cancellation.start,
     onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
     onError: createLimitedWarning(log, 'dispatch failed'),

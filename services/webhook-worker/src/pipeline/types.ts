@@ -47,4 +47,6 @@ export interface Capacity {
   ofNewQueue: number;
   /** Over all webhooks. */
   total: number;
+  /** Organizations whose deliveries an operator holds back: none of them is leased. */
+  pausedOrganizations: readonly string[];
 }

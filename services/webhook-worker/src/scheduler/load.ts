@@ -217,7 +217,7 @@ export class Load {
    * are then offered what can start at once. The permits that a host has for degraded queues are offered only once,
    * because leases that wait for one would use up capacity of this process.
    */
-  capacity(kind: 'new' | 'due', now: number): Capacity {
+  capacity(kind: 'new' | 'due', now: number): Omit<Capacity, 'pausedOrganizations'> {
     const freePlaces = this.#freePlaces;
     const isAtOnce = freePlaces < this.freePermits;
     const limits = isAtOnce ? this.#withoutWaiting : this.#settings.limits;

@@ -1,5 +1,6 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
+import type { KnownPauses } from '../pauses/sending-pauses.ts';
 import type { AttemptHooks, Capacity, SchedulerPorts } from '../pipeline/types.ts';
 import type { AttemptInFlight, EndpointQueue } from './endpoint-queue.ts';
 import { Load, type LoadSettings, slowAfterMs } from './load.ts';
@@ -8,6 +9,7 @@ export interface SchedulerSettings extends LoadSettings {
   clock: Clock;
   /** A lease older than this is released instead of started. */
   startWithinMs: number;
+  pauses: KnownPauses;
 }
 
 const tickMs = 50;
@@ -38,15 +40,20 @@ export class Scheduler {
   /** Puts leases into their endpoint queues and starts what may start. */
   accept(leases: readonly Lease[]): void {
     if (this.#isStopped) return this.#stages.release(leases);
+    const paused: Lease[] = [];
     for (const lease of leases) {
-      this.#load.add(this.#queueAt(lease.webhookId, lease.hostKey), lease);
+      if (this.#settings.pauses.isPaused(lease.organizationId)) paused.push(lease);
+      else this.#load.add(this.#queueAt(lease.webhookId, lease.hostKey), lease);
     }
+    if (paused.length > 0) this.#stages.release(paused);
     this.startEligible();
     if (this.#excess > 0) this.#releaseExcess(leases);
   }
 
   /** Notes that rows of these webhooks are due in the ledger, beyond what was leased here. */
   noteDueRows(webhookIds: Iterable<string>): void {
+    // Whoever has something due is found when sending goes on; thousands of queues in memory would only slow fan-out down.
+    if (this.#settings.pauses.isAllPaused) return;
     for (const id of webhookIds) this.#load.findOrCreate(id).noteDueRows(this.#now);
   }
 
@@ -79,6 +86,14 @@ export class Scheduler {
     if (waiting.length > 0) this.#stages.release(waiting);
   }
 
+  /** An operator has paused deliveries: releases those of them that wait. */
+  releasePaused(): void {
+    const waiting = [...this.#load.ready()].flatMap((queue) =>
+      this.#load.remove(queue, (lease) => this.#settings.pauses.isPaused(lease.organizationId)),
+    );
+    if (waiting.length > 0) this.#stages.release(waiting);
+  }
+
   /** Starts what may start now. Called before capacity is read: waiting leases come before new ones when permits are free. */
   startEligible(): void {
     const now = this.#now;
@@ -97,18 +112,19 @@ export class Scheduler {
     this.#load.forgetIdle(this.#now);
   }
 
-  /** The capacity per webhook, as of the last start. None in a process that stops. */
+  /** The capacity per webhook, as of the last start. None in a process that stops, and while all sending is paused. */
   capacity(kind: 'new' | 'due'): Capacity {
-    const capacity = this.#load.capacity(kind, this.#now);
-    return this.#isStopped ? { ...capacity, total: 0 } : capacity;
+    const { pauses } = this.#settings;
+    const capacity = { ...this.#load.capacity(kind, this.#now), pausedOrganizations: pauses.organizationIds };
+    return this.#isStopped || pauses.isAllPaused ? { ...capacity, total: 0 } : capacity;
   }
 
   /**
-   * How many new deliveries this process could use, as of the last start. Unlimited in a process that stops: it leases
-   * nothing of what it fans out, and other processes can.
+   * How many new deliveries this process could use, as of the last start. Unlimited in a process that stops, and while all
+   * sending is paused: it leases nothing of what it fans out.
    */
   freeCapacity(): number {
-    return this.#isStopped ? Number.POSITIVE_INFINITY : this.#load.freeCapacity();
+    return this.#isStopped || this.#settings.pauses.isAllPaused ? Number.POSITIVE_INFINITY : this.#load.freeCapacity();
   }
 
   /** Starts nothing more and releases what waits. Attempts under way go on. */

@@ -20,6 +20,7 @@ export const plenty: Capacity = {
   busy: [],
   ofNewQueue: 1_000,
   total: 10_000,
+  pausedOrganizations: [],
 };
 
 export interface LeasedDeliveries {
@@ -40,10 +41,15 @@ export async function emitEvents(
 }
 
 /** One webhook of one organization with so many deliveries, all leased. */
-export async function leaseDeliveries(db: Database, count: number, maxAttempts = 3): Promise<LeasedDeliveries> {
+export async function leaseDeliveries(
+  db: Database,
+  count: number,
+  maxAttempts = 3,
+  values: Parameters<typeof testEvent>[1] = {},
+): Promise<LeasedDeliveries> {
   const organizationId = await insertOrganization(db);
   const webhookId = await insertWebhook(db, { organizationId });
-  const ids = await emitEvents(db, organizationId, count);
+  const ids = await emitEvents(db, organizationId, count, values);
   const { leases } = await fanOutEvents(db, ids, plenty, { leaseMs: 45_000, maxAttempts });
   return { organizationId, webhookId, leases };
 }

@@ -1,5 +1,6 @@
 import { afterEach } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
+import type { KnownPauses } from '../pauses/sending-pauses.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 
 const benches: Scheduler[] = [];
@@ -17,6 +18,7 @@ export function schedulerBench(
     recentPerHost?: number;
     /** Organizations whose bodies take more memory than their share. */
     aboveShare?: ReadonlySet<string>;
+    pauses?: KnownPauses;
   } = {},
 ) {
   let now = 0;
@@ -37,6 +39,7 @@ export function schedulerBench(
     recentPerHost: settings.recentPerHost ?? 10_000,
     startWithinMs: 10_000,
     isAboveShare: (organizationId) => settings.aboveShare?.has(organizationId) ?? false,
+    pauses: settings.pauses ?? { isAllPaused: false, organizationIds: [], isPaused: () => false },
   });
   scheduler.connect({
     attempt: (lease, { answered, canWait, connects }) => {

@@ -4,11 +4,11 @@ import { createRedisFeed } from './redis-feed.ts';
 
 /**
  * An object that processes cache has changed: drop the copy. Or an organization has new events (`events`): look for them.
- * Or a process sends its events to clients (`followed`): tell of new ones.
+ * Or a process sends its events to clients (`followed`): tell of new ones. Or sending was paused or resumed (`sending`).
  */
 export interface Change {
-  kind: 'api_key' | 'organization' | 'webhook' | 'events' | 'followed';
-  /** UUID of the object; of the organization for the last two. */
+  kind: 'api_key' | 'organization' | 'webhook' | 'events' | 'followed' | 'sending';
+  /** UUID of the object; of the organization for the last three, the nil UUID for everybody's sending. */
   id: string;
 }
 

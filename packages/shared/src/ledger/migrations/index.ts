@@ -19,6 +19,7 @@ import * as eventNotesOnly from './0019-event-notes-only.ts';
 import * as pendingDeliveries from './0020-pending-deliveries.ts';
 import * as retention from './0021-retention.ts';
 import * as lateDeliveries from './0022-late-deliveries.ts';
+import * as sendingPauses from './0023-sending-pauses.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -42,4 +43,5 @@ export const migrations: Record<string, Migration> = {
   '0020-pending-deliveries': pendingDeliveries,
   '0021-retention': retention,
   '0022-late-deliveries': lateDeliveries,
+  '0023-sending-pauses': sendingPauses,
 };

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
+
+const ofOrganization = publicIdSchema('org').optional();
+
+export const getSendingQuerySchema = z.strictObject({
+  organization_id: ofOrganization.describe("The pause of one organization; without it, that of everybody's sending."),
+});
+export type GetSendingQuery = z.infer<typeof getSendingQuerySchema>;
+
+export const setSendingSchema = z
+  .strictObject({
+    paused: z.boolean(),
+    organization_id: ofOrganization.describe("Whose sending; without it, everybody's."),
+  })
+  .meta({
+    id: 'SetSending',
+    description: 'Holds deliveries back, or lets them go again.',
+    examples: [{ paused: true, organization_id: exampleId('org') }, { paused: false }],
+  });
+export type SetSending = z.infer<typeof setSendingSchema>;
+
+export const sendingSchema = z
+  .strictObject({
+    paused: z.boolean(),
+    organization_id: publicIdSchema('org').nullable().describe('Null: the pause of all sending.'),
+    since: timestampSchema.nullable().describe('When it was paused; null while it is not.'),
+  })
+  .meta({
+    id: 'Sending',
+    description: 'Whether deliveries are held back: all, or those of one organization. The two are independent.',
+    examples: [{ paused: true, organization_id: exampleId('org'), since: '2026-11-21T07:00:00.000Z' }],
+  });
+export type Sending = z.infer<typeof sendingSchema>;

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
+
+/** Counts of the statistics stop here: reading them must not cost more the more there is. */
+export const statsCountLimit = 10_000;
+/** Paused organizations that are named. */
+export const statsNamedOrganizations = 100;
+
+const countSchema = z.int().min(0).max(statsCountLimit).describe(`Counted up to \`counts_stop_at\`.`);
+
+/** What became of the deliveries that were made in a period. */
+const periodSchema = z
+  .strictObject({
+    created: countSchema,
+    pending: countSchema,
+    succeeded: countSchema,
+    failed: countSchema,
+    canceled: countSchema,
+    failed_attempts: countSchema.describe('Failed attempts that were recorded in this period, of whatever deliveries.'),
+  })
+  .meta({
+    id: 'DeliveriesOfPeriod',
+    description: 'The deliveries that were made in a period, the newest `counts_stop_at` of them, by their status now.',
+  });
+
+const queueCountsSchema = z
+  .strictObject({
+    name: z.string(),
+    is_paused: z.boolean(),
+    waiting: z.int(),
+    active: z.int(),
+    delayed: z.int(),
+    failed: z.int(),
+    workers: z.int().nullable().describe('Processes that take jobs of it; null where the server cannot tell.'),
+  })
+  .meta({ id: 'QueueCounts', description: 'The jobs of a queue, by state.' });
+export type QueueCounts = z.infer<typeof queueCountsSchema>;
+
+export const statsSchema = z
+  .strictObject({
+    object: z.literal('stats'),
+    at: timestampSchema,
+    counts_stop_at: z.literal(statsCountLimit).describe('A count of so many means so many or more.'),
+    sending: z.strictObject({
+      paused: z.boolean(),
+      since: timestampSchema.nullable(),
+      paused_organizations: countSchema,
+      organizations: z
+        .array(z.strictObject({ organization_id: publicIdSchema('org'), since: timestampSchema }))
+        .describe(`The first ${statsNamedOrganizations} that are paused by themselves.`),
+    }),
+    outbox: z.strictObject({
+      events: countSchema,
+      oldest_seconds: z.number().nullable().describe('Null while there is none.'),
+    }),
+    parked_events: countSchema,
+    deliveries: z.strictObject({
+      pending: countSchema,
+      due: countSchema,
+      overdue: countSchema.describe('Due for longer than a minute.'),
+    }),
+    last_minute: periodSchema,
+    last_hour: periodSchema,
+    webhooks: z.strictObject({
+      open_circuits: countSchema,
+      disabled_failing: countSchema.describe('Disabled because no attempt had succeeded for five days.'),
+      disabled_gone: countSchema.describe('Disabled because their endpoints answered 410.'),
+    }),
+    queues: z.array(queueCountsSchema).nullable().describe('Null when the queue did not answer.'),
+    partitions: z.strictObject({
+      oldest_month: z.string().nullable().describe('`2026-11`'),
+      newest_month: z.string().nullable(),
+    }),
+    retention: z.strictObject({
+      bodies_removed_until: timestampSchema.nullable(),
+      keys_removed_until: timestampSchema.nullable(),
+      completed_at: timestampSchema.nullable(),
+      kept_months: z.int().describe('Months past their time that something pending keeps.'),
+    }),
+  })
+  .meta({
+    id: 'Stats',
+    description: 'What waits, what happened lately, and what needs a look.',
+    examples: [exampleOfStats()],
+  });
+export type Stats = z.infer<typeof statsSchema>;
+
+function exampleOfStats() {
+  const at = '2026-11-21T07:00:00.000Z';
+  const period = { created: 812, pending: 4, succeeded: 806, failed: 1, canceled: 1, failed_attempts: 9 };
+  const jobs = { is_paused: false, waiting: 0, active: 0, delayed: 0, failed: 0, workers: 2 };
+  return {
+    object: 'stats',
+    at,
+    counts_stop_at: statsCountLimit,
+    sending: {
+      paused: false,
+      since: null,
+      paused_organizations: 1,
+      organizations: [{ organization_id: exampleId('org'), since: at }],
+    },
+    outbox: { events: 3, oldest_seconds: 0.2 },
+    parked_events: 0,
+    deliveries: { pending: 120, due: 5, overdue: 0 },
+    last_minute: period,
+    last_hour: { ...period, created: statsCountLimit, succeeded: 9_984 },
+    webhooks: { open_circuits: 2, disabled_failing: 1, disabled_gone: 0 },
+    queues: [
+      { name: 'events', ...jobs },
+      { name: 'event-writes', ...jobs },
+    ],
+    partitions: { oldest_month: '2026-08', newest_month: '2027-01' },
+    retention: { bodies_removed_until: at, keys_removed_until: at, completed_at: at, kept_months: 0 },
+  } as const;
+}

@@ -1,0 +1,48 @@
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { sql } from 'kysely';
+
+/** Whose sending: that of one organization, or everybody's. */
+export type SendingOf = Uuid | null;
+
+const keyOf = (whose: SendingOf): Uuid => whose ?? nilUuid;
+
+/** Since when it is paused; null while it is not. */
+export async function findPause(db: Database, whose: SendingOf): Promise<Date | null> {
+  const row = await db
+    .selectFrom('sending_pauses')
+    .select('paused_at')
+    .where('organization_id', '=', keyOf(whose))
+    .executeTakeFirst();
+  return row?.paused_at ?? null;
+}
+
+/**
+ * Pauses it, unless it is paused already: then the time stays. A resumption that comes meanwhile waits for this transaction.
+ *
+ * @returns since when it is paused, and whether it was not before
+ */
+export async function insertPause(
+  trx: DatabaseTransaction,
+  whose: SendingOf,
+): Promise<{ pausedAt: Date; isNew: boolean }> {
+  const { paused_at, is_new } = await trx
+    .insertInto('sending_pauses')
+    .values({ organization_id: keyOf(whose) })
+    .onConflict((conflict) =>
+      conflict.column('organization_id').doUpdateSet({ paused_at: sql.ref('sending_pauses.paused_at') }),
+    )
+    .returning(['paused_at', sql<boolean>`xmax = 0`.as('is_new')])
+    .executeTakeFirstOrThrow();
+  return { pausedAt: paused_at, isNew: is_new };
+}
+
+/** @returns whether it was paused before */
+export async function deletePause(trx: DatabaseTransaction, whose: SendingOf): Promise<boolean> {
+  const rows = await trx
+    .deleteFrom('sending_pauses')
+    .where('organization_id', '=', keyOf(whose))
+    .returning('paused_at')
+    .execute();
+  return rows.length > 0;
+}

@@ -1,0 +1,56 @@
+import type { GetSendingQuery, Sending, SetSending } from '@enterprise-api/shared/contracts';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { fieldChanges } from '../core/field-changes.ts';
+import { isProblem, type Problem, problem } from '../core/problem.ts';
+import type { Transact } from '../core/unit-of-work.ts';
+import { deletePause, findPause, insertPause, type SendingOf } from './queries.ts';
+
+export interface SendingServiceOptions {
+  db: Database;
+  /** Which of these organizations exist. */
+  findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
+}
+
+export type SendingService = ReturnType<typeof createSendingService>;
+
+/** Holds deliveries back, and lets them go again: all of them, or those of one organization. Workers act on it within 5 s. */
+export function createSendingService({ db, findExistingOrganizations }: SendingServiceOptions) {
+  const find = async (
+    { organization_id }: GetSendingQuery,
+    trx?: DatabaseTransaction,
+  ): Promise<{ whose: SendingOf } | Problem> => {
+    if (organization_id === undefined) return { whose: null };
+    const whose = fromPublicId('org', organization_id);
+    const isKnown = whose !== null && (await findExistingOrganizations([whose], trx)).length > 0;
+    return isKnown ? { whose } : problem('not_found');
+  };
+  return {
+    get: async (query: GetSendingQuery): Promise<Sending | Problem> => {
+      const found = await find(query);
+      return isProblem(found) ? found : present(found.whose, await findPause(db, found.whose));
+    },
+
+    set: (transact: Transact, { paused, ...query }: SetSending): Promise<Sending | Problem> =>
+      transact(async ({ trx, changed }) => {
+        const found = await find(query, trx);
+        if (isProblem(found)) return found;
+        const { whose } = found;
+        const pause = paused ? await insertPause(trx, whose) : null;
+        if (pause?.isNew ?? (await deletePause(trx, whose))) {
+          const action = paused ? 'sending.paused' : 'sending.resumed';
+          const fields = fieldChanges({ paused: !paused }, { paused }, ['paused']);
+          await changed({ action, objectId: whose, organizationId: whose, ...fields });
+        }
+        return present(whose, pause?.pausedAt ?? null);
+      }),
+  };
+}
+
+function present(whose: SendingOf, pausedAt: Date | null): Sending {
+  return {
+    paused: pausedAt !== null,
+    organization_id: whose === null ? null : toPublicId('org', whose),
+    since: pausedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,105 @@
+import { statsCountLimit, statsNamedOrganizations } from '@enterprise-api/shared/contracts';
+import { type Database, type DatabaseTransaction, uuidAtTime } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
+import { type RawBuilder, sql } from 'kysely';
+
+/** A statement that takes longer than this ends with an error: the figures are for a person who can ask again. */
+const statementTimeoutMs = 2_000;
+
+/** Runs the statements in one snapshot that changes nothing, each for a limited time. */
+export function readSnapshot<Result>(
+  db: Database,
+  read: (trx: DatabaseTransaction) => Promise<Result>,
+): Promise<Result> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      await sql`select set_config('statement_timeout', ${String(statementTimeoutMs)}, true), set_config('jit', 'off', true)`.execute(
+        trx,
+      );
+      return read(trx);
+    });
+}
+
+/** How many rows of a table match, counted up to the limit. */
+const counted = (rows: RawBuilder<unknown>) =>
+  sql<number>`(select count(*)::int from (select from ${rows} limit ${statsCountLimit}) c)`;
+
+export interface Waiting {
+  outbox_events: number;
+  outbox_oldest_seconds: number | null;
+  parked_events: number;
+  pending: number;
+  due: number;
+  overdue: number;
+  open_circuits: number;
+  disabled_failing: number;
+  disabled_gone: number;
+  paused_organizations: number;
+  oldest_month: string | null;
+  newest_month: string | null;
+}
+
+/** What waits, and what is out of order. */
+export async function readWaiting(db: Database, everybody: Uuid): Promise<Waiting> {
+  const { rows } = await sql<Waiting>`
+    select ${counted(sql`outbox`)} as outbox_events,
+      (select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1)
+        as outbox_oldest_seconds,
+      ${counted(sql`parked_events`)} as parked_events,
+      ${counted(sql`pending_deliveries`)} as pending,
+      ${counted(sql`pending_deliveries where next_attempt_at <= now()`)} as due,
+      ${counted(sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`)} as overdue,
+      ${counted(sql`webhook_health where open_until > now()`)} as open_circuits,
+      ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'failing'`)} as disabled_failing,
+      ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'gone'`)} as disabled_gone,
+      ${counted(sql`sending_pauses where organization_id <> ${everybody}`)} as paused_organizations, m.*
+    from (
+      select replace(min(month), '_', '-') as oldest_month, replace(max(month), '_', '-') as newest_month
+      from (select substring(c.relname from '\\d{4}_\\d\\d$') as month from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = 'events'::regclass) p) m`.execute(db);
+  return rows[0] as Waiting;
+}
+
+export interface Lately {
+  created: number;
+  pending: number;
+  succeeded: number;
+  failed: number;
+  canceled: number;
+  failed_attempts: number;
+}
+
+/** Ids and rows of a delivery lie so far apart at most: clocks are corrected beyond 5 minutes. */
+const idMarginMs = 10 * 60_000;
+
+/** What became of the newest deliveries of the last so many seconds. */
+export async function readLately(db: Database, now: number, seconds: number): Promise<Lately> {
+  const from = sql`now() - make_interval(secs => ${seconds})`;
+  const ofStatus = (status: string) => sql`(count(*) filter (where status = ${status}))::int`;
+  const { rows } = await sql<Lately>`
+    select count(*)::int as created, ${ofStatus('pending')} as pending, ${ofStatus('succeeded')} as succeeded,
+      ${ofStatus('failed')} as failed, ${ofStatus('canceled')} as canceled,
+      ${counted(sql`attempts where error is not null and coalesce(recorded_at, started_at) >= ${from}`)} as failed_attempts
+    from (
+      select status, created_at from deliveries where id >= ${uuidAtTime(now - seconds * 1_000 - idMarginMs)}::uuid
+      order by id desc limit ${statsCountLimit}
+    ) d where created_at >= ${from}`.execute(db);
+  return rows[0] as Lately;
+}
+
+/** The first organizations that are paused, and everybody's pause. */
+export function readPauses(db: Database) {
+  return db
+    .selectFrom('sending_pauses')
+    .select(['organization_id', 'paused_at'])
+    .orderBy('organization_id')
+    .limit(statsNamedOrganizations + 1)
+    .execute();
+}
+
+export function readRetention(db: Database) {
+  return db.selectFrom('retention_progress').selectAll().executeTakeFirst();
+}

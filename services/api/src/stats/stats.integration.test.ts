@@ -1,0 +1,140 @@
+import { statsCountLimit } from '@enterprise-api/shared/contracts';
+import { ensurePartitions } from '@enterprise-api/shared/ledger';
+import { createJobProducer, queueNames, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { newUuid, nilUuid } from '@enterprise-api/shared/runtime';
+import { insertOrganization, insertWebhook, queueBackends } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { openQueryPlans, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
+import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { readLately, readWaiting } from './queries.ts';
+
+const path = '/internal/v1/stats';
+
+describe.each(queueBackends())('GET /internal/v1/stats, queued on $name', (backend) => {
+  let api: TestApi;
+  let redisUrl: string | undefined;
+  let closeStore: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ redisUrl, close: closeStore } = await backend.start());
+    api = await startTestApi(redisUrl === undefined ? {} : { environment: { REDIS_URL: redisUrl } });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await closeStore();
+  });
+
+  const read = async () => (await api.internal('get', path).expect(200)).body;
+
+  it('200 with what waits, what happened lately, and the jobs of each queue', async () => {
+    const organizationId = await insertOrganization(api.db);
+    const webhookId = await insertWebhook(api.db, { organizationId });
+    await sql`update webhooks set state = 'disabled', disabled_reason = 'gone' where id = ${webhookId}`.execute(api.db);
+    await sql`insert into webhook_health (webhook_id, open_until) values (${webhookId}, now() + interval '1 hour')`.execute(
+      api.db,
+    );
+    const [first, second] = [newUuid(), newUuid()];
+    await sql`insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts)
+      select id, ${organizationId}, ${webhookId}, id, 'batch.failed', status, 3
+      from unnest(array[${first}, ${second}]::uuid[], array['pending', 'failed']) as d (id, status)`.execute(api.db);
+    await sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, next_attempt_at)
+      values (${first}, ${webhookId}, ${organizationId}, ${first}, 'batch.failed', 3, now() - interval '2 minutes')`.execute(
+      api.db,
+    );
+    await sql`insert into outbox (event_id, organization_id, created_at)
+      values (${newUuid()}, ${organizationId}, now() - interval '1 hour')`.execute(api.db);
+    const backendOfApi = selectQueueBackend({ redisUrl, databaseUrl: api.database.url });
+    const producer = createJobProducer(backendOfApi, 'fanOut', () => undefined);
+    await producer.add({ version: 1, event_ids: [newUuid()] });
+    await producer.close();
+
+    const stats = await read();
+    expect(stats).toMatchObject({
+      object: 'stats',
+      counts_stop_at: statsCountLimit,
+      outbox: { events: 1, oldest_seconds: expect.any(Number) },
+      parked_events: 0,
+      deliveries: { pending: 1, due: 1, overdue: 1 },
+      last_minute: { created: 2, pending: 1, failed: 1, succeeded: 0, canceled: 0 },
+      webhooks: { open_circuits: 1, disabled_failing: 0, disabled_gone: 1 },
+      partitions: { newest_month: expect.stringMatching(/^\d{4}-\d\d$/) },
+      retention: { kept_months: 0 },
+    });
+    expect(stats.outbox.oldest_seconds).toBeGreaterThanOrEqual(3_600);
+    expect(stats.queues.map(({ name }: { name: string }) => name)).toEqual(queueNames);
+    expect(stats.queues[0]).toMatchObject({ waiting: 1, active: 0, failed: 0, is_paused: false });
+  });
+
+  it('200 with what is paused: everybody, and organizations by themselves', async () => {
+    const { id } = await api.createOrganization();
+    await api.internal('post', '/internal/v1/sending').send({ paused: true, organization_id: id }).expect(200);
+    const { since } = (await api.internal('post', '/internal/v1/sending').send({ paused: true }).expect(200)).body;
+    expect((await read()).sending).toEqual({
+      paused: true,
+      since,
+      paused_organizations: 1,
+      organizations: [{ organization_id: id, since: expect.any(String) }],
+    });
+  });
+
+  it('401 without the secret', async () => {
+    await api.internal('get', path).set('Authorization', 'Bearer wrong').expect(401);
+  });
+});
+
+describe('the statements of the statistics', () => {
+  let api: TestApi;
+  let plans: QueryPlans;
+
+  /** Three times as many rows as are counted, of an hour; and older ones. */
+  beforeAll(async () => {
+    api = await startTestApi();
+    plans = openQueryPlans(api.database.url);
+    await ensurePartitions(api.db, new Date());
+    const organizationId = await insertOrganization(api.db);
+    const webhookId = await insertWebhook(api.db, { organizationId });
+    const rows = 3 * statsCountLimit;
+    await sql`
+      with d as materialized (
+        select (lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint - n), 12, '0') || '8000' || '8' || lpad(to_hex(n), 15, '0'))::uuid as id
+        from generate_series(1, ${rows}::int) n
+      ), written as (
+        insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts)
+        select id, ${organizationId}, ${webhookId}, id, 'batch.failed', 'pending', 3 from d
+      ), attempted as (
+        insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, error, webhook_version)
+        select id, id, 1, 0, false, false, now(), 1, 'timeout', 1 from d
+      ), waiting as (
+        insert into outbox (event_id, organization_id) select id, ${organizationId} from d
+      )
+      insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, next_attempt_at)
+      select id, ${webhookId}, ${organizationId}, id, 'batch.failed', 3, now() - interval '1 hour' from d`.execute(
+      api.db,
+    );
+    await sql`analyze deliveries, attempts, outbox, pending_deliveries`.execute(api.db);
+  }, 120_000);
+  afterAll(async () => {
+    await plans.close();
+    await api.stop();
+  });
+
+  it('count no further than the limit, whatever waits', async () => {
+    const { body } = await api.internal('get', path).expect(200);
+    expect(body.deliveries).toEqual({ pending: statsCountLimit, due: statsCountLimit, overdue: statsCountLimit });
+    expect([body.outbox.events, body.last_hour.created, body.last_hour.failed_attempts]).toEqual([
+      statsCountLimit,
+      statsCountLimit,
+      statsCountLimit,
+    ]);
+  });
+
+  it('read no more rows than they count', async () => {
+    const waiting = await plans.of((recorded) => readWaiting(recorded, nilUuid));
+    expect(rowsRead(waiting, /^pending_deliveries$/)).toBeLessThanOrEqual(3 * statsCountLimit);
+    expect(rowsRead(waiting, /^outbox$/)).toBeLessThanOrEqual(statsCountLimit + 1);
+    const lately = await plans.of((recorded) => readLately(recorded, Date.now(), 60));
+    expect(rowsRead(lately, /^deliveries/)).toBeLessThanOrEqual(statsCountLimit);
+    expect(wholeTablesRead(lately, /^deliveries/)).toEqual([]);
+  });
+});
