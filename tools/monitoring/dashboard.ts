@@ -37,7 +37,7 @@ export function dashboardExpressions(sources: readonly RowSource[] = rows): { pa
     row.panels.flatMap(({ title, queries }) =>
       Object.values(queries).map((query) => ({
         panel: `${row.title}: ${title}`,
-        expression: expanded(query).replace('$job', '.*').replace('$instance', '.*'),
+        expression: expanded(query).replaceAll('$job', '.*').replaceAll('$instance', '.*'),
       })),
     ),
   );

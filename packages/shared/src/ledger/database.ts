@@ -38,16 +38,23 @@ export function createDatabase(options: DatabaseOptions): Database {
 
 const pools = new WeakMap<Database, Pool>();
 
+/** How a pool is used at the moment, in connections; `waiting` counts statements and transactions. */
+export interface PoolFigures {
+  used: number;
+  idle: number;
+  max: number;
+  waiting: number;
+}
+
 /** The pool beneath a database that {@link createDatabase} opened. */
-export function poolOf(db: Database): Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & { max: number } {
+export function poolFiguresOf(db: Database): PoolFigures {
   const pool = pools.get(db);
   if (pool === undefined) throw new Error('This database has no pool of its own.');
-  return {
-    totalCount: pool.totalCount,
-    idleCount: pool.idleCount,
-    waitingCount: pool.waitingCount,
-    max: pool.options.max,
-  };
+  const { totalCount, idleCount: idle, waitingCount } = pool;
+  const { max } = pool.options;
+  // A statement that gets an idle connection is in the pool's queue for a moment, too.
+  const waiting = idle === 0 && totalCount >= max ? waitingCount : 0;
+  return { used: totalCount - idle, idle, max, waiting };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from '../runtime/index.ts';
-import { type Database, poolOf } from './database.ts';
+import { type Database, poolFiguresOf } from './database.ts';
 
 /** Registers gauges of the connection pools of these databases, by the name that each has as the label `pool`. */
 export function registerPools(registry: Registry, databases: Readonly<Record<string, Database>>): void {
@@ -15,15 +15,15 @@ export function registerPools(registry: Registry, databases: Readonly<Record<str
       },
     });
   gauge(connections, 'Open connections to PostgreSQL.', (shown, pool, db) => {
-    const { totalCount, idleCount } = poolOf(db);
-    shown.set({ pool, state: 'idle' }, idleCount);
-    shown.set({ pool, state: 'used' }, totalCount - idleCount);
+    const { idle, used } = poolFiguresOf(db);
+    shown.set({ pool, state: 'idle' }, idle);
+    shown.set({ pool, state: 'used' }, used);
   });
   gauge('database_pool_size', 'Connections that the pool may open.', (shown, pool, db) =>
-    shown.set({ pool }, poolOf(db).max),
+    shown.set({ pool }, poolFiguresOf(db).max),
   );
   gauge('database_pool_waiting', 'Statements and transactions that wait for a connection.', (shown, pool, db) =>
-    shown.set({ pool }, poolOf(db).waitingCount),
+    shown.set({ pool }, poolFiguresOf(db).waiting),
   );
 }
 

@@ -1,0 +1,64 @@
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { createDatabase, poolFiguresOf } from './database.ts';
+import { ensurePartitions, partitionName } from './partitions.ts';
+import { slowLedgerFigures } from './slow-ledger-figures.ts';
+
+let opened: Awaited<ReturnType<typeof openTestDatabase>>;
+beforeAll(async () => {
+  opened = await openTestDatabase();
+});
+afterAll(() => opened.close());
+
+describe('the figures of a pool', () => {
+  it('count statements that wait because every connection is in use, and no others', async () => {
+    const db = createDatabase({ url: opened.url, applicationName: 'test', poolSize: 1 });
+    await sql`select 1`.execute(db);
+    expect(poolFiguresOf(db)).toEqual({ used: 0, idle: 1, max: 1, waiting: 0 });
+    const onIdleConnection = sql`select 1`.execute(db);
+    expect(poolFiguresOf(db)).toMatchObject({ waiting: 0 });
+    await onIdleConnection;
+    // In an object, or the connection would be kept until they have ended.
+    const { waiting } = await db.connection().execute(async (held) => {
+      await sql`select 1`.execute(held);
+      const started = [sql`select 1`.execute(db), sql`select 1`.execute(db)];
+      // They ask for their connection a turn later.
+      await sql`select 1`.execute(held);
+      expect(poolFiguresOf(db)).toEqual({ used: 1, idle: 0, max: 1, waiting: 2 });
+      return { waiting: started };
+    });
+    await Promise.all(waiting);
+    await db.destroy();
+  });
+});
+
+describe('the slow figures of the ledger', () => {
+  it('count webhooks by state, and those whose circuit is open', async () => {
+    const { db } = opened;
+    const organizationId = await insertOrganization(db);
+    const add = () => insertWebhook(db, { organizationId, url: 'https://example.com/hook' });
+    const [open, closed, disabled, deleted] = [await add(), await add(), await add(), await add()];
+    await sql`update webhooks set state = 'disabled', disabled_reason = 'gone' where id = ${disabled}`.execute(db);
+    await sql`update webhooks set state = 'deleted' where id = ${deleted}`.execute(db);
+    await sql`insert into webhook_health (webhook_id, open_until)
+      values (${open}, now() + interval '1 minute'), (${closed}, now() - interval '1 minute')`.execute(db);
+    expect(await slowLedgerFigures(db)).toMatchObject({ openBreakers: 1, enabledWebhooks: 2, disabledWebhooks: 1 });
+  });
+
+  it('count the months ahead of the table that has the fewest, up to the first gap', async () => {
+    const { db } = opened;
+    const now = new Date();
+    await ensurePartitions(db, now);
+    const monthsAhead = async () => (await slowLedgerFigures(db)).monthsAhead;
+    const drop = (table: 'events' | 'attempts', ahead: number) => {
+      const name = partitionName(table, Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1));
+      return sql`drop table ${sql.table(name)}`.execute(db);
+    };
+    expect(await monthsAhead()).toBe(2);
+    await drop('attempts', 2);
+    expect(await monthsAhead()).toBe(1);
+    await drop('events', 1);
+    expect(await monthsAhead()).toBe(0);
+  });
+});
