@@ -145,6 +145,14 @@ export const rows: readonly RowSource[] = [
           'outcomes not recorded': 'sum(webhook_outcomes_waiting{$of})',
         },
       },
+      {
+        title: 'Sending paused',
+        unit: 'short',
+        queries: {
+          'for all': 'max(webhook_sending_paused{$of})',
+          organizations: 'max(webhook_sending_paused_organizations{$of})',
+        },
+      },
     ],
   },
   {
@@ -316,6 +324,16 @@ export const rows: readonly RowSource[] = [
         queries: { rows: 'max(ledger_invariant_violations{$of})' },
       },
       { title: 'Keys looked up', unit: 'ops', queries: { 'look-ups': `sum(${rate('api_key_lookups_total{$of}')})` } },
+      {
+        title: 'Lists of the past',
+        unit: 'ops',
+        description:
+          'With DATABASE_REPLICA_URL: from where they were read, and why some were not read from the replica.',
+        queries: {
+          'from the {{place}}': `sum by (place) (${rate('api_history_reads_total{$of}')})`,
+          'not from the replica: {{reason}}': `sum by (reason) (${rate('api_replica_fallbacks_total{$of}')})`,
+        },
+      },
     ],
   },
   {
