@@ -5,7 +5,7 @@ NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
 
 .DEFAULT_GOAL := help
-.PHONY: help start demo test faults drill bench check audit migrate retention up
+.PHONY: help start demo test faults drill bench check release audit migrate retention up
 
 help: ## prints this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ bench: $(READY) ## the benchmark, in five minutes; FULL=1 in full (an hour, resu
 
 check: $(READY) ## checks the package lock, types, lint, formatting, import boundaries, unused code
 	@exec npm run --silent check
+
+release: $(READY) ## ARGS=1.2.3: checks everything, then writes the notes, the changelog and all versions; --dry-run writes nothing, --tag commits and tags
+	@exec $(NODE) tools/release/main.ts $(ARGS)
 
 audit: $(READY) ## lists known vulnerabilities in the packages that ship; exit 2: the registry gave no advisories
 	@exec $(NODE) tools/audit.ts

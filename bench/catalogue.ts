@@ -14,6 +14,7 @@ import { growth } from './workloads/growth.ts';
 import { hangingWebhook } from './workloads/hanging.ts';
 import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
+import { longTransaction } from './workloads/long-transaction.ts';
 import { severalWorkers } from './workloads/several-workers.ts';
 
 /** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
@@ -37,6 +38,7 @@ export const catalogue = {
   W1C: { title: 'ordinary day: W1 by the clock at six rates', run: byRate, seconds: [60, 190] },
   W10: { title: 'growth: rows that are there already', run: growth, seconds: [18, 450] },
   W10b: { title: 'age: 4 partitions and 27', run: age, seconds: [40, 120] },
+  W1T: { title: 'single: W1 beside a long transaction', run: longTransaction, seconds: [90, 300] },
   W14: { title: 'forwarding: requests and streams to an upstream', run: forwarding, seconds: [60, 90] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;

@@ -17,6 +17,8 @@ export interface Sizes {
   sharedBacklog: number;
   /** W10b: executions of each statement, and pages of each kind, by age of the ledger. */
   turns: number;
+  /** W1T: events that are delivered while a transaction is open, before the measurement. */
+  besideTransaction: number;
   /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
   /** Deliveries in each baseline with a queue, and without. */
@@ -40,6 +42,7 @@ export const sizesOf: Record<Form, Sizes> = {
     backlog: 500,
     sharedBacklog: 500,
     turns: 10,
+    besideTransaction: 500,
     growth: [1_000],
     queued: 200,
     direct: 500,
@@ -57,6 +60,7 @@ export const sizesOf: Record<Form, Sizes> = {
     backlog: 12_000,
     sharedBacklog: 12_000,
     turns: 100,
+    besideTransaction: 20_000,
     growth: [10_000, 100_000],
     queued: 6_000,
     direct: 20_000,
@@ -74,6 +78,7 @@ export const sizesOf: Record<Form, Sizes> = {
     backlog: 50_000,
     sharedBacklog: 100_000,
     turns: 400,
+    besideTransaction: 200_000,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
     queued: 20_000,
     direct: 60_000,

@@ -49,6 +49,7 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'W9b', rounds: 3, byName: true },
   { id: 'W9b', setting: 'postgres', rounds: 3, byName: true },
   { id: 'W10b', rounds: 3, byName: true },
+  { id: 'W1T', rounds: 3, byName: true },
   { id: 'W1C', setting: 'postgres', rounds: 3, byName: true },
   { id: 'W1', setting: 'postgres', rounds: 1 },
   { id: 'W2', setting: 'postgres', rounds: 1, fullOnly: true },

@@ -16,6 +16,7 @@ export async function pageCosts(
     page_of_webhook: `/v1/webhooks/deliveries?webhook_id=${webhookId}`,
     page_failed_of_webhook: `/v1/webhooks/deliveries?webhook_id=${webhookId}&status=failed`,
     page_of_type: '/v1/webhooks/deliveries?event_type=batch.failed',
+    page_of_absent_type: '/v1/webhooks/deliveries?event_type=batch.completed',
     page_of_event: `/v1/webhooks/deliveries?event_id=${eventId}`,
     page_of_events: '/v1/events',
     page_of_events_since: `/v1/events?since=${dayAgo}`,

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { projectFolder } from '@enterprise-api/testkit';
@@ -11,7 +12,8 @@ afterAll(() => cli[Symbol.dispose]());
 
 describe('the process of enterprise-api', () => {
   it('prints its version and its help, with the exit codes', async () => {
-    expect(await cli.run(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
+    const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'));
+    expect(await cli.run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     const { code, stdout } = await cli.run(['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain('  130  ended by Ctrl-C');

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { inParallel, until } from '@enterprise-api/testkit';
+import { until } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { type Latency, measureLatency, ratioOf } from './latency.ts';
-import { apiEvent, post } from './load.ts';
+import { type LoadedSide, startLoadedSide, withRequestsOf } from './loaded-side.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** Isolation under load: the backlog or flood of some webhooks must not delay the steady traffic of others. */
@@ -26,7 +25,6 @@ export interface Neighbours {
 
 /** `WEBHOOK_ENDPOINT_CONCURRENCY`, of each worker. */
 const endpointConcurrency = 20;
-const loadedPath = '/loaded/';
 
 /** Endpoints recover with a backlog. They must not be flooded, and the others must not be delayed. */
 export async function recoverWithBacklog(stores: Stores, size: Neighbours): Promise<Finding> {
@@ -37,7 +35,7 @@ export async function recoverWithBacklog(stores: Stores, size: Neighbours): Prom
     select id, now() + interval '1 day', 10, 50 from webhooks where organization_id = any(${loaded}::uuid[])`.execute(
     stage.db,
   );
-  await flood(run, size.backlog);
+  await run.flood(size.backlog);
   await until('the backlog', async () => (await waiting(stage, loaded)) >= size.backlog, patience);
   const without = await run.measure();
   const recoveredAt = Date.now();
@@ -65,7 +63,7 @@ export async function floodWithEvents(stores: Stores, size: Neighbours): Promise
   const patience = { withinMs: size.settleWithinMs, everyMs: 50 };
   const without = await run.measure();
   const startedAt = Date.now();
-  const [refused, during] = await Promise.all([flood(run, size.backlog), run.measure()]);
+  const [refused, during] = await Promise.all([run.flood(size.backlog), run.measure()]);
   await until('the flood has run off', async () => (await waiting(stage, loaded)) === 0, patience);
   const figures = {
     'events at once': size.backlog,
@@ -77,11 +75,11 @@ export async function floodWithEvents(stores: Stores, size: Neighbours): Promise
 
 interface Run extends AsyncDisposable {
   stage: FaultStage;
-  internalUrl: string;
-  /** The organizations with the backlog or the flood. */
+  /** The organizations with the backlog or the flood, and their side of the traffic. */
   loaded: string[];
-  /** The most requests that one of their endpoints had at the same time. */
-  mostInFlight(): number;
+  side: LoadedSide;
+  /** Emits so many events of these organizations. @returns how many posts were answered with 503 */
+  flood(events: number): Promise<number>;
   /** The others' latency, under their steady load. */
   measure(): Promise<Latency>;
 }
@@ -89,9 +87,9 @@ interface Run extends AsyncDisposable {
 async function open(stores: Stores, size: Neighbours): Promise<Run> {
   await using building = new AsyncDisposableStack();
   const stage = building.use(await openFaultStage(stores));
-  const loaded = await subscribeEach(stage, size.loaded, (n) => `${loadedPath}${n}`);
-  const others = await subscribeEach(stage, size.others, () => '/other');
-  const mostInFlight = answerSlowly(stage, size.answerMs);
+  const side = building.use(await startLoadedSide(stage.certificate, size.answerMs));
+  const loaded = await subscribeEach(stage, size.loaded, (n) => side.url(`/loaded/${n}`));
+  const others = await subscribeEach(stage, size.others, () => stage.url('/other'));
   const { internalUrl } = await stage.startApi();
   for (let n = 0; n < size.workers; n++) await stage.startWorker();
   const measure = () =>
@@ -105,34 +103,19 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
   await measure();
   const resources = building.move();
   const close = () => resources.disposeAsync();
-  return { stage, internalUrl, loaded, mostInFlight, measure, [Symbol.asyncDispose]: close };
+  const flood = (events: number) => side.flood({ internalUrl, organizationIds: loaded, events });
+  return { stage, loaded, side, flood, measure, [Symbol.asyncDispose]: close };
 }
 
 /** @returns new organizations with one webhook each */
-async function subscribeEach(stage: FaultStage, count: number, path: (n: number) => string): Promise<string[]> {
+async function subscribeEach(stage: FaultStage, count: number, url: (n: number) => string): Promise<string[]> {
   const organizationIds: string[] = [];
-  for (let n = 0; n < count; n++) organizationIds.push((await stage.subscribe([path(n)])).organizationId);
+  for (let n = 0; n < count; n++) organizationIds.push((await stage.subscribe([''], { url: url(n) })).organizationId);
   return organizationIds;
 }
 
-/** Delays the answers of the loaded endpoints. @returns the most requests that one of them has had at the same time */
-function answerSlowly(stage: FaultStage, answerMs: number): () => number {
-  const inFlight = new Map<string, number>();
-  let most = 0;
-  stage.requests.respond(async ({ path }) => {
-    if (!path.startsWith(loadedPath)) return {};
-    const now = (inFlight.get(path) ?? 0) + 1;
-    inFlight.set(path, now);
-    most = Math.max(most, now);
-    await pause(answerMs);
-    inFlight.set(path, (inFlight.get(path) ?? 0) - 1);
-    return {};
-  });
-  return () => most;
-}
-
 async function report(
-  { stage, mostInFlight }: Run,
+  { stage, side }: Run,
   size: Neighbours,
   { without, during }: { without: Latency; during: Latency },
   figures: Finding['figures'],
@@ -142,8 +125,10 @@ async function report(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   await untilSettled(stage, count, size.settleWithinMs);
-  const most = mostInFlight();
-  const duplicates = stage.requests.duplicates();
+  const seen = await side.log();
+  const requests = withRequestsOf(stage.requests, seen);
+  const most = seen.mostInFlight;
+  const duplicates = requests.duplicates();
   const allFigures = {
     ...figures,
     'in flight there at most': most,
@@ -151,32 +136,12 @@ async function report(
     'others’ p99 without, with (ms)': `${without.p99}, ${during.p99}`,
     'p99 ratio': ratioOf(during, without),
   };
-  return await conclude(stage, count, allFigures, {
+  return await conclude({ ...stage, requests }, count, allFigures, {
     [`others’ p99 is ${during.p99} ms`]: during.p99 <= size.allowedP99Ms,
     [`${during.missing} deliveries of others had not been sent a minute later`]: during.missing === 0,
     [`${most} requests at once at one endpoint`]: most <= size.workers * endpointConcurrency,
     [`${duplicates} deliveries sent twice`]: duplicates === 0,
   });
-}
-
-/**
- * Emits as fast as the API accepts. A 503 says that the ledger did not answer within a second; the client then posts again.
- *
- * @returns how many posts were answered with 503
- */
-async function flood({ internalUrl, loaded }: Run, events: number): Promise<number> {
-  const perPost = Math.min(1_000, events / loaded.length);
-  let refused = 0;
-  await inParallel(Array.from({ length: events / perPost }).keys(), 4, async (n) => {
-    // With ids of their own: the events of a refused post may have been written all the same.
-    const organizationId = loaded[n % loaded.length] ?? '';
-    const batch = Array.from({ length: perPost }, (_, index) => apiEvent(organizationId, `flood-${n}-${index}`));
-    while ((await post(internalUrl, batch)).status !== 202) {
-      refused += 1;
-      await pause(500);
-    }
-  });
-  return refused;
 }
 
 /** Events in the outbox and pending deliveries of these organizations. */

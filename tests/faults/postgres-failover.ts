@@ -8,18 +8,13 @@ import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 export interface PostgresFailover {
   /** Whether a commit waits for the replica. */
   synchronous: boolean;
-  /**
-   * What is done, in turn. `kill`: the leader's machine is lost, and comes back later. `switchover`: an operator changes the
-   * leader. `kill while behind`: the same as `kill`, while the replica has received nothing for two seconds.
-   */
-  steps: readonly ('kill' | 'switchover' | 'kill while behind')[];
+  /** What is done, in turn. `kill`: the leader's machine is lost, and comes back later. `switchover`: an operator changes the leader. */
+  steps: readonly ('kill' | 'switchover')[];
   eventsPerSecond: number;
   webhooks: number;
   beforeMs: number;
   settleWithinMs: number;
 }
-
-const behindMs = 2_000;
 
 export async function changeLeader({ redisUrl }: Stores, size: PostgresFailover): Promise<Finding> {
   await using cluster = await startPatroni(size);
@@ -47,7 +42,7 @@ export async function changeLeader({ redisUrl }: Stores, size: PostgresFailover)
   const badEnds = await stopAll([...workers, api]);
   const written = new Set(keys.map(({ key }) => key));
   const gone = [...load.accepted].filter((key) => !written.has(key));
-  return await report(stage, size, { events: keys.length, gone, pauses, load, badEnds });
+  return await report(stage, size, { version: cluster.version, events: keys.length, gone, pauses, load, badEnds });
 }
 
 /** @returns the server that was killed */
@@ -55,10 +50,6 @@ async function takeStep(cluster: PatroniCluster, step: PostgresFailover['steps']
   if (step === 'switchover') {
     await cluster.switchOver();
     return undefined;
-  }
-  if (step === 'kill while behind') {
-    await cluster.pauseReplication();
-    await pause(behindMs);
   }
   return await cluster.killLeader();
 }
@@ -98,6 +89,8 @@ function createLoad(api: ServiceProcess, organizationId: string) {
 }
 
 interface Run {
+  /** Of PostgreSQL. */
+  version: string;
   events: number;
   /** Keys of events that were accepted and are not in the ledger. */
   gone: readonly string[];
@@ -113,6 +106,7 @@ async function report(stage: FaultStage, size: PostgresFailover, run: Run): Prom
   const otherAnswers = load.refused.filter(({ status }) => status !== 503).length;
   const slowest = Math.round(Math.max(0, ...load.refused.map(({ ms }) => ms)));
   const figures = {
+    PostgreSQL: run.version,
     deliveries,
     'no event accepted for (s)': pauses.join(', '),
     'refused with 503': load.refused.length - otherAnswers,

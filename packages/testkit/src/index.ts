@@ -27,6 +27,7 @@ export * from './processes/folder-lock.ts';
 export * from './processes/free-ports.ts';
 export * from './processes/guarded-process.ts';
 export * from './processes/kubectl.ts';
+export * from './processes/link-packages.ts';
 export * from './processes/memory.ts';
 export * from './processes/node-warnings.ts';
 export * from './processes/npm-script.ts';

@@ -148,6 +148,10 @@ export function registerPipelineGauges(
     'Organizations whose deliveries an operator holds back.',
     () => pauses.organizationIds.length,
   );
-  gauge('webhook_body_bytes', 'Bytes of the event bodies in memory, once per event.', () => bodies.bytes);
+  gauge(
+    'webhook_body_bytes',
+    'Bytes of the event bodies in memory, once per event, and once more per lease for what TLS holds.',
+    () => bodies.bytes,
+  );
   gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);
 }

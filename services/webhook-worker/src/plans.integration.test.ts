@@ -73,13 +73,13 @@ async function everyStatement(
   const [lease] = leases as readonly LeaseRow[] as [LeaseRow];
   await run('events', () => findEvents(worker, ids));
   await run('release', () => releaseLeases(worker, [lease.id], [lease.lease_token]));
-  const page = { cursor: nilUuid, visit: 1_000, rows: 1_000 };
+  const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
   const capacity = { ...plenty, total: 2 };
   const again = (await run('dispatch', () => leaseDueDeliveries(worker, page, capacity, settings.leaseMs))).leases;
   const own = again.find((row) => row.organization_id === organizationId) as LeaseRow;
   await run('outcomes', () => recordOutcomes(worker, [outcomeOf(own, { result: 'delivered' })]));
   await emit(at);
-  const outbox = { cursor: null, limit: 2, olderThanMs: 0 };
+  const outbox = { cursor: null, limit: 2, olderThanMs: 0, from: null };
   await run('relay', () => fanOutOverdueEvents(worker, plenty, settings, outbox));
 }
 

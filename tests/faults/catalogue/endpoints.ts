@@ -47,10 +47,10 @@ const oneHost = { ...endpointsInFull, webhooks: 100, eventsPerSecond: 2 };
 const fewOfOneHost = { ...fewEndpoints, webhooks: 30, eventsPerSecond: 2 };
 
 const fewLargeBodies = {
-  webhooks: 20,
+  webhooks: 30,
   eventsPerWebhook: 5,
   bodyBytes: 250 * 1_024,
-  budgetMib: 12,
+  budgetMib: 4,
   others: 10,
   eventsPerSecond: 20,
   measuredMs: 1_500,

@@ -20,9 +20,9 @@ interface Listener {
 type Command = (parameters: readonly unknown[]) => Promise<Answer>;
 
 /**
- * BullMQ's backend for a queue of wake-ups, which may be lost. As packaged a job is six statements, of which three notify
- * every connection that listens in this database: to add it, to take it, to finish it and take the next one, and three to
- * learn that none waits. Each appends to a stream of events that nothing here reads.
+ * BullMQ's backend for a queue of wake-ups, which may be lost. As packaged a job is six statements: one adds it, one takes
+ * it, one finishes it and takes the next one, and three learn that none waits. The first three append to a stream of events
+ * that nothing here reads, and wake every connection that listens in this database.
  *
  * Here it is two: one adds the job, and one takes it and removes it at once. Whether another job waits is known without
  * asking, because this connection is told of every job that is added. The rows are BullMQ's own, as it writes them, and so
@@ -117,10 +117,9 @@ class WakeUps {
     const found = rows[0] as { id: string; is_last: boolean } | undefined;
     if (found?.is_last !== false && notices === this.#notices) this.#mayWait = false;
     if (found === undefined) return this.#searchUnlessEmpty(parameters);
-    const { is_last, ...row } = found;
     const [, token, lockMs, now, worker] = parameters;
-    const job = { ...row, ...activeState(token, Number(lockMs), Number(now), worker) };
-    this.#taken.set(row.id, job);
+    const job = { ...found, ...activeState(token, Number(lockMs), Number(now), worker) };
+    this.#taken.set(found.id, job);
     return { rows: [job] };
   }
 

@@ -37,9 +37,9 @@ export async function auditLedger(db: Database): Promise<LedgerAudit> {
     )
     select (select count(*) from outbox) as outbox,
       (select count(*) from (
-        select event_id, webhook_id from pairs except select event_id, webhook_id from deliveries)) as "missingPairs",
+        select event_id, webhook_id from pairs except select event_id, webhook_id from deliveries) x) as "missingPairs",
       (select count(*) from deliveries) - (select count(*) from (
-        select distinct event_id, webhook_id from deliveries)) as "doublePairs"`.execute(db);
+        select distinct event_id, webhook_id from deliveries) x) as "doublePairs"`.execute(db);
   const statuses = await db
     .selectFrom('deliveries')
     .select(({ fn }) => ['status', fn.countAll<number>().as('count')])

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { dropPrivileges } from '../embedded-postgres/account.ts';
 import { role } from '../embedded-postgres/data-folder.ts';
 import { clearLeftovers } from '../embedded-postgres/postmaster.ts';
@@ -16,6 +16,8 @@ import { ensureDatabase } from './test-database.ts';
 
 /** Two servers of PostgreSQL that Patroni keeps available, with etcd and HAProxy. */
 export interface PatroniCluster extends AsyncDisposable {
+  /** PostgreSQL's major version. */
+  readonly version: string;
   /** The database at whichever server is the leader, through HAProxy. */
   readonly url: string;
   /** The database at the replica, through HAProxy. */
@@ -30,8 +32,6 @@ export interface PatroniCluster extends AsyncDisposable {
   switchOver(): Promise<void>;
   /** Waits until the other server follows the leader; with synchronous replication, until commits wait for it. */
   untilReplicated(): Promise<void>;
-  /** From here on the replica gets nothing any more from this leader, as over a slow network; for asynchronous replication. */
-  pauseReplication(): Promise<void>;
 }
 
 interface Programs {
@@ -84,6 +84,7 @@ export async function startPatroni({ synchronous }: { synchronous: boolean }): P
   await until('the leader answers through HAProxy', create, { withinMs: 60_000, everyMs: 500 });
   const resources = building.move();
   return {
+    version: basename(dirname(programs.postgres)),
     url: urlAt(ports.leader, 'faults'),
     replicaUrl: urlAt(ports.replicas, 'faults'),
     ...cluster,

@@ -2,6 +2,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, nilUuid } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Capacity } from '../pipeline/types.ts';
+import { createWalkStart, type WalkStart } from '../pipeline/walk-start.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
@@ -13,6 +14,8 @@ const visitedPerRun = 1_000;
 const rowsPerRun = 1_000;
 /** Runs that are asked for follow each other no sooner: under load every freed endpoint queue asks for one. */
 const wakeFloorMs = 20;
+/** A transaction that makes a delivery due and commits so much later is found by the next run all the same. */
+const lateCommitMs = 10_000;
 
 export interface DispatcherOptions {
   db: Database;
@@ -35,6 +38,7 @@ export interface DispatcherOptions {
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
   let cursor = nilUuid;
+  const walkStart = createWalkStart(clock, lateCommitMs);
   return createLoop({
     onError: options.onError,
     delayAfterErrorMs: idleEveryMs,
@@ -46,8 +50,9 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const capacity = scheduler.capacity('due');
       if (capacity.total === 0) return busyEveryMs;
       const leasedAt = clock.monotonic();
-      const page = { cursor, visit: visitedPerRun, rows: rowsPerRun };
+      const page = { cursor, visit: visitedPerRun, rows: rowsPerRun, dueFrom: walkStart.next() };
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
+      noteWalk(walkStart, page.dueFrom, dispatched, clock.monotonic() - leasedAt);
       cursor = dispatched.cursor ?? nilUuid;
       options.onDispatched(dispatched.leases.length);
       if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
@@ -60,6 +65,15 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       return canLeaseMore ? 0 : delayAfter(page.cursor, dispatched);
     },
   });
+}
+
+function noteWalk(
+  walkStart: WalkStart,
+  from: Date | null,
+  { isComplete, dueSince, askedAt }: Dispatched,
+  tookMs: number,
+): void {
+  walkStart.note({ from, tookMs, waitsSince: isComplete ? (dueSince ?? askedAt) : null });
 }
 
 function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dispatched): number {

@@ -3,7 +3,7 @@ import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../pipeline/types.ts';
-import { type DispatchPage, visitedWebhooks, walkLimit } from './visited-webhooks.ts';
+import { type DispatchPage, isDue, visitedWebhooks, walkLimit } from './visited-webhooks.ts';
 
 export interface Dispatched {
   leases: LeaseRow[];
@@ -11,7 +11,11 @@ export interface Dispatched {
   cursor: string | null;
   /** Whether every webhook with something due was visited, wherever the run began. */
   isComplete: boolean;
-  /** Milliseconds until another delivery is due; null when none waits. A leased one is due when its lease runs out. */
+  /** Since when the oldest of what was due was; null when nothing was. */
+  dueSince: Date | null;
+  /** The database's time of the run. */
+  askedAt: Date;
+  /** Milliseconds until another delivery is due; null when none will be for a second. A leased one is due when its lease runs out. */
   nextDueMs: number | null;
   /** Webhooks visited that are disabled or deleted and have pending deliveries: these are to be canceled. */
   notEnabled: string[];
@@ -39,7 +43,7 @@ export async function leaseDueDeliveries(
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
     with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(page, capacity)},
-    ${picked(capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
+    ${picked(page, capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
     select v.*, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
     from walk v left join (leased l join chosen c on c.delivery_id = l.delivery_id) on true`.execute(db);
   const summary = rows[0];
@@ -49,6 +53,8 @@ export async function leaseDueDeliveries(
     leases,
     cursor: nextCursor(page, summary, inTurn, capacity.total),
     isComplete: summary?.is_complete ?? false,
+    dueSince: summary?.due_since ?? null,
+    askedAt: summary?.asked_at ?? new Date(0),
     nextDueMs: summary?.next_due_ms ?? null,
     notEnabled: summary?.not_enabled ?? [],
     share: summary?.share ?? capacity.total,
@@ -103,19 +109,19 @@ const probes = sql`probes as materialized (
  * The process's capacity is shared among them. One with a backlog would take it all, send it over as many connections as
  * it may have, and the next one would do the same (measured with 100 backlogs: four times the CPU per delivery).
  */
-const due = ({ cursor }: DispatchPage, capacity: Capacity) => sql`due as materialized (
+const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
     from capacities c left join probes p on p.webhook_id = c.webhook_id cross join lateral (
-      select from pending_deliveries p where p.webhook_id = c.webhook_id and p.next_attempt_at <= now() limit 1) any_due
+      select from pending_deliveries p where p.webhook_id = c.webhook_id and ${isDue(page)} limit 1) any_due
     where c.free > 0 and (p.webhook_id is not null or c.is_half_open is not true)
-    order by c.webhook_id <= ${cursor}::uuid, c.webhook_id
+    order by c.webhook_id <= ${page.cursor}::uuid, c.webhook_id
   )`;
 
 /** `picked`: what is leased in turn, oldest first. A test does not count for the circuit, so it cannot be the probe. */
-const picked = (capacity: Capacity) => sql`picked as materialized (
+const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materialized (
     select p.delivery_id, c.version, c.is_half_open from due c cross join lateral (
       select p.delivery_id from pending_deliveries p
-      where p.webhook_id = c.webhook_id and p.next_attempt_at <= now() and c.state = 'enabled'
+      where p.webhook_id = c.webhook_id and ${isDue(page)} and c.state = 'enabled'
         and (p.event_type <> 'webhook.test' or c.is_half_open is not true)
       order by p.next_attempt_at limit least(c.free, c.share) for update skip locked) p
     limit ${capacity.total}
@@ -168,8 +174,10 @@ const walk = sql`walk as (
     select max(visited) as walked, max(webhook_id::text)::uuid as cursor, (select is_complete from known) as is_complete,
            (select array_agg(webhook_id) from capacities where state <> 'enabled') as not_enabled,
            (select max(share) from due) as share,
+           (select due_since from known) as due_since, now() as asked_at,
            (select (extract(epoch from next_attempt_at - now()) * 1000)::float8 from pending_deliveries
-            where next_attempt_at > now() order by next_attempt_at limit 1) as next_due_ms
+            where next_attempt_at > now() and next_attempt_at <= now() + interval '1 second'
+            order by next_attempt_at limit 1) as next_due_ms
     from walked
   )`;
 
@@ -179,6 +187,8 @@ interface Walk {
   walked: number | null;
   cursor: string | null;
   is_complete: boolean;
+  due_since: Date | null;
+  asked_at: Date;
   next_due_ms: number | null;
   not_enabled: string[] | null;
   share: number | null;

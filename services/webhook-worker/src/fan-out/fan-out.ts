@@ -2,6 +2,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Capacity } from '../pipeline/types.ts';
+import { createWalkStart, type WalkStart } from '../pipeline/walk-start.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { type ApartOptions, fanOutApart, isRefusedRow, retryParkedEvents } from './parked-events.ts';
 import type { ParkedEvent } from './parked-queries.ts';
@@ -47,6 +48,8 @@ const lateJobMs = 5_000;
  */
 const overdueAfterMs = 600;
 const overdueBatchSize = 100;
+/** As long as a statement may run: an event whose transaction commits so much later is fanned out in time all the same. */
+const lateCommitMs = 30_000;
 /** After this time without capacity here, the relay fans events out nevertheless: another process may have capacity. */
 const patienceMs = 1_000;
 
@@ -54,6 +57,7 @@ const patienceMs = 1_000;
 export class FanOut {
   readonly #options: FanOutOptions;
   readonly #estimate: AdmissionEstimate;
+  readonly #walkStart: WalkStart;
   #cursor: string | null = null;
   #leftInOutboxAt = Number.NEGATIVE_INFINITY;
   #withoutCapacitySince: number | null = null;
@@ -61,6 +65,7 @@ export class FanOut {
   constructor(options: FanOutOptions) {
     this.#options = options;
     this.#estimate = new AdmissionEstimate(() => options.scheduler.freeCapacity());
+    this.#walkStart = createWalkStart(options.clock, lateCommitMs);
   }
 
   /**
@@ -89,7 +94,10 @@ export class FanOut {
     if (limit === 0) return 'no_capacity';
     // Events that were left in the outbox are older than that moment. Soon they are overdue like any others.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
-    const page = { cursor: this.#cursor, limit, olderThanMs };
+    // A walk that goes on from a cursor began at the beginning of the outbox.
+    const from = this.#cursor === null ? this.#walkStart.next() : null;
+    const page = { cursor: this.#cursor, limit, olderThanMs, from };
+    const begunAt = { wall: clock.now(), monotonic: clock.monotonic() };
     let result: FannedOut;
     try {
       result = await this.#run('relay', (capacity) => fanOutOverdueEvents(db, capacity, settings, page));
@@ -99,10 +107,19 @@ export class FanOut {
       return 'again';
     }
     this.#cursor = result.cursor;
+    if (page.cursor === null) this.#noteWalk(from, begunAt, result);
     if (result.events > 0) return result.leases.length === 0 && result.leftDue.length > 0 ? 'left_due' : 'again';
     if (result.cursor !== null) return 'some_visited';
     // A walk that began in the middle has not visited the organizations before it.
     return page.cursor === null ? 'all_visited' : 'again';
+  }
+
+  /** Where a walk came from the first organization to the last and found nothing, the next one begins with what came after it. */
+  #noteWalk(from: Date | null, begunAt: { wall: number; monotonic: number }, { events, cursor }: FannedOut): void {
+    const tookMs = this.#options.clock.monotonic() - begunAt.monotonic;
+    const isEmpty = events === 0 && cursor === null;
+    const waitsSince = isEmpty ? new Date(begunAt.wall) : from && new Date(from.getTime() + lateCommitMs);
+    this.#walkStart.note({ from, tookMs, waitsSince });
   }
 
   /** Fans out those parked events whose time has come. */

@@ -6,7 +6,7 @@ import { emitEvents, plenty } from '../testing/ledger.ts';
 import { fanOutOverdueEvents, type OutboxPage } from './queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
-const overdue: OutboxPage = { cursor: null, limit: 100, olderThanMs: 2_000 };
+const overdue: OutboxPage = { cursor: null, limit: 100, olderThanMs: 2_000, from: null };
 
 let db: Database;
 let close: () => Promise<void>;

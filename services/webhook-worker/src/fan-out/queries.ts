@@ -1,5 +1,12 @@
 import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, looseIndexScan, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import {
+  type Database,
+  looseIndexScan,
+  plainArray,
+  prepared,
+  uuidAtTime,
+  withinRangeOf,
+} from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
@@ -36,10 +43,14 @@ export interface OutboxPage {
   limit: number;
   /** Younger events are left to their jobs. */
   olderThanMs: number;
+  /** No older event is known to wait; index entries of older ones are not passed. Null: everything is looked at. */
+  from: Date | null;
 }
 
 /** Organizations that the relay visits in one run. */
 const organizationsPerRun = 100;
+/** Events looked at, to find their organizations, where the relay knows since when any wait. */
+const recentEvents = 1_000;
 
 /** Fans out the events that a job names. Events that are fanned out already, or locked by another process, are passed over. */
 export function fanOutEvents(
@@ -77,19 +88,14 @@ export async function findOverdueEvents(db: Database, page: OutboxPage): Promise
   return rows.map(({ event_id }) => event_id);
 }
 
-function overdueEvents({ cursor, limit, olderThanMs }: OutboxPage): Source {
-  const visited = looseIndexScan({
-    name: 'visited',
-    table: 'outbox',
-    column: 'organization_id',
-    after: cursor ?? nilUuid,
-    limit: organizationsPerRun,
-  });
-  const picked = sql`${visited}, picked as materialized (
+function overdueEvents(page: OutboxPage): Source {
+  const { cursor, limit, olderThanMs, from } = page;
+  const picked = sql`${visitedOrganizations(page)}, picked as materialized (
     select o.* from visited v cross join lateral (
       select event_id, organization_id, created_at from outbox
       where organization_id = v.organization_id
         and created_at < clock_timestamp() - make_interval(secs => ${olderThanMs / 1_000})
+        ${from === null ? sql`` : sql`and event_id >= ${uuidAtTime(from.getTime())}::uuid`}
       order by event_id
       limit case when ${cursor}::uuid is null then greatest(1, ${limit}::int / (select count(*)::int from visited)) else 1 end
       for update skip locked) o
@@ -99,10 +105,31 @@ function overdueEvents({ cursor, limit, olderThanMs }: OutboxPage): Source {
            (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
     from visited v
   )`;
+  // More recent events than were looked at may hide organizations: then the next run walks all of them, from the first.
+  const hidesOthers = from === null ? sql`false` : sql`(select count(*) from recent) >= ${recentEvents}`;
   // Where the limit left out organizations, the next run begins behind the last one whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
-                                when visits >= ${organizationsPerRun} then last_visited end from ends)::uuid`;
+                                when visits >= ${organizationsPerRun} then last_visited
+                                when ${hidesOthers} then ${nilUuid} end from ends)::uuid`;
   return { picked, cursor: next, inRange: sql`` };
+}
+
+/**
+ * `visited`: organizations with events in the outbox, in the order of their ids. Where it is known since when any wait, they are
+ * those of the oldest events since then, found by the time in their ids; else each costs one probe of an index.
+ */
+function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown> {
+  const after = cursor ?? nilUuid;
+  if (from === null) {
+    const limit = organizationsPerRun;
+    return looseIndexScan({ name: 'visited', table: 'outbox', column: 'organization_id', after, limit });
+  }
+  return sql`recent as materialized (
+    select organization_id from outbox where event_id >= ${uuidAtTime(from.getTime())}::uuid order by event_id limit ${recentEvents}
+  ), visited as materialized (
+    select organization_id from (select distinct organization_id from recent) r
+    where organization_id > ${after}::uuid order by organization_id limit ${organizationsPerRun}
+  )`;
 }
 
 /** Where the statement has its events from. */

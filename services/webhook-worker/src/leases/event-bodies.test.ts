@@ -5,28 +5,28 @@ const kib = (count: number) => ({ body: Buffer.alloc(count * 1_024), requestId: 
 const leaseOf = (organizationId: string, eventId: string) => ({ organizationId, eventId });
 
 describe('the bodies of events in memory', () => {
-  it('count once per event, until its last lease is over', () => {
+  it('count once per event until its last lease is over, and once more for each lease', () => {
     const bodies = new EventBodies(0);
     const leases = [leaseOf('org', 'event'), leaseOf('org', 'event')];
     for (const lease of leases) bodies.hold(lease, bodies.find('event') ?? kib(4));
-    expect(bodies.bytes).toBe(4_096);
+    expect(bodies.bytes).toBe(3 * 4_096);
     const [first, second] = leases;
     bodies.drop(first as object);
     bodies.drop(first as object);
-    expect([bodies.bytes, bodies.find('event')?.body.length]).toEqual([4_096, 4_096]);
+    expect([bodies.bytes, bodies.find('event')?.body.length]).toEqual([2 * 4_096, 4_096]);
     bodies.drop(second as object);
     expect([bodies.bytes, bodies.find('event')]).toEqual([0, undefined]);
   });
 
   it('put no organization above its share while they fit into the budget', () => {
-    const bodies = new EventBodies(9 * 1_024);
+    const bodies = new EventBodies(18 * 1_024);
     bodies.hold(leaseOf('much', 'a'), kib(8));
     bodies.hold(leaseOf('little', 'b'), kib(1));
     expect(bodies.isAboveShare('much')).toBe(false);
   });
 
   it('put those above an equal share, and no others, above it while they take more than the budget', () => {
-    const bodies = new EventBodies(8 * 1_024);
+    const bodies = new EventBodies(16 * 1_024);
     const large = leaseOf('much', 'a');
     bodies.hold(large, kib(8));
     bodies.hold(leaseOf('little', 'b'), kib(1));

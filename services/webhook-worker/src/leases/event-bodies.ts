@@ -18,7 +18,8 @@ interface HeldBody {
 }
 
 /**
- * The bodies that the leases of this process hold, each once per event, and how much memory that is.
+ * The bodies that the leases of this process hold, each once per event, and how much memory that is: the body, and as much
+ * again for each lease. TLS encrypts a whole request at once, and keeps what its receiver has not read.
  *
  * While they take more than the budget, organizations above their share of it (an equal part for each that has any) get no
  * further leases here: an organization whose endpoints hang with large events would otherwise fill the memory of a process
@@ -35,7 +36,7 @@ export class EventBodies {
     this.#budgetBytes = budgetBytes;
   }
 
-  /** Bytes of all bodies that are held. */
+  /** Bytes of all bodies that are held, and of their encrypted copies. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -55,6 +56,7 @@ export class EventBodies {
       this.#count(held, content.body.length);
     }
     held.leases += 1;
+    this.#count(held, held.content.body.length);
     this.#bodyOf.set(lease, held);
   }
 
@@ -64,6 +66,7 @@ export class EventBodies {
     if (held === undefined) return;
     this.#bodyOf.delete(lease);
     held.leases -= 1;
+    this.#count(held, -held.content.body.length);
     if (held.leases > 0) return;
     this.#held.delete(held.eventId);
     this.#count(held, -held.content.body.length);

@@ -1,0 +1,55 @@
+import { expect, it } from '@jest/globals';
+import { createWalkStart } from './walk-start.ts';
+
+const marginMs = 10_000;
+const at = (ms: number) => new Date(1_800_000_000_000 + ms);
+
+function walkStart() {
+  let nowMs = 0;
+  const start = createWalkStart({ monotonic: () => nowMs }, marginMs);
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { ...start, pass };
+}
+
+it('walks from the beginning every time while that takes next to nothing', () => {
+  const { next, note, pass } = walkStart();
+  for (let run = 0; run < 5; run++) {
+    expect(next()).toBeNull();
+    note({ from: null, tookMs: 2, waitsSince: at(run) });
+    pass(250);
+  }
+});
+
+it('begins where the oldest row waits, less the margin, while a walk from the beginning takes long', () => {
+  const { next, note, pass } = walkStart();
+  note({ from: null, tookMs: 300, waitsSince: at(20_000) });
+  pass(1_000);
+  expect(next()).toEqual(at(10_000));
+  note({ from: at(10_000), tookMs: 3, waitsSince: at(21_000) });
+  pass(1_000);
+  expect(next()).toEqual(at(11_000));
+});
+
+it('walks from the beginning again after twenty times what it took, and after a minute at the latest', () => {
+  const { next, note, pass } = walkStart();
+  note({ from: null, tookMs: 300, waitsSince: at(0) });
+  pass(5_999);
+  expect(next()).not.toBeNull();
+  pass(1);
+  expect(next()).toBeNull();
+  note({ from: null, tookMs: 30_000, waitsSince: at(0) });
+  pass(59_999);
+  expect(next()).not.toBeNull();
+  pass(1);
+  expect(next()).toBeNull();
+});
+
+it('walks from the beginning when the last walk did not come to the end of what waits', () => {
+  const { next, note } = walkStart();
+  note({ from: null, tookMs: 300, waitsSince: at(0) });
+  expect(next()).not.toBeNull();
+  note({ from: next(), tookMs: 3, waitsSince: null });
+  expect(next()).toBeNull();
+});
