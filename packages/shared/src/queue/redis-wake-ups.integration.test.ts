@@ -1,11 +1,13 @@
 import { startRedis, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 import { producerBinding, workerBinding } from './backend.ts';
 import { createJobProducer, type JobProducer } from './enqueue.ts';
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let queue: ReturnType<typeof openQueue>;
+let redis: Redis;
 let producer: JobProducer<'fanOut'>;
 
 beforeAll(async () => {
@@ -13,14 +15,16 @@ beforeAll(async () => {
   const backend = { kind: 'redis', url: server.url } as const;
   producer = createJobProducer(backend, 'fanOut', () => undefined);
   queue = openQueue();
+  redis = new Redis(server.url);
   await until('the producer is connected', async () => (await producer.waitingCount()) === 0);
 });
 afterAll(async () => {
   await producer.close();
   await queue.close();
+  redis.disconnect();
   await server[Symbol.asyncDispose]();
 });
-beforeEach(() => queue.obliterate({ force: true }));
+beforeEach(() => redis.flushall());
 
 function openQueue() {
   const { options, factory } = producerBinding({ kind: 'redis', url: server.url }, 'events');
@@ -42,8 +46,26 @@ async function openWorker(handle: (job: Job) => Promise<void> = async () => unde
   return { worker, take, [Symbol.asyncDispose]: () => worker.close(true) };
 }
 
-describe('taking wake-ups from Redis', () => {
-  it('takes the jobs that wait together, oldest first, and leaves nothing of them behind', async () => {
+describe('wake-ups in Redis', () => {
+  it('go to a worker that waits without becoming a job, and become jobs while another one waits', async () => {
+    const handled: string[] = [];
+    const holdUp = Promise.withResolvers<void>();
+    const handle = async (job: Job) => {
+      handled.push(...job.data.event_ids);
+      await holdUp.promise;
+    };
+    await using _opened = await openWorker(handle, true);
+    await producer.add({ version: 1, event_ids: idsOf(1, 2) });
+    await until('the worker has the first', () => handled.length === 2);
+    for (const number of [3, 4, 5]) await producer.add({ version: 1, event_ids: [idOf(number)] });
+    expect(await counts()).toEqual({ ...nothing, waiting: 2 });
+    holdUp.resolve();
+    await until('every event is handled', () => handled.length === 5, { withinMs: 20_000 });
+    expect(handled.sort()).toEqual(idsOf(1, 5));
+    expect(await counts()).toEqual(nothing);
+  });
+
+  it('are taken together where several wait, oldest first, and leave nothing behind', async () => {
     await using opened = await openWorker();
     await producer.add({ version: 1, event_ids: idsOf(1, 2) });
     await producer.add({ version: 1, event_ids: idsOf(3, 1), more_in_outbox: true });
@@ -51,11 +73,12 @@ describe('taking wake-ups from Redis', () => {
     const job = await opened.take();
     expect(job?.data).toEqual({ version: 1, event_ids: idsOf(1, 4), more_in_outbox: true });
     expect(await counts()).toEqual(nothing);
-    expect(await queue.getJob(job?.id ?? '')).toBeUndefined();
+    expect(await redis.keys('*:events:[0-9]*')).toEqual([]);
+    expect(await redis.exists('{enterprise-api-events}:events:marker')).toBe(0);
     expect(await opened.take()).toBeUndefined();
   });
 
-  it('takes no more than a job may name, and ten jobs: the others are for other workers', async () => {
+  it('are taken up to what a job may name, and up to ten jobs: the others are for other workers', async () => {
     await using opened = await openWorker();
     await producer.add({ version: 1, event_ids: idsOf(1, 60) });
     await producer.add({ version: 1, event_ids: idsOf(61, 41) });
@@ -67,7 +90,7 @@ describe('taking wake-ups from Redis', () => {
     expect(sizes).toEqual([60, 50, 1]);
   });
 
-  it('takes nothing from a queue that an operator has paused', async () => {
+  it('wait while an operator has paused the queue', async () => {
     await using opened = await openWorker();
     await queue.pause();
     await producer.add({ version: 1, event_ids: [idOf(1)] });
@@ -81,7 +104,7 @@ describe('taking wake-ups from Redis', () => {
     { data: { version: 1, event_ids: [] } },
     { data: { version: 1, event_ids: [idOf(1)], more_in_outbox: true, unknown: 1 } },
     { data: { version: 1, event_ids: [idOf(1)] }, name: 'another' },
-  ])('leaves any other job in the queue until it is finished: $data', async ({ data, name = 'fan-out' }) => {
+  ])('leave any other job to BullMQ, which keeps it when it fails: $data', async ({ data, name = 'fan-out' }) => {
     const refuse = async () => {
       throw new UnrecoverableError('not a job of this version');
     };
@@ -92,7 +115,7 @@ describe('taking wake-ups from Redis', () => {
     expect(failed).toMatchObject({ data, failedReason: 'not a job of this version' });
   });
 
-  it('renews locks of those jobs only that have one', async () => {
+  it('have no locks to be renewed', async () => {
     await using opened = await openWorker();
     await producer.add({ version: 1, event_ids: [idOf(1)] });
     const taken = await opened.take();
@@ -103,7 +126,7 @@ describe('taking wake-ups from Redis', () => {
     expect(failed).toEqual(['unknown']);
   });
 
-  it('goes on with what waits behind the jobs that it took', async () => {
+  it('are followed by those that wait behind them', async () => {
     for (let job = 1; job <= 35; job++) await producer.add({ version: 1, event_ids: [idOf(job)] });
     const handled: string[] = [];
     await using _opened = await openWorker(async (job) => void handled.push(...job.data.event_ids), true);
