@@ -95,6 +95,8 @@ CMD ["node", "packages/shared/src/ledger/migrate-main.ts"]
 FROM runtime AS webhook-worker
 COPY --from=webhook-worker-packages /app ./
 COPY --from=sources /app/services/webhook-worker services/webhook-worker
+ARG BUILD_COMMIT=
+ENV BUILD_COMMIT=${BUILD_COMMIT}
 EXPOSE 3002
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD exec bash healthy.sh "${WORKER_PORT:-3002}"
@@ -103,6 +105,8 @@ CMD ["node", "--max-semi-space-size=16", "services/webhook-worker/src/main.ts"]
 FROM runtime AS api
 COPY --from=api-packages /app ./
 COPY --from=sources /app/services/api services/api
+ARG BUILD_COMMIT=
+ENV BUILD_COMMIT=${BUILD_COMMIT}
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD exec bash healthy.sh "${API_PORT:-3000}"

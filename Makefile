@@ -5,7 +5,7 @@ NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
 
 .DEFAULT_GOAL := help
-.PHONY: help start demo test faults bench check audit migrate retention up
+.PHONY: help start demo test faults drill bench check audit migrate retention up
 
 help: ## prints this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,9 @@ test: $(READY) ## runs every test, on a real PostgreSQL and a real Redis; ARGS="
 
 faults: $(READY) ## the fault campaign of docs/reliability.md, in full (an hour); ARGS="R1 redis" for some runs
 	@exec $(NODE) tests/faults/campaign.ts $(ARGS)
+
+drill: $(READY) ## ARGS=restore: destroys a system under load and restores it from its backup, on stores of its own (some minutes)
+	@exec $(NODE) tests/drills/main.ts $(ARGS)
 
 bench: $(READY) ## the benchmark, in five minutes; FULL=1 in full (an hour, resumes where it stopped), W=W2 for one workload
 	@exec $(NODE) bench/main.ts $(ARGS)

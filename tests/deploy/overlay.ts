@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildKustomization } from '@enterprise-api/testkit';
 import type { IScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import type { IPodMonitor, IPrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import type { IJob } from 'kubernetes-models/batch/v1';
@@ -24,6 +25,8 @@ interface Kinds {
   Job: IJob;
   NetworkPolicy: INetworkPolicy;
   PodDisruptionBudget: IPodDisruptionBudget;
+  PodMonitor: IPodMonitor;
+  PrometheusRule: IPrometheusRule;
   ScaledObject: IScaledObject;
   Secret: ISecret;
   Service: IService;

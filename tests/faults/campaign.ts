@@ -18,6 +18,11 @@ async function main(args: string[]): Promise<number> {
   const versions = `Node.js ${process.versions.node}, PostgreSQL ${postgres.version}, Redis ${redisVersion()}`;
   let failures = 0;
   for (const [id, campaign] of wanted) {
+    const missing = campaign.missing?.();
+    if (missing !== undefined) {
+      process.stdout.write(`${id} not run: ${missing}\n`);
+      continue;
+    }
     for (const backend of backendsOf(campaign, args)) {
       const startedAt = performance.now();
       process.stdout.write(`${id} on ${backend}: ${campaign.what} … `);

@@ -7,6 +7,8 @@ export interface Stores {
   redisUrl: string | undefined;
   redis?: RedisServer;
   postgres?: OwnPostgres;
+  /** Of the ledger, where it is no server of `postgres`. */
+  databaseUrl?: string;
 }
 
 /** A stage with a receiver that records every request. */
@@ -23,7 +25,11 @@ export const quickLeases = { WEBHOOK_TIMEOUT_MS: '1000', WORKER_LEASE_MARGIN: '2
 
 /** @param settings of every process, beyond those that a stage needs; all others have their defaults */
 export async function openFaultStage(stores: Stores, settings: Record<string, string> = {}): Promise<FaultStage> {
-  const stage = await openStage({ redisUrl: stores.redisUrl, databaseUrl: stores.postgres?.url, settings });
+  const stage = await openStage({
+    redisUrl: stores.redisUrl,
+    databaseUrl: stores.databaseUrl ?? stores.postgres?.url,
+    settings,
+  });
   const receiver = await stage.startReceiver();
   const url = (path = '/hook') => receiver.url(path);
   return {

@@ -10,6 +10,12 @@ const partOf = `
 type Part<T> = T extends readonly (infer E)[] ? Part<E>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;
 `;
 
+/** Where the types of resources are that Kubernetes itself does not know, by their API group. */
+const packages: Readonly<Record<string, string>> = {
+  'keda.sh': '@kubernetes-models/keda',
+  'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
+};
+
 /**
  * What is wrong with manifests by the types of kubernetes-models: unknown fields, wrong values, missing fields. The
  * compiler judges, because the validators of that package let unknown fields pass, and a misspelt field is the usual
@@ -38,7 +44,7 @@ export function typeProblems(manifests: readonly Manifest[]): string[] {
 /** A program that compiles exactly when the manifest is what Kubernetes expects. */
 function asProgram({ content, isPatch }: Manifest): string {
   const { apiVersion, kind } = content;
-  const source = apiVersion.startsWith('keda.sh/') ? '@kubernetes-models/keda' : 'kubernetes-models';
+  const source = packages[apiVersion.split('/')[0] ?? ''] ?? 'kubernetes-models';
   const type = isPatch ? 'Part<Resource>' : 'Resource';
   return `import type { I${kind} as Resource } from '${source}/${apiVersion}';
 ${partOf}

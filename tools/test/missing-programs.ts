@@ -4,6 +4,7 @@ import { findIngresses } from './ingress.ts';
 import type { SearchOptions } from './install.ts';
 import { findKubectlProgram } from './kubectl.ts';
 import { findPooler } from './pooler.ts';
+import { findPromtoolProgram } from './promtool.ts';
 import { findRedis, type RedisSource } from './redis.ts';
 import type { Suite } from './suites.ts';
 
@@ -39,29 +40,30 @@ export async function findPrograms(
   const redis = usesRedis ? await findRedis({ ...options, givenUrl: options.givenRedisUrl }) : undefined;
   if (redis?.kind === 'none')
     doWithout(redis.problem, { name: 'Redis', advice: redis.advice, notRun: only, runInPart: also });
-  const behindIngress = filesWhere(({ ingress }) => ingress);
-  const ingress = behindIngress.length > 0 ? await findIngresses(options) : undefined;
-  if (ingress?.kind === 'none')
-    doWithout(ingress.problem, {
-      name: 'nginx or no Caddy',
-      advice: ingress.advice,
-      notRun: behindIngress,
-      runInPart: [],
-    });
-  const pooled = filesWhere(({ pooler }) => pooler);
-  const pooler = pooled.length > 0 ? await findPooler(options) : undefined;
-  if (pooler?.kind === 'none')
-    doWithout(pooler.problem, { name: 'PgBouncer', advice: pooler.advice, notRun: pooled, runInPart: [] });
-  const inBrowser = filesWhere(({ browser }) => browser);
-  const browser = inBrowser.length > 0 ? await findBrowser(options) : undefined;
-  if (browser?.kind === 'none')
-    doWithout(browser.problem, { name: 'Chromium', advice: browser.advice, notRun: inBrowser, runInPart: [] });
-  const building = filesWhere(({ kubectl }) => kubectl);
-  const kubectl = building.length > 0 ? await findKubectlProgram(options) : undefined;
-  if (kubectl?.kind === 'none')
-    doWithout(kubectl.problem, { name: 'kubectl', advice: kubectl.advice, notRun: building, runInPart: [] });
+  for (const { name, isUsed, find } of others) {
+    const users = filesWhere(isUsed);
+    const source = users.length > 0 ? await find(options) : undefined;
+    if (source?.kind === 'none')
+      doWithout(source.problem, { name, advice: source.advice, notRun: users, runInPart: [] });
+  }
   return { redis, missing };
 }
+
+/** What a search for a program has found. */
+type Source = { kind: 'program' | 'programs' } | { kind: 'none'; problem: string; advice: string };
+
+/** Programs without which the suites that use them are not run at all. */
+const others: readonly {
+  name: string;
+  isUsed: (suite: Suite) => boolean;
+  find: (options: SearchOptions) => Promise<Source>;
+}[] = [
+  { name: 'nginx or no Caddy', isUsed: ({ ingress }) => ingress, find: findIngresses },
+  { name: 'PgBouncer', isUsed: ({ pooler }) => pooler, find: findPooler },
+  { name: 'Chromium', isUsed: ({ browser }) => browser, find: findBrowser },
+  { name: 'kubectl', isUsed: ({ kubectl }) => kubectl, find: findKubectlProgram },
+  { name: 'promtool', isUsed: ({ promtool }) => promtool, find: findPromtoolProgram },
+];
 
 /** Suites of other languages that this machine cannot run. That is no failure: nothing of the product needs them. */
 export interface MissingToolchain {

@@ -9,6 +9,7 @@ import {
   usesIngress,
   usesKubectl,
   usesPooler,
+  usesPromtool,
 } from './suites.ts';
 import { noTotals, totalsLine } from './totals.ts';
 
@@ -65,6 +66,15 @@ describe('usesKubectl', () => {
   });
 });
 
+describe('usesPromtool', () => {
+  it.each([
+    ["runPromtool(['check', 'metrics'], text)", true],
+    ["import { runPromtool } from '@enterprise-api/testkit';", false],
+  ])('%s → %s', (source, uses) => {
+    expect(usesPromtool(source)).toBe(uses);
+  });
+});
+
 describe('usedToolchains', () => {
   it.each([
     ["describeReceiver('Go', goReceiver(requireToolchain('go')));", ['go']],
@@ -84,6 +94,7 @@ describe('findMissingToolchains', () => {
     pooler: false,
     browser: false,
     kubectl: false,
+    promtool: false,
     toolchains,
   });
   const suites = [suite('/x/go.ts', ['go']), suite('/x/both.ts', ['curl', 'python']), suite('/x/plain.ts', [])];

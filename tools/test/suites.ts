@@ -16,6 +16,8 @@ export interface Suite {
   readonly browser: boolean;
   /** Whether it builds manifests with kubectl. */
   readonly kubectl: boolean;
+  /** Whether it runs promtool. */
+  readonly promtool: boolean;
   /** What it uses of other languages. */
   readonly toolchains: readonly ToolchainName[];
 }
@@ -25,8 +27,8 @@ export function readSuites(files: readonly string[]): Suite[] {
   return files.map((file) => {
     const source = needPostgres([file]) ? readFileSync(file, 'utf8') : '';
     const [redis, ingress, browser] = [redisUse(source), usesIngress(source), usesBrowser(source)];
-    const [pooler, kubectl] = [usesPooler(source), usesKubectl(source)];
-    return { file, redis, ingress, pooler, browser, kubectl, toolchains: usedToolchains(source) };
+    const [pooler, kubectl, promtool] = [usesPooler(source), usesKubectl(source), usesPromtool(source)];
+    return { file, redis, ingress, pooler, browser, kubectl, promtool, toolchains: usedToolchains(source) };
   });
 }
 
@@ -58,6 +60,11 @@ export function usesBrowser(source: string): boolean {
 /** A suite that builds manifests calls `buildKustomization`, or the helper `buildOverlay`, which does. */
 export function usesKubectl(source: string): boolean {
   return /\bbuild(Kustomization|Overlay)\(/.test(source);
+}
+
+/** A suite that runs promtool calls `runPromtool`. */
+export function usesPromtool(source: string): boolean {
+  return /\brunPromtool\(/.test(source);
 }
 
 /** A suite that uses a program of another language calls `requireToolchain`. */

@@ -33,6 +33,7 @@ describe('the settings', () => {
         allowedPrivateCidrs: [],
         identitySigningKeys: undefined,
         logLevel: 'info',
+        buildCommit: undefined,
       },
     });
   });
@@ -59,6 +60,7 @@ describe('the settings', () => {
   });
 
   it.each([
+    ['DATABASE_REPLICA_URL', 'replica.internal:5432'],
     ['API_RATE_LIMITS', 'pro=0'],
     ['API_RATE_LIMITS', 'pro=1,pro=2'],
     ['API_RATE_LIMITS', 'pro'],

@@ -6,6 +6,7 @@ import {
   commaList,
   commonSecrets,
   commonSettings,
+  databaseUrlSchema,
   durationSchema,
   type Environment,
   integerSchema,
@@ -21,6 +22,8 @@ import { type Upstreams, upstreamsSetting } from './forwarding/upstreams.ts';
 
 export interface ApiConfig {
   ledger: LedgerAddress;
+  /** Where lists are read, if they are not read where everything is written. */
+  replicaUrl: string | undefined;
   redisUrl: string | undefined;
   keyRing: KeyRing;
   public: { host: string; port: number };
@@ -45,6 +48,8 @@ export interface ApiConfig {
   /** Sign identity tokens; undefined when there are none to be. */
   identitySigningKeys: KeyRing | undefined;
   logLevel: LogLevel;
+  /** What this was built from, where that is known. */
+  buildCommit: string | undefined;
 }
 
 export type ParsedConfig = { ok: true; config: ApiConfig; warnings: string[] } | { ok: false; problems: string[] };
@@ -91,6 +96,7 @@ const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'mus
 
 const settings = {
   ...commonSettings,
+  DATABASE_REPLICA_URL: databaseUrlSchema.optional(),
   SECRETS_ENCRYPTION_KEYS: keyRingSetting,
   API_HOST: z.string().default('0.0.0.0'),
   API_PORT: portSchema.default(3000),
@@ -116,7 +122,7 @@ type Settings = z.output<z.ZodObject<typeof settings>>;
 /** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const rules = {
-    secrets: [...commonSecrets, ...internalSecretNames, 'IDENTITY_SIGNING_KEYS'],
+    secrets: [...commonSecrets, 'DATABASE_REPLICA_URL', ...internalSecretNames, 'IDENTITY_SIGNING_KEYS'],
     known: settingNames,
   };
   const parsed = parseEnvironment(settings, environment, rules, (values) => [
@@ -150,6 +156,7 @@ function sameSecretProblems(values: Settings): string[] {
 function toConfig(values: Settings): ApiConfig {
   return {
     ledger: ledgerAddress(values),
+    replicaUrl: values.DATABASE_REPLICA_URL,
     redisUrl: values.REDIS_URL,
     keyRing: values.SECRETS_ENCRYPTION_KEYS,
     public: { host: values.API_HOST, port: values.API_PORT },
@@ -171,5 +178,6 @@ function toConfig(values: Settings): ApiConfig {
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,
+    buildCommit: values.BUILD_COMMIT,
   };
 }

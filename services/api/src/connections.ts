@@ -45,7 +45,7 @@ export interface Foundation {
 /** Tells every process, this one first, that it may hold an outdated copy of something. */
 export type NotifyOfChange = (change: Change) => Promise<void>;
 
-const applicationName = 'enterprise-api';
+export const applicationName = 'enterprise-api';
 /** Database connections of the process. */
 const poolSize = 10;
 /** One organization uses at most half of them at once. */

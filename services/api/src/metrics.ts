@@ -1,41 +1,22 @@
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { WrittenEvent } from '@enterprise-api/shared/events';
-import {
-  clockOffsetGauge,
-  type Database,
-  type DatabaseClock,
-  ledgerFigures,
-  ledgerGauges,
-} from '@enterprise-api/shared/ledger';
+import { type Database, type DatabaseClock, registerLedgerMetrics } from '@enterprise-api/shared/ledger';
 import type { NotificationOutcome } from '@enterprise-api/shared/queue';
-import {
-  Counter,
-  createMetrics,
-  Gauge,
-  Histogram,
-  type Registry,
-  registerFigures,
-} from '@enterprise-api/shared/runtime';
+import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
 import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
 import type { FinishedRequest } from './http/server/access-log.ts';
 import type { RequestContext } from './http/server/request-context.ts';
+import type { FallbackReason } from './replica/replica-reads.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** The metrics of the API. Labels have few values: routes and never paths, no organization, no key. */
-export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
-  const registry = createMetrics('api');
+export function createApiMetrics(db: Database, databaseClock: DatabaseClock, commit: string | undefined) {
+  const registry = createMetrics('api', commit);
   const counters = createCounters(registry);
-  registerFigures(registry, ledgerGauges, () => ledgerFigures(db));
-  new Gauge({
-    ...clockOffsetGauge,
-    registers: [registry],
-    collect() {
-      this.set(databaseClock.offsetMs() / 1_000);
-    },
-  });
+  registerLedgerMetrics(registry, databaseClock, { ledger: db });
   return {
     registry,
     request: (
@@ -64,6 +45,8 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock) {
       counters.streamsEnded.inc({ reason });
     },
     shareWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }),
+    historyRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
+    replicaFallback: (reason: FallbackReason) => counters.replicaFallbacks.inc({ reason }),
     keyLookup: () => counters.keyLookups.inc(),
     event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
     eventsNotified: (outcome: NotificationOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
@@ -129,6 +112,18 @@ function createCounters(registry: Registry) {
       name: 'api_database_share_waits_total',
       help: 'Requests that waited because their organization used its whole share of database connections.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    historyReads: new Counter({
+      name: 'api_history_reads_total',
+      help: 'Lists of the past that were read, by place: the replica or the primary. Without DATABASE_REPLICA_URL they are not counted.',
+      labelNames: ['place'],
+      registers,
+    }),
+    replicaFallbacks: new Counter({
+      name: 'api_replica_fallbacks_total',
+      help: 'Lists that were read from the primary because the replica could not be read, by reason.',
+      labelNames: ['reason'],
       registers,
     }),
     keyLookups: new Counter({

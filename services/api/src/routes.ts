@@ -27,6 +27,7 @@ import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
+import type { HistoryReads } from './replica/history-reads.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -36,6 +37,8 @@ import { createWebhookService } from './webhooks/service.ts';
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;
+  /** Where lists of the past are read. */
+  history: HistoryReads;
   databaseClock: DatabaseClock;
 }
 
@@ -47,17 +50,18 @@ interface PublicFeatureParts extends FeatureParts {
 }
 
 /** The features of `/v1`. */
-export function publicRoutes({ config, db, databaseClock, horizon, limits, eventStream }: PublicFeatureParts) {
-  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts({ config, db });
+export function publicRoutes(parts: PublicFeatureParts) {
+  const { config, db, history, databaseClock, horizon, limits, eventStream } = parts;
+  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts(parts);
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, cursors, horizon, limits })),
+    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits, now: databaseClock.now })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
-    ...usageRoutes(createUsageService({ db, clock: databaseClock, rateLimits: config.rateLimits })),
+    ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
 
@@ -69,16 +73,17 @@ interface InternalFeatureParts extends FeatureParts {
 
 /** The features of `/internal/v1`. */
 export function internalRoutes(
-  { config, db, onEmitted, identityTokens }: InternalFeatureParts,
+  parts: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { cursors, webhooks, deliveries } = createSharedParts({ config, db });
+  const { db, history, onEmitted, identityTokens } = parts;
+  const { cursors, webhooks, deliveries } = createSharedParts(parts);
   const organizations = createOrganizationService({ db, cursors });
   return [
     ...organizationRoutes(organizations),
     ...historyRoutes({ organizations, webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
-    ...auditRoutes(createAuditService({ db, cursors })),
+    ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(
       createEventService({
@@ -92,7 +97,7 @@ export function internalRoutes(
 }
 
 /** What features of both listeners are built from. */
-function createSharedParts({ config, db }: Pick<FeatureParts, 'config' | 'db'>) {
+function createSharedParts({ config, db, history, databaseClock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   const secretBox = createSecretBox(config.keyRing);
@@ -100,6 +105,6 @@ function createSharedParts({ config, db }: Pick<FeatureParts, 'config' | 'db'>) 
     cursors,
     addressPolicy,
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
-    deliveries: createDeliveryService({ db, cursors }),
+    deliveries: createDeliveryService({ db, history, cursors, now: databaseClock.now }),
   };
 }

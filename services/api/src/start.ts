@@ -54,6 +54,8 @@ import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { createDocument } from './openapi/document.ts';
+import type { HistoryReads } from './replica/history-reads.ts';
+import { openHistoryReads } from './replica/open-history-reads.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
 import { openUsage } from './usage/open-usage.ts';
@@ -91,6 +93,7 @@ interface Parts extends Foundation {
   db: Database;
   databaseClock: DatabaseClock;
   metrics: ApiMetrics;
+  history: HistoryReads;
   horizon: () => Promise<Horizon>;
   limits: RetentionLimits;
   eventStream: EventStreamService;
@@ -110,11 +113,12 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const { config, log, clock, closers } = foundation;
   const opened = await openDatabase(foundation);
   const { db } = opened;
-  const metrics = createApiMetrics(db, opened.databaseClock);
+  const metrics = createApiMetrics(db, opened.databaseClock, config.buildCommit);
   const find = (hash: Buffer) => {
     metrics.keyLookup();
     return findKeyByHash(db, hash);
   };
+  const history = openHistoryReads(foundation, { db, metrics });
   const keyCache = createKeyCache({ find, clock });
   const { rateLimiter, redis } = await openRateLimiter(foundation);
   const horizon = createHorizonReader(() => readHorizonRows(db));
@@ -138,7 +142,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
   const usage = openUsage(foundation, opened);
   const runOnce = createRunOnce(createSecretBox(config.keyRing));
-  const streams = { horizon, limits, eventStream: stream.service, onEmitted: onEmittedEvent };
+  const streams = { history, horizon, limits, eventStream: stream.service, onEmitted: onEmittedEvent };
   const built = {
     ...streams,
     metrics,

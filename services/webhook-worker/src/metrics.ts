@@ -1,9 +1,14 @@
-import { Counter, createMetrics, Gauge, Histogram } from '@enterprise-api/shared/runtime';
+import { Counter, createMetrics, Gauge, Histogram, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { AttemptResult } from './pipeline/types.ts';
 
+/** From the quickest delivery to one that waited behind an open circuit for hours. */
+const firstAttemptBuckets = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 21_600,
+];
+
 /** Everything the worker counts. Names follow the Prometheus conventions: base units, `_total` for counters. */
-export function createWorkerMetrics() {
-  const registry = createMetrics('webhook-worker');
+export function createWorkerMetrics(commit: string | undefined) {
+  const registry = createMetrics('webhook-worker', commit);
   const registers = [registry];
   return {
     registry,
@@ -28,6 +33,23 @@ export function createWorkerMetrics() {
       name: 'webhook_attempt_duration_seconds',
       help: 'From the start of an attempt to the complete headers of its answer, or to its failure.',
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
+      registers,
+    }),
+    firstAttemptSeconds: new Histogram({
+      name: 'webhook_first_attempt_seconds',
+      help: 'From the acceptance of an event to the start of the first attempt of each of its deliveries.',
+      buckets: firstAttemptBuckets,
+      registers,
+    }),
+    blockedAddresses: new Counter({
+      name: 'webhook_blocked_addresses_total',
+      help: 'Requests refused by the rules for addresses, by what was checked (url, name, connection).',
+      labelNames: ['check'],
+      registers,
+    }),
+    consumersRecreated: new Counter({
+      name: 'webhook_queue_consumers_recreated_total',
+      help: 'Times that the consumers of the queue were recreated because jobs waited and none came.',
       registers,
     }),
     eventsFannedOut: new Counter({
@@ -97,6 +119,10 @@ export function countAttempt(metrics: WorkerMetrics, result: Extract<AttemptResu
   const { outcome, localCause } = result;
   metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
   metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
+  const { number, round, manual, deliveryId, startedAt } = outcome;
+  // A delivery's id has the time of its event; both times are the database's. Redeliveries follow a person's clock.
+  if (number === 1 && round === 0 && !manual)
+    metrics.firstAttemptSeconds.observe(Math.max(0, startedAt.getTime() - uuidTimeMs(deliveryId)) / 1_000);
   if (localCause !== null) metrics.localFailures.inc({ cause: localCause });
 }
 

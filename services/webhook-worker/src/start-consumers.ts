@@ -5,6 +5,7 @@ import { type Closers, createLimitedWarning, type Logger } from '@enterprise-api
 import type { Config } from './config.ts';
 import { createGatheredFanOut } from './fan-out/gathered-fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
+import { registerQueueGauges } from './maintenance/queue-gauges.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog, type WatchedQueue } from './maintenance/watchdog.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -76,11 +77,18 @@ function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics
   });
   closers.add('queue workers', workers.close);
   const names = Object.keys(jobs) as JobName[];
+  const queues = Object.fromEntries(
+    names.map((name) => [jobs[name].queue, watch(name, workers, queue, closers, onError)]),
+  );
+  registerQueueGauges(metrics.registry, queue, queues);
   const watchdog = createWatchdog({
     clock,
     log,
-    queues: Object.fromEntries(names.map((name) => [jobs[name].queue, watch(name, workers, queue, closers, onError)])),
-    recreateWorkers: workers.recreate,
+    queues,
+    recreateWorkers: () => {
+      metrics.consumersRecreated.inc();
+      return workers.recreate();
+    },
     // Closing stalled workers takes 1.5 s. Before the stop begins, the relay sends what they leave meanwhile.
     giveUp: (reason) => void workers.close().then(() => giveUp(reason)),
   });

@@ -1,18 +1,15 @@
 import {
   type ChangeFeed,
-  clockOffsetGauge,
   connectionSettings,
   createChangeFeed,
   createDatabase,
   createDatabaseClock,
   type Database,
-  type DatabaseClock,
   keepMeasuring,
   type LedgerPool,
   ledgerAddress,
-  ledgerFigures,
-  ledgerGauges,
   planProbes,
+  registerLedgerMetrics,
 } from '@enterprise-api/shared/ledger';
 import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import { selectQueueBackend } from '@enterprise-api/shared/queue';
@@ -22,11 +19,10 @@ import {
   createLimitedWarning,
   type Logger,
   type RunningService,
-  registerFigures,
   systemClock,
 } from '@enterprise-api/shared/runtime';
 import type { Config } from './config.ts';
-import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
+import { createWorkerMetrics } from './metrics.ts';
 import { createPipeline, type Pipeline } from './pipeline/build.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { startProbeServer } from './probes/server.ts';
@@ -73,7 +69,8 @@ async function build(
   closers.add('database clock', keepMeasuring(clock, db, createLimitedWarning(log, "database's clock not measured")));
   const changes = openChangeFeed(config, log);
   closers.add('change feed', changes.close, closeWithinMs);
-  const metrics = createMetricsOf(db, clock);
+  const metrics = createWorkerMetrics(config.BUILD_COMMIT);
+  registerLedgerMetrics(metrics.registry, clock, { ledger: db });
   const readiness = createReadiness(db);
   const probes = await startProbeServer({
     host: config.WORKER_HOST,
@@ -109,13 +106,6 @@ function openChangeFeed(config: Config, log: Logger): ChangeFeed {
     postgres: connectionSettings({ url: ledgerAddress(config).directUrl, applicationName }),
     onError: createLimitedWarning(log, 'change feed failed'),
   });
-}
-
-function createMetricsOf(db: Database, clock: DatabaseClock): WorkerMetrics {
-  const metrics = createWorkerMetrics();
-  metrics.gauge(clockOffsetGauge.name, clockOffsetGauge.help, () => clock.offsetMs() / 1_000);
-  registerFigures(metrics.registry, ledgerGauges, () => ledgerFigures(db));
-  return metrics;
 }
 
 /** After a gap in the change feed, any webhook may have changed. */

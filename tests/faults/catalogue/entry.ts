@@ -9,6 +9,8 @@ export interface Campaign {
   breaks?: 'redis' | 'postgres';
   /** The queue backends to which this fault can happen. */
   backends: 'both' | 'redis' | 'postgres';
+  /** Why this machine cannot make the run; undefined when it can. */
+  missing?: () => string | undefined;
   /** Undefined where time-outs of connections make the run too long for a test. */
   short?: (stores: Stores) => Promise<Finding>;
   full: (stores: Stores) => Promise<Finding>;

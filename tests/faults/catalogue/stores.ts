@@ -1,5 +1,6 @@
-import { startRedisCluster, startRedisWithSentinel } from '@enterprise-api/testkit';
+import { findPatroniPrograms, startRedisCluster, startRedisWithSentinel } from '@enterprise-api/testkit';
 import { spoilNetwork } from '../bad-network.ts';
+import { changeLeader } from '../postgres-failover.ts';
 import { stopPostgres } from '../postgres-stopped.ts';
 import { loseMasters, queueKey, rateKey } from '../redis-failover.ts';
 import { fillRedis } from '../redis-full.ts';
@@ -9,6 +10,12 @@ import { alike, type Campaign, minutes } from './entry.ts';
 /** Leases of 6 s: longer than the short outages, and short enough that a test can wait for one to run out. */
 const shortLeases = { WEBHOOK_TIMEOUT_MS: '2000', WORKER_LEASE_MARGIN: '4s', WORKER_START_WITHIN: '2s' };
 const manyPosts = { webhooks: 10, eventsPerPost: 20, eventsWhenFull: 1_000 };
+
+const underPatroni = { eventsPerSecond: 50, webhooks: 2, beforeMs: 5_000, settleWithinMs: minutes(4) };
+
+function missingPatroni(): string | undefined {
+  return findPatroniPrograms() ? undefined : 'no Patroni, etcd, HAProxy or PostgreSQL of its own on this machine.';
+}
 
 /** Stores that are away, lose their data or are full, and the network to them. */
 export const stores = {
@@ -98,6 +105,20 @@ export const stores = {
         settings: {},
         settleWithinMs: minutes(4),
       }),
+  },
+  'R5-patroni': {
+    promise: 'R5',
+    what: 'the leader of a Patroni with synchronous replication killed with -9, and switched over, under load',
+    backends: 'both',
+    missing: missingPatroni,
+    full: (stores) => changeLeader(stores, { ...underPatroni, synchronous: true, steps: ['kill', 'switchover'] }),
+  },
+  'R5-patroni-async': {
+    promise: 'R5',
+    what: 'the same with asynchronous replication, whose replica has received nothing for 2 s when the leader is killed',
+    backends: 'both',
+    missing: missingPatroni,
+    full: (stores) => changeLeader(stores, { ...underPatroni, synchronous: false, steps: ['kill while behind'] }),
   },
   'R5-network': {
     promise: 'R3, R5',

@@ -53,9 +53,3 @@ export function keepMeasuring(clock: DatabaseClock, db: Database, onError: (erro
   const timer = setInterval(() => void clock.measure(db).catch(onError), measureAfterMs).unref();
   return () => clearInterval(timer);
 }
-
-/** How the offset appears in `/metrics`, on both services. */
-export const clockOffsetGauge = {
-  name: 'database_clock_offset_seconds',
-  help: "How far this machine's wall clock is ahead of the database's. Nothing sent or stored depends on it.",
-} as const;

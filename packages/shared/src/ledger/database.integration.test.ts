@@ -37,3 +37,16 @@ it('a server that is gone silently fails the statement, and the next one has a n
   await proxy.close();
   await database.drop();
 });
+
+it('a connection to a server that only reads, as a former primary does, is not used again once a write was refused', async () => {
+  const database = await createTestDatabase();
+  const db = createDatabase({ url: database.url, applicationName: 'test', poolSize: 1 });
+  // All later transactions of this session, as on a standby.
+  await sql`set default_transaction_read_only = on`.execute(db);
+  const write = () =>
+    sql`insert into organizations (id, name, plan) values (gen_random_uuid(), 'x', 'pro')`.execute(db);
+  await expect(write()).rejects.toMatchObject({ code: '25006' });
+  await write();
+  await db.destroy();
+  await database.drop();
+});

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
@@ -29,7 +30,24 @@ export interface DatabaseOptions extends LedgerPool {
  * most 5 s, a statement runs at most 30 s.
  */
 export function createDatabase(options: DatabaseOptions): Database {
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool(options) }) });
+  const pool = createPool(options);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  pools.set(db, pool);
+  return db;
+}
+
+const pools = new WeakMap<Database, Pool>();
+
+/** The pool beneath a database that {@link createDatabase} opened. */
+export function poolOf(db: Database): Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & { max: number } {
+  const pool = pools.get(db);
+  if (pool === undefined) throw new Error('This database has no pool of its own.');
+  return {
+    totalCount: pool.totalCount,
+    idleCount: pool.idleCount,
+    waitingCount: pool.waitingCount,
+    max: pool.options.max,
+  };
 }
 
 /**
@@ -63,6 +81,7 @@ export function createPool(options: DatabaseOptions): Pool {
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     cutWhenSilent(client, options.silentAfterMs ?? silentAfterMs);
+    cutWhenReadOnly(client);
     if (options.prepared !== false) prepareMarked(client);
   });
   return pool;
@@ -81,6 +100,21 @@ function setStatements(settings: Readonly<Record<string, string>>): string {
 function cutWhenSilent(client: PoolClient, ms: number): void {
   const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
   stream.setTimeout(ms, () => stream.destroy(new Error(`The database has been silent for ${ms} ms.`)));
+}
+
+/** SQLSTATE of a write on a server that follows another one. */
+const readOnlyTransaction = '25006';
+
+/**
+ * After a failover a connection may lead to the server that has been the primary: it refuses every write for as long as it is
+ * kept. Its statement fails as with a lost connection, and the next one looks for the primary anew.
+ */
+function cutWhenReadOnly(client: PoolClient): void {
+  const { connection } = client as PoolClient & { connection: EventEmitter & { stream: Socket } };
+  connection.on('errorMessage', ({ code }: { code?: string }) => {
+    if (code === readOnlyTransaction)
+      connection.stream.destroy(new Error('The database only reads: it follows another one.'));
+  });
 }
 
 /** Settings that every connection to the ledger shares. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { createLoop, type Loop } from '../runtime/loop.ts';
 import { databaseTime } from './clock.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { noteLateDeliveries } from './late-deliveries.ts';
 import { type PartitionedTable, partitionedTables, storageParameters } from './storage.ts';
 
 const everyMs = 24 * 60 * 60_000;
@@ -30,10 +31,16 @@ const monthsAhead = 2;
  */
 export async function ensurePartitions(db: Database, now: Date): Promise<void> {
   for (let offset = -1; offset <= monthsAhead; offset++) {
-    const from = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1);
-    const to = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset + 1, 1);
+    const from = startOfMonth(now.getTime(), offset);
+    const to = startOfMonth(now.getTime(), offset + 1);
     for (const table of partitionedTables) await createPartition(db, table, from, to);
   }
+}
+
+/** When the partition of a time begins, or that of so many months later; milliseconds since 1970. */
+export function startOfMonth(timeMs: number, offset = 0): number {
+  const time = new Date(timeMs);
+  return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1);
 }
 
 /** The smallest UUID whose time bits are this instant: the bound of a partition, and of a range of ids. */
@@ -49,7 +56,7 @@ export function partitionName(table: PartitionedTable, fromMs: number): string {
 
 async function createPartition(db: Database, table: PartitionedTable, from: number, to: number): Promise<void> {
   const name = partitionName(table, from);
-  if (await isThere(db, name)) return;
+  if (await isThere(db, name)) return table === 'deliveries' ? completePartition(db, name, to) : undefined;
   await db.transaction().execute(async (trx) => {
     // Several processes may start at once: the advisory lock makes the loser find the partition there.
     await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
@@ -58,9 +65,23 @@ async function createPartition(db: Database, table: PartitionedTable, from: numb
     // long as another session's long query makes it wait.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
       with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
+    if (table === 'deliveries' && (await hasLateDeliveries(trx))) await noteLateDeliveries(trx, name, to);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
       for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);
   });
+}
+
+/** A process of an earlier version, during an upgrade, makes partitions of deliveries without their trigger. */
+async function completePartition(db: Database, name: string, to: number): Promise<void> {
+  const { rows } = await sql`
+    select from pg_trigger where tgrelid = to_regclass(${name}) and tgname = 'late_delivery'`.execute(db);
+  if (rows.length === 0 && (await hasLateDeliveries(db))) await noteLateDeliveries(db, name, to);
+}
+
+/** A ledger that is not migrated that far has no such function; the migration then gives all partitions their trigger. */
+async function hasLateDeliveries(db: Database | DatabaseTransaction): Promise<boolean> {
+  const { rows } = await sql`select where to_regproc('note_late_delivery') is not null`.execute(db);
+  return rows.length > 0;
 }
 
 /** Reads pg_class, because `to_regclass` alone answers from what its session has cached: it misses a table just made. */

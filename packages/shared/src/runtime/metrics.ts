@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { droppedLogLines } from './log-output.ts';
 import { withTimeout } from './timeout.ts';
+import { version } from './version.ts';
 
 export { Histogram, type Registry } from 'prom-client';
 export { Counter, Gauge };
@@ -8,11 +9,25 @@ export { Counter, Gauge };
 /** The default of 10 ms woke each process 100 times a second: a quarter of what an idle system cost. */
 const eventLoopLagEveryMs = 100;
 
-/** A registry for one service, with the metrics of the process. */
-export function createMetrics(service: string): Registry {
+/** Gauges of the process that are named like counters, which Prometheus' linter refuses. Each is the sum of another's series. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+/**
+ * A registry for one service, with the metrics of the process.
+ *
+ * @param commit what the process was built from, where that is known
+ */
+export function createMetrics(service: string, commit: string | undefined): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLagEveryMs });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  new Gauge({
+    name: 'enterprise_api_build_info',
+    help: 'What runs; always 1.',
+    labelNames: ['version', 'commit', 'node_version'],
+    registers: [registry],
+  }).set({ version, commit: commit ?? '', node_version: process.versions.node }, 1);
   new Counter({
     name: 'log_lines_dropped_total',
     help: 'Log lines left out because standard output was not read.',
@@ -25,29 +40,35 @@ export function createMetrics(service: string): Registry {
   return registry;
 }
 
-/** Name and help text of each gauge, by the name of its figure. */
-export type GaugeDefinitions<Figures> = { readonly [Figure in keyof Figures]: { name: string; help: string } };
+/** The gauge of each figure, by the figure's name. Figures with the same name of a gauge are its series, told apart by labels. */
+export type GaugeDefinitions<Figures> = {
+  readonly [Figure in keyof Figures]: { name: string; help: string; labels?: Readonly<Record<string, string>> };
+};
 
-/** Figures that cost a query are read at most this often, however often the metrics are scraped. */
-const refreshAfterMs = 10_000;
 const readWithinMs = 1_000;
 
 /**
  * Registers gauges for figures that are read together when the metrics are scraped. While reading fails, as during an
  * outage of the database, the scrape shows the latest figures instead of failing.
+ *
+ * @param refreshAfterMs they are read at most this often, however often the metrics are scraped
  */
 export function registerFigures<Figures extends Record<keyof Figures, number>>(
   registry: Registry,
   definitions: GaugeDefinitions<Figures>,
   read: () => Promise<Figures>,
+  refreshAfterMs = 10_000,
 ): void {
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
-  const names = Object.keys(definitions) as (keyof Figures)[];
+  const figureNames = Object.keys(definitions) as (keyof Figures)[];
   const refresh = async () => {
     const figures = await read();
     readAt = performance.now();
-    for (const name of names) gauges.get(name)?.set(figures[name]);
+    for (const figure of figureNames) {
+      const { name, labels = {} } = definitions[figure];
+      gauges.get(name)?.set(labels, figures[figure]);
+    }
   };
   const refreshed = (): Promise<void> => {
     if (performance.now() - readAt < refreshAfterMs) return Promise.resolve();
@@ -59,9 +80,10 @@ export function registerFigures<Figures extends Record<keyof Figures, number>>(
     // A database that hangs must not delay the scrape of everything else.
     return withTimeout(reading, readWithinMs, () => undefined);
   };
-  const gauges = new Map(
-    names.map(
-      (name) => [name, new Gauge({ ...definitions[name], registers: [registry], collect: refreshed })] as const,
-    ),
-  );
+  const gauges = new Map<string, Gauge>();
+  for (const { name, help, labels = {} } of Object.values<GaugeDefinitions<Figures>[keyof Figures]>(definitions)) {
+    const make = () =>
+      new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry], collect: refreshed });
+    gauges.set(name, gauges.get(name) ?? make());
+  }
 }

@@ -55,7 +55,8 @@ function urlWithScheme(schemes: readonly string[]) {
   return z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), message);
 }
 
-const databaseUrlSchema = urlWithScheme(['postgres:', 'postgresql:']);
+/** The URL of a PostgreSQL. */
+export const databaseUrlSchema = urlWithScheme(['postgres:', 'postgresql:']);
 
 /** Where the ledger is. */
 export const ledgerSettings = {
@@ -72,6 +73,10 @@ export const commonSettings = {
     .refine((text) => parseRedisUrl(text) !== undefined, redisUrlForms)
     .optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  BUILD_COMMIT: z
+    .string()
+    .regex(/^[0-9a-f]{7,40}$/, 'must be the hash of a commit')
+    .optional(),
 };
 
 /** Settings of all processes whose value may also come from the file that `NAME_FILE` names. */
@@ -90,9 +95,11 @@ export const settingNames = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'DATABASE_PREPARED_STATEMENTS',
+  'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'SECRETS_ENCRYPTION_KEYS',
   'LOG_LEVEL',
+  'BUILD_COMMIT',
   'API_HOST',
   'API_PORT',
   'INTERNAL_HOST',

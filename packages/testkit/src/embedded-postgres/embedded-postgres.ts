@@ -18,6 +18,10 @@ export interface EmbeddedPostgresOptions {
   database: string;
   /** True: fsync on. False: for tests, faster, and lost after a power failure. */
   durable: boolean;
+  /** Settings of the server beyond these, by name. */
+  settings?: Readonly<Record<string, string>>;
+  /** The data are those of a standby: it is up when it can be read, and must have the database already. */
+  isStandby?: boolean;
   /** Called with remarks about anything unusual that was found or done. */
   say: (line: string) => void;
   /** Called when a step takes a while. */
@@ -63,8 +67,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const stateFile = join(dataFolder, 'postgres.json');
   const { folder, created, password, port } = await prepareData(options, { stateFile, account, binaries });
   const logFile = join(dataFolder, 'postgres.log');
-  const settings = { ...tuning, ...(durable ? {} : withoutDurability) };
-  const server = await startServer(folder, { binaries, account, port, settings, logFile, signal });
+  const settings = { ...tuning, ...(durable ? {} : withoutDurability), ...options.settings };
+  const isStandby = options.isStandby ?? false;
+  const server = await startServer(folder, { binaries, account, port, settings, isStandby, logFile, signal });
   writeStateFile(stateFile, { password, port: server.port });
   const adminUrl = `postgresql://${role}:${password}@127.0.0.1:${server.port}/postgres`;
   const stop = async () => void (await server.process.stop(15_000));

@@ -1,12 +1,15 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type BaseBackup, type Recovery, restoreBaseBackup } from './base-backup.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 
 /** A PostgreSQL that a test may stop and kill; what was committed outlives both. */
 export interface OwnPostgres extends AsyncDisposable {
   readonly url: string;
   readonly version: string;
+  /** Where its files are. */
+  readonly folder: string;
   /** As an operator stops it: open transactions are rolled back, connections closed, new ones refused. */
   stop(): Promise<void>;
   /** SIGKILL. */
@@ -15,15 +18,26 @@ export interface OwnPostgres extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+export interface OwnPostgresOptions {
+  /** Settings of the server, by name. */
+  settings?: Readonly<Record<string, string>>;
+  /** Starts on a copy of this backup instead of with an empty cluster. */
+  from?: { backup: BaseBackup; recovery: Recovery };
+}
+
+export async function startOwnPostgres({ settings, from }: OwnPostgresOptions = {}): Promise<OwnPostgres> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'enterprise-api-faults-'));
   chmodSync(dataFolder, 0o711);
-  const options = { dataFolder, database: 'faults', durable: true, say: () => undefined };
+  if (from !== undefined) restoreBaseBackup(from.backup, dataFolder, from.recovery);
+  const isStandby = from?.recovery === 'standby';
+  const common = { dataFolder, database: 'faults', durable: true, say: () => undefined, isStandby };
+  const options = { ...common, ...(settings && { settings }) };
   let server = await startEmbeddedPostgres(options);
-  const { url, version } = server;
+  const { url, version, folder } = server;
   return {
     url,
     version,
+    folder,
     stop: () => server.stop(),
     crash: async () => {
       server.kill('SIGKILL');

@@ -13,6 +13,8 @@ export interface ServerOptions {
   port: number | undefined;
   /** Server settings, by name. */
   settings: Readonly<Record<string, string>>;
+  /** Whether it never accepts anything but reads. */
+  isStandby: boolean;
   logFile: string;
   signal?: AbortSignal | undefined;
 }
@@ -44,6 +46,7 @@ type Outcome = { kind: 'ready'; process: GuardedProcess } | { kind: 'ended'; lin
 
 async function tryToStart(folder: string, port: number, options: ServerOptions): Promise<Outcome> {
   const { binaries, account, settings, logFile, signal } = options;
+  const kind = options.isStandby ? 'read-only ' : '';
   const ready = Promise.withResolvers<'ready'>();
   // No Unix socket: its path is limited to about 100 characters, which a deep clone exceeds.
   const all = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
@@ -58,7 +61,7 @@ async function tryToStart(folder: string, port: number, options: ServerOptions):
     quitSignal: 'SIGQUIT',
     onLine: (line) => {
       appendFileSync(logFile, `${line}\n`);
-      if (line.includes('database system is ready to accept connections')) ready.resolve('ready');
+      if (line.includes(`database system is ready to accept ${kind}connections`)) ready.resolve('ready');
     },
   });
   // Only while it starts: later it is stopped last, after the processes that use it.

@@ -4,20 +4,21 @@ import {
   auditObjectPrefixes,
   type ListAuditQuery,
 } from '@enterprise-api/shared/contracts';
-import type { Database, Row } from '@enterprise-api/shared/ledger';
+import type { Row } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import type { HistoryReads } from '../replica/history-reads.ts';
 import { type AuditFilter, listAuditEntries } from './queries.ts';
 
 export type AuditService = ReturnType<typeof createAuditService>;
 
-export function createAuditService({ db, cursors }: { db: Database; cursors: Cursors }) {
+export function createAuditService({ history, cursors }: { history: HistoryReads; cursors: Cursors }) {
   return {
     list: ({ cursor, limit, ...filters }: ListAuditQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'audit', organizationId: null, filters };
-      const ask = (page: PageQuestion) => listAuditEntries(db, page, filter);
+      const ask = (page: PageQuestion) => history((from) => listAuditEntries(from, page, filter));
       return paginate(cursors, { cursor, limit }, scope, ask, present);
     },
   };

@@ -54,10 +54,11 @@ describe('GET /v1/webhooks/deliveries', () => {
 
   it('200 page by page, newest first, each delivery once, also within one microsecond', async () => {
     const made: string[] = [];
-    for (let count = 0; count < 7; count++) made.push((await insert()).id);
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    for (let count = 0; count < 7; count++) made.push((await insert(count < 5 ? { created_at: anHourAgo } : {})).id);
     const uuids = made.map((id) => fromPublicId('dlv', id) as string);
     // Four in one and the same instant, two of them a microsecond apart within one millisecond.
-    const instant = '2026-11-21T07:00:00.123456Z';
+    const instant = anHourAgo.toISOString().replace('Z', '456Z');
     await sql`update deliveries set created_at = ${instant}::timestamptz where id = any (${uuids.slice(0, 4)}::uuid[])`.execute(
       api.db,
     );
@@ -120,13 +121,15 @@ describe('GET /v1/webhooks/deliveries', () => {
   });
 
   it('200 from `since` (inclusive) to `until` (exclusive)', async () => {
-    const at = (text: string) => insert({ created_at: new Date(text) });
-    const first = await at('2026-11-20T10:00:00.000Z');
-    const second = await at('2026-11-20T10:00:00.001Z');
-    const third = await at('2026-11-20T10:00:00.002Z');
-    expect(await list('?since=2026-11-20T10:00:00.001Z')).toEqual([third.id, second.id]);
-    expect(await list('?until=2026-11-20T10:00:00.001Z')).toEqual([first.id]);
-    expect(await list('?since=2026-11-20T12:00:00.001%2B02:00&until=2026-11-20T10:00:00.002Z')).toEqual([second.id]);
+    const anHourAgo = Date.now() - 3_600_000;
+    const at = (ms: number) => new Date(anHourAgo + ms);
+    const first = await insert({ created_at: at(0) });
+    const second = await insert({ created_at: at(1) });
+    const third = await insert({ created_at: at(2) });
+    const inCairo = new Date(at(1).getTime() + 2 * 3_600_000).toISOString().replace('Z', '%2B02:00');
+    expect(await list(`?since=${at(1).toISOString()}`)).toEqual([third.id, second.id]);
+    expect(await list(`?until=${at(1).toISOString()}`)).toEqual([first.id]);
+    expect(await list(`?since=${inCairo}&until=${at(2).toISOString()}`)).toEqual([second.id]);
   });
 
   it('200 and empty for unknown ids, and for those of another organization', async () => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
     select gen_random_uuid() from generate_series(1, 5000) union all select unnest(${webhookIds}::uuid[])`.execute(db);
   for (const table of ['deliveries', 'pending_deliveries', 'attempts', 'events', 'webhook_health'])
     await sql`analyze ${sql.table(table)}`.execute(db);
-  const [one] = await listDeliveries(db, organizationId, { after: null, limit: 1, order: 'desc' }, {});
+  const [one] = await listDeliveries(db, organizationId, { after: null, limit: 1, order: 'desc' }, {}, Date.now());
   if (one === undefined) throw new Error('no delivery');
   eventId = one.event_id;
 });
@@ -94,15 +94,13 @@ describe('the history', () => {
   };
   const filters = () => {
     const found: DeliveryFilter[] = [];
+    const lastHour = { since: new Date(Date.now() - 3_600_000), until: new Date(Date.now() - 1_800_000) };
     for (const webhookId of [undefined, webhookIds[3]]) {
       for (const event of [undefined, eventId]) {
         for (const eventTypes of someTypes) {
           for (const statuses of someStatuses) {
-            for (const since of [undefined, new Date(Date.now() - 3_600_000)]) {
-              for (const until of [undefined, new Date(Date.now() - 1_800_000)]) {
-                found.push({ webhookId, eventId: event, eventTypes, statuses, since, until });
-              }
-            }
+            found.push({ webhookId, eventId: event, eventTypes, statuses });
+            found.push({ webhookId, eventId: event, eventTypes, statuses, ...lastHour });
           }
         }
       }
@@ -113,7 +111,7 @@ describe('the history', () => {
   it('is read through an index with any filters', async () => {
     for (const filter of filters()) {
       for (const page of pages()) {
-        const plan = await plans.of((handle) => listDeliveries(handle, organizationId, page, filter));
+        const plan = await plans.of((handle) => listDeliveries(handle, organizationId, page, filter, Date.now()));
         expect([filter, wholeTablesRead(plan, tables)]).toEqual([filter, []]);
       }
     }
@@ -130,21 +128,21 @@ describe('the history', () => {
     ['two rare types that succeeded', { eventTypes: ['batch.failed', 'batch.completed'], statuses: ['succeeded'] }],
     ['until an hour ago', { until: new Date(Date.now() - 3_600_000) }],
   ])('filtered by %s reads at most ten times the rows that it shows', async (_name, filter) => {
-    const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter));
+    const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter, Date.now()));
     expect(rowsRead(plan, deliveryTables)).toBeLessThan(10 * first.limit);
   });
 
   it('of one webhook, filtered by failed, does not read failed deliveries of other webhooks', async () => {
     for (const webhookId of [webhookIds[3], webhookIds[7]]) {
       const filter: DeliveryFilter = { webhookId, statuses: ['failed'] };
-      const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter));
+      const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter, Date.now()));
       expect(rowsRead(plan, deliveryTables)).toBeLessThan(10 * first.limit);
     }
   });
 });
 
 it('a delivery, its attempts and its body are read through an index', async () => {
-  const [row] = await listDeliveries(db, organizationId, first, {});
+  const [row] = await listDeliveries(db, organizationId, first, {}, Date.now());
   const { id, webhook_id: webhookId, event_id: event } = row as NonNullable<typeof row>;
   for (const ask of [
     (handle: Database) => findDelivery(handle, organizationId, id),

@@ -4,17 +4,26 @@ import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../core/problem.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import type { HistoryReads } from '../replica/history-reads.ts';
 import { presentDelivery, presentDetail } from './present.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
 
 export type DeliveryService = ReturnType<typeof createDeliveryService>;
 
-export function createDeliveryService({ db, cursors }: { db: Database; cursors: Cursors }) {
+interface DeliveryServiceOptions {
+  db: Database;
+  history: HistoryReads;
+  cursors: Cursors;
+  /** The database's clock. */
+  now: () => number;
+}
+
+export function createDeliveryService({ db, history, cursors, now }: DeliveryServiceOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
-      const ask = (page: PageQuestion) => listDeliveries(db, organizationId, page, filter);
+      const ask = (page: PageQuestion) => history((from) => listDeliveries(from, organizationId, page, filter, now()));
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
 

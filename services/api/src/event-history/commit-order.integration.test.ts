@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { type ControlledTransaction, type IsolationLevel, sql } from 'kysely';
 import { isProblem } from '../core/problem.ts';
 import { createCursors } from '../pagination/cursor.ts';
+import { createPrimaryReads } from '../replica/history-reads.ts';
 import { createHorizonReader } from './horizon.ts';
 import { readHorizonRows, startOfRetention } from './queries.ts';
 import { createEventHistory, type EventHistory } from './service.ts';
@@ -19,7 +20,14 @@ beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
   const cursors = createCursors([{ id: 'test', key: randomBytes(32) }]);
   const limits = async () => startOfRetention(db);
-  history = createEventHistory({ db, cursors, horizon: createHorizonReader(() => readHorizonRows(db)), limits });
+  history = createEventHistory({
+    db,
+    history: createPrimaryReads(db),
+    cursors,
+    horizon: createHorizonReader(() => readHorizonRows(db)),
+    limits,
+    now: Date.now,
+  });
 });
 afterAll(() => close());
 

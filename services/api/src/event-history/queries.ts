@@ -1,7 +1,8 @@
 import type { EventType, Order } from '@enterprise-api/shared/contracts';
-import { type Database, plainArray, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { type Database, idMarginMs, plainArray, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type IdRange, readMonthByMonth } from '../pagination/month-by-month.ts';
 import type { LimitsOfRetention } from './retention-limits.ts';
 
 /** A row of `event_horizon()`: for all organizations when its bucket is null. */
@@ -33,6 +34,8 @@ export interface EventQuestion {
   maxBytes: number;
   /** Events whose body retention has removed are left out. */
   withBody?: boolean;
+  /** The partitions that are opened, where these are known to have what is asked for. */
+  ids?: IdRange;
 }
 
 export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
@@ -69,6 +72,25 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
   return rows;
 }
 
+/**
+ * The same, from the partitions where the page is expected; the others are opened only when it is not full.
+ *
+ * @param now the database's clock, in milliseconds since 1970
+ */
+export function listEventsByMonth(
+  db: Database,
+  organizationId: Uuid,
+  question: EventQuestion,
+  now: number,
+): Promise<EventRow[]> {
+  const period = { since: earliestOf(question), until: Math.min(latestOf(question), now) };
+  const ask = async (ids: IdRange) => {
+    const rows = await listEvents(db, organizationId, { ...question, ids });
+    return { rows, lateUntil: null };
+  };
+  return readMonthByMonth({ ...question, ...period }, ask);
+}
+
 function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   const { after, upTo, order, withBody } = question;
   const found = [...periodConditions(question), ...idConditions(question)];
@@ -84,6 +106,9 @@ function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
 /** Rows are written in the order of their positions, but for what the database's clock may have been set by meanwhile. */
 const clockMarginMs = 60_000;
 
+/** Where nobody emitted anything for longer, more of the index is read than has to be: that costs less than opening every month. */
+const quietMs = 7 * 24 * 60 * 60_000;
+
 /**
  * The period, and the positions in which its events lie: behind an event that was written before it, and ahead of one that
  * was written after it, of whatever organization. So the index is entered where the period begins.
@@ -93,32 +118,40 @@ function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[
   if (since !== undefined) {
     const before = new Date(since.getTime() - clockMarginMs);
     found.push(sql<SqlBool>`created_at >= ${since}::timestamptz and position >= coalesce((
-      select position from events where id < ${uuidAtTime(before.getTime())}::uuid and created_at < ${before}::timestamptz
+      select position from events where id < ${uuidAtTime(before.getTime())}::uuid
+        and id >= ${uuidAtTime(before.getTime() - quietMs)}::uuid and created_at < ${before}::timestamptz
       order by id desc limit 1), 0)`);
   }
   if (until !== undefined) {
     const behind = new Date(until.getTime() + clockMarginMs);
     found.push(sql<SqlBool>`created_at < ${until}::timestamptz and position <= coalesce((
-      select position from events where id >= ${uuidAtTime(behind.getTime())}::uuid and created_at >= ${behind}::timestamptz
+      select position from events where id >= ${uuidAtTime(behind.getTime())}::uuid
+        and id < ${uuidAtTime(behind.getTime() + quietMs)}::uuid and created_at >= ${behind}::timestamptz
       order by id limit 1), ${Number.MAX_SAFE_INTEGER}::bigint)`);
   }
   return found;
 }
 
-/**
- * How far the time in an event's id and the time of its row may lie apart, by far: clocks are corrected beyond 5 minutes,
- * and a producer may wait for the lock of an event's key.
- */
-const idMarginMs = 24 * 60 * 60_000;
-
 /** The partitions in which the wanted events can lie: the others are not opened. */
-function idConditions({ since, until, after, order }: EventQuestion): RawBuilder<SqlBool>[] {
-  const placeMs = after === null ? [] : [uuidTimeMs(after.id)];
-  const from = Math.max(...(order === 'asc' ? placeMs : []), since?.getTime() ?? 0) - idMarginMs;
-  const to = Math.min(...(order === 'desc' ? placeMs : []), until?.getTime() ?? Number.POSITIVE_INFINITY) + idMarginMs;
+function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
+  const { ids } = question;
+  const from = ids === undefined ? (earliestOf(question) ?? 0) - idMarginMs : (ids.from ?? 0);
+  const to = ids === undefined ? latestOf(question) + idMarginMs : ids.until;
   const found = [sql<SqlBool>`id >= ${uuidAtTime(from)}::uuid`];
   if (Number.isFinite(to)) found.push(sql<SqlBool>`id <= ${uuidAtTime(to)}::uuid`);
   return found;
+}
+
+/** Before this time no row was written that is asked for; null when none is known. */
+function earliestOf({ since, after, order }: EventQuestion): number | null {
+  const afterMs = order === 'asc' && after !== null ? uuidTimeMs(after.id) - idMarginMs : 0;
+  return Math.max(afterMs, since?.getTime() ?? 0) || null;
+}
+
+/** After this time no row was written that is asked for. */
+function latestOf({ until, after, order }: EventQuestion): number {
+  const afterMs = order === 'desc' && after !== null ? uuidTimeMs(after.id) + idMarginMs : Number.POSITIVE_INFINITY;
+  return Math.min(afterMs, until?.getTime() ?? Number.POSITIVE_INFINITY);
 }
 
 /**

@@ -11,24 +11,28 @@ import { nilUuid, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shar
 import { type Problem, problem } from '../core/problem.ts';
 import type { Cursors, Position } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import type { HistoryReads } from '../replica/history-reads.ts';
 import type { Horizon } from './horizon.ts';
-import { type EventPlace, type EventRow, findEvent, listEvents } from './queries.ts';
+import { type EventPlace, type EventRow, findEvent, listEventsByMonth } from './queries.ts';
 import type { RetentionLimits } from './retention-limits.ts';
 
 export type EventHistory = ReturnType<typeof createEventHistory>;
 
 interface EventHistoryOptions {
   db: Database;
+  history: HistoryReads;
   cursors: Cursors;
   horizon: () => Promise<Horizon>;
   limits: RetentionLimits;
+  /** The database's clock. */
+  now: () => number;
 }
 
 /** A page ends before its bodies have much more than this together: parsing and writing them stops the process for a while. */
 const maxPageBytes = 4 * 1024 * 1024;
 
 /** The events of an organization, without those of the test endpoint. */
-export function createEventHistory({ db, cursors, horizon, limits }: EventHistoryOptions) {
+export function createEventHistory({ db, history, cursors, horizon, limits, now }: EventHistoryOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
       const { type: types = subscribableEventTypeNames, since, until } = filters;
@@ -37,7 +41,8 @@ export function createEventHistory({ db, cursors, horizon, limits }: EventHistor
         if (page.order === 'asc' && (await isExpired(limits, page.after))) return problem('event_expired');
         const upTo = await endOfPages(horizon, organizationId, page.order);
         const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
-        return (await listEvents(db, organizationId, asked)).map(toListed);
+        // After the end is known, from the primary, which alone sees its open transactions.
+        return (await history((from) => listEventsByMonth(from, organizationId, asked, now()))).map(toListed);
       };
       const scope = { list: 'events', organizationId, filters };
       const options = order === 'asc' ? { start } : {};

@@ -22,6 +22,7 @@ function bothTables() {
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const unused = {
     db: undefined as never,
+    history: undefined as never,
     horizon: undefined as never,
     limits: undefined as never,
     eventStream: undefined as never,

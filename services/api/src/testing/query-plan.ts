@@ -47,6 +47,12 @@ export function wholeTablesRead(plan: readonly PlanNode[], tables: RegExp): stri
   return plan.filter((node) => isWhole(node) && !isEmpty(node)).map((node) => node['Relation Name'] ?? '');
 }
 
+/** The tables, of those whose names match, that a plan opens. */
+export function relationsOf(plan: readonly PlanNode[], tables: RegExp): string[] {
+  const names = plan.map((node) => node['Relation Name'] ?? '').filter((name) => tables.test(name));
+  return [...new Set(names)];
+}
+
 /** The rows of some tables that a plan looks at. */
 export function rowsRead(plan: readonly PlanNode[], tables: RegExp): number {
   return plan

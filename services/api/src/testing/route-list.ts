@@ -19,6 +19,7 @@ export function everyRoute(): ListedRoute[] {
   const parts = {
     config: testConfig({ DATABASE_URL: 'postgres://nowhere/none' }),
     db: undefined as never,
+    history: undefined as never,
     databaseClock: createDatabaseClock(systemClock),
     horizon: undefined as never,
     limits: undefined as never,

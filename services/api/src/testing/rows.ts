@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { deriveDeliveryId, fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { deriveDeliveryId, fromPublicId, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
 import { alignPendingDeliveries } from '@enterprise-api/testkit';
 
 export interface DeliveryFields {
@@ -17,7 +17,8 @@ export async function insertDelivery(
 ): Promise<{ id: string; eventId: string }> {
   const organization_id = fromPublicId('org', place.organizationId) as string;
   const webhook_id = fromPublicId('whk', place.webhookId) as string;
-  const event_id = newUuid();
+  // An event is as old as its delivery, and its id says so: partitions go by that.
+  const event_id = withUuidTime(newUuid(), (fields.created_at ?? new Date()).getTime());
   const event_type = fields.event_type ?? 'batch.completed';
   const status = fields.status ?? 'pending';
   const body = JSON.stringify({ id: toPublicId('evt', event_id), type: event_type, data: {} });

@@ -7,24 +7,24 @@ import {
   type UsageGroup,
   type UsageQuery,
 } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Principal } from '../auth/judge.ts';
 import { describeRateLimit } from '../auth/rate-limit.ts';
 import { invalid, type Problem } from '../core/problem.ts';
+import type { HistoryReads } from '../replica/history-reads.ts';
 import { countBuckets, monthOf } from './periods.ts';
 import { listUsage, type UsageRow } from './queries.ts';
 
 export type UsageService = ReturnType<typeof createUsageService>;
 
 export interface UsageServiceOptions {
-  db: Database;
+  history: HistoryReads;
   /** Says which month it is. */
   clock: Pick<Clock, 'now'>;
   rateLimits: Readonly<Record<ApiPlan, number>>;
 }
 
-export function createUsageService({ db, clock, rateLimits }: UsageServiceOptions) {
+export function createUsageService({ history, clock, rateLimits }: UsageServiceOptions) {
   return {
     /** The usage of the caller's organization; 400 for a period that is empty or has too many buckets or entries. */
     read: async ({ key: { organization } }: Principal, query: UsageQuery): Promise<Usage | Problem> => {
@@ -36,7 +36,7 @@ export function createUsageService({ db, clock, rateLimits }: UsageServiceOption
         return refused('granularity', `must divide the period into at most ${maxUsageBuckets} buckets`);
       }
       const question = { since, until, granularity, groupBy, limit: maxUsageEntries + 1 };
-      const rows = await listUsage(db, organization.id, question);
+      const rows = await history((from) => listUsage(from, organization.id, question));
       if (rows.length > maxUsageEntries) {
         return refused('group_by', `must lead to at most ${maxUsageEntries} entries: ask for a shorter period`);
       }

@@ -15,14 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-type Note = { ids: string[]; due: boolean };
-
 it('a walk that its limit cut short says nothing about the webhooks that it did not visit', async () => {
   const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
   await sql`update pending_deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
   const webhookIds = sets.map((set) => set.webhookId).sort();
   const capacity: Capacity = { webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
-  const notes: Note[] = [];
+  const drained: string[] = [];
   const walked = Promise.withResolvers<void>();
   let runs = 0;
   const dispatcher = createDispatcher({
@@ -33,7 +31,8 @@ it('a walk that its limit cut short says nothing about the webhooks that it did 
       forgetIdle: () => undefined,
       // The first run ends behind the first webhook; the second begins there and sees the two others.
       capacity: () => ({ ...capacity, total: runs === 0 ? 3 : 100 }),
-      noteDueRows: (ids, due) => notes.push({ ids: [...ids], due }),
+      noteDueRows: () => undefined,
+      noteNoneDue: (ids) => void drained.push(...ids),
     },
     leaseLoader: {
       accept: async () => {
@@ -50,5 +49,35 @@ it('a walk that its limit cut short says nothing about the webhooks that it did 
   dispatcher.start();
   await walked.promise;
   await dispatcher.stop();
-  expect(notes.filter((note) => !note.due).flatMap((note) => note.ids)).not.toContain(webhookIds[0]);
+  expect(drained).not.toContain(webhookIds[0]);
+});
+
+it('what a run says about webhooks with nothing due is as of its beginning: more may have become due meanwhile', async () => {
+  const { webhookId } = await leaseDeliveries(db, 1);
+  let now = 1;
+  const drained = Promise.withResolvers<{ ids: string[]; askedAt: number }>();
+  const dispatcher = createDispatcher({
+    db,
+    clock: { now: Date.now, monotonic: () => now },
+    scheduler: {
+      startEligible: () => undefined,
+      forgetIdle: () => undefined,
+      capacity: () => ({ webhookIds: [webhookId], free: [3], busy: [0], ofNewQueue: 3, total: 3 }),
+      noteDueRows: () => undefined,
+      noteNoneDue: (ids, askedAt) => drained.resolve({ ids: [...ids], askedAt }),
+    },
+    leaseLoader: { accept: async () => undefined },
+    leaseMs: 45_000,
+    mayLease: () => true,
+    onNotEnabled: () => undefined,
+    // The statement has been answered.
+    onDispatched: () => {
+      now = 2;
+    },
+    onError: (error) => drained.reject(error),
+  });
+  dispatcher.start();
+  const { ids, askedAt } = await drained.promise;
+  await dispatcher.stop();
+  expect([ids, askedAt]).toEqual([[webhookId], 1]);
 });

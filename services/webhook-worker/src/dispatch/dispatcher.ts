@@ -17,7 +17,7 @@ const wakeFloorMs = 20;
 export interface DispatcherOptions {
   db: Database;
   clock: Clock;
-  scheduler: Pick<Scheduler, 'startEligible' | 'forgetIdle' | 'capacity' | 'noteDueRows'>;
+  scheduler: Pick<Scheduler, 'startEligible' | 'forgetIdle' | 'capacity' | 'noteDueRows' | 'noteNoneDue'>;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   leaseMs: number;
   /** False while this process should lease no further deliveries. */
@@ -52,7 +52,8 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       options.onDispatched(dispatched.leases.length);
       if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
-      noteBacklogs(scheduler, capacity, page.cursor, dispatched, backlogs);
+      scheduler.noteDueRows(backlogs);
+      scheduler.noteNoneDue(findDrained(capacity, page.cursor, dispatched, backlogs), leasedAt);
       await leaseLoader.accept(dispatched.leases, leasedAt);
       // Webhooks with more due than their share get the capacity that other webhooks left.
       const canLeaseMore = backlogs.size > 0 && dispatched.leases.length < capacity.total;
@@ -81,19 +82,17 @@ function findBacklogs(capacity: Capacity, { leases, share }: Dispatched): Set<st
   return new Set(full.map(([id]) => id));
 }
 
-function noteBacklogs(
-  scheduler: DispatcherOptions['scheduler'],
+/** Webhooks that the run visited and of which nothing more was due when it began. */
+function findDrained(
   capacity: Capacity,
   from: string,
   { leases, cursor, isComplete }: Dispatched,
   backlogs: ReadonlySet<string>,
-): void {
-  scheduler.noteDueRows(backlogs, true);
+): string[] {
   // A run says nothing of webhooks that it did not visit: after its limit; of a walk, before its start and behind its end.
-  if (leases.length >= capacity.total) return;
+  if (leases.length >= capacity.total) return [];
   const wasVisited = (id: string) => isComplete || (id > from && (cursor === null || id <= cursor));
-  scheduler.noteDueRows(
-    capacity.webhookIds.filter((id, index) => wasVisited(id) && !backlogs.has(id) && (capacity.free[index] ?? 0) > 0),
-    false,
+  return capacity.webhookIds.filter(
+    (id, index) => wasVisited(id) && !backlogs.has(id) && (capacity.free[index] ?? 0) > 0,
   );
 }

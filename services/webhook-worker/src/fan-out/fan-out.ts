@@ -123,7 +123,7 @@ export class FanOut {
     const result = await statement(scheduler.capacity('new'));
     this.#estimate.learn(result.events, result.admitted);
     onFannedOut(by, result);
-    scheduler.noteDueRows(result.leftDue, true);
+    scheduler.noteDueRows(result.leftDue);
     await leaseLoader.accept(result.leases, leasedAt);
     scheduler.refill(result.leftDue);
     return result;

@@ -33,11 +33,13 @@ async function leaseWithoutBodies(count: number) {
 function bench(ledger: Database, startWithinMs: number, bodyMemory = Number.POSITIVE_INFINITY) {
   const accepted: Lease[] = [];
   const heldBack: string[] = [];
+  const noted: string[] = [];
   const bodies = new EventBodies(bodyMemory);
   let released = 0;
   const scheduler = {
     isStopped: false,
     accept: (leases: readonly Lease[]) => void accepted.push(...leases),
+    noteDueRows: (webhookIds: Iterable<string>) => void noted.push(...webhookIds),
     noteHeldBack: (webhookId: string) => void heldBack.push(webhookId),
   };
   const loader = createLeaseLoader({
@@ -53,7 +55,7 @@ function bench(ledger: Database, startWithinMs: number, bodyMemory = Number.POSI
       released += leases;
     },
   });
-  return { loader, accepted, heldBack, bodies, scheduler, released: () => released };
+  return { loader, accepted, heldBack, noted, bodies, scheduler, released: () => released };
 }
 
 describe('event bodies that cannot be loaded', () => {
@@ -124,13 +126,16 @@ it('releases leases as soon as the ledger answers again', async () => {
   await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
   const ledger = connect(throughProxy(database.url, proxy));
   const { leases } = await leaseDeliveries(db, 1);
-  const { loader, accepted } = bench(ledger, 10_000);
+  const { loader, accepted, noted } = bench(ledger, 10_000);
   await loader.accept(leases, systemClock.monotonic());
   proxy.cut();
   loader.release(accepted);
   await expect(sql`select 1`.execute(ledger)).rejects.toThrow(/ECONN|Connection terminated/);
+  // While they are leased, dispatch finds nothing due.
+  expect(noted).toEqual([]);
   proxy.restore();
   await loader.settled();
+  expect(noted).toEqual([leases[0]?.webhook_id]);
   expect(await findDelivery(db, leases[0]?.id ?? '')).toMatchObject({ lease_count: 0 });
   await ledger.destroy();
 });

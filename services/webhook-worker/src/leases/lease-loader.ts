@@ -23,13 +23,13 @@ export interface LeaseLoader {
 /** Fan-out has the content of an event at hand, and gives it with one of its leases. */
 type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
-type ReleasableLease = Pick<Lease, 'deliveryId' | 'leaseToken' | 'leasedAt'>;
+type ReleasableLease = Pick<Lease, 'deliveryId' | 'webhookId' | 'leaseToken' | 'leasedAt'>;
 
 export interface LeaseLoaderOptions {
   db: Database;
   clock: Clock;
   log: Logger;
-  scheduler: Pick<Scheduler, 'accept' | 'noteHeldBack' | 'isStopped'>;
+  scheduler: Pick<Scheduler, 'accept' | 'noteDueRows' | 'noteHeldBack' | 'isStopped'>;
   bodies: EventBodies;
   /** Where the deliveries of a webhook go; null for a webhook that no longer exists. */
   hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
@@ -56,7 +56,9 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
     void track(releaseCurrent(options, leases));
   };
   const releaseRows = (rows: readonly LeaseRow[], leasedAt: number) =>
-    release(rows.map((row) => ({ deliveryId: row.id, leaseToken: row.lease_token, leasedAt })));
+    release(
+      rows.map((row) => ({ deliveryId: row.id, webhookId: row.webhook_id, leaseToken: row.lease_token, leasedAt })),
+    );
   const accept = async (all: readonly LoadableLease[], leasedAt: number): Promise<void> => {
     const isHeldBack = ({ event_id, organization_id }: LeaseRow) =>
       options.bodies.isAboveShare(organization_id) && options.bodies.find(event_id) === undefined;
@@ -207,7 +209,7 @@ async function findHostKeys(
 
 /** Tries until it succeeds or the leases have run out. Releasing a lease twice changes nothing. */
 async function releaseCurrent(
-  { db, clock, log, leaseMs }: LeaseLoaderOptions,
+  { db, clock, log, scheduler, leaseMs }: LeaseLoaderOptions,
   leases: readonly ReleasableLease[],
 ): Promise<void> {
   for (let failures = 1; ; failures += 1) {
@@ -219,6 +221,8 @@ async function releaseCurrent(
         current.map((lease) => lease.deliveryId),
         current.map((lease) => lease.leaseToken),
       );
+      // Dispatch may have asked before they were due, and found nothing.
+      if (!scheduler.isStopped) scheduler.noteDueRows(new Set(current.map((lease) => lease.webhookId)));
       return;
     } catch (error) {
       log.warn({ err: error, deliveries: current.length }, 'leases not released yet');

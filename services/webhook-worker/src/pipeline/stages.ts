@@ -99,6 +99,7 @@ export function buildSending(options: PipelineOptions, stages: AttemptStages) {
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
     ca: config.WEBHOOK_CA_FILE,
     onResent: () => metrics.requestsResent.inc(),
+    onBlocked: (check) => metrics.blockedAddresses.inc({ check }),
   });
   const warnOfLocalFailure = createLimitedWarning(log, 'attempt failed on our side');
   const onCancelError = createLimitedWarning(log, 'delivery not canceled yet');

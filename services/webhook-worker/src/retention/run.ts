@@ -5,7 +5,13 @@ import { expiredMonths, expiryOf, type Month, monthsOf, startOfHistory } from '.
 import { countPending, listPartitions } from './partition-queries.ts';
 import { mayLogKept, readProgress, saveCompleted, saveKeysRemoved } from './progress-queries.ts';
 import { type RowLimits, rowLimits } from './row-limits.ts';
-import { deleteAudit, deleteEventKeys, deleteParkedEvents, deleteWebhooks } from './row-queries.ts';
+import {
+  deleteAudit,
+  deleteEventKeys,
+  deleteLateDeliveries,
+  deleteParkedEvents,
+  deleteWebhooks,
+} from './row-queries.ts';
 import type { RetentionPeriods } from './settings.ts';
 import type { RetentionRun } from './types.ts';
 
@@ -110,7 +116,10 @@ async function removeRows(
     const removed = await inBatches(signal, () => deleteAudit(db, audit, batchSize));
     if (removed > 0) log.info({ rows: removed }, 'audit log: old rows removed');
   }
-  if (deletedWebhooks !== null) await inBatches(signal, () => deleteWebhooks(db, deletedWebhooks, batchSize));
+  if (deletedWebhooks !== null) {
+    await inBatches(signal, () => deleteWebhooks(db, deletedWebhooks, batchSize));
+    await inBatches(signal, () => deleteLateDeliveries(db, deletedWebhooks, batchSize));
+  }
 }
 
 async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {

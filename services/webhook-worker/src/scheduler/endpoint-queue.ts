@@ -83,8 +83,8 @@ export class EndpointQueue {
   open = 0;
   /** Those of them that are younger than 1 s. */
   recentAtHost = 0;
-  /** Rows of this webhook are due in the ledger beyond what was leased here. */
-  hasDueRows = false;
+  #hasDueRows = false;
+  #dueRowsNotedAt = never;
   lastTimeoutAt = never;
   /** When an attempt last became slow, until a later one is answered within 1 s. */
   #degradedSince = never;
@@ -101,6 +101,11 @@ export class EndpointQueue {
   /** Whether an attempt has become slow and none has been answered within 1 s since. */
   get isDegraded(): boolean {
     return this.#degradedSince !== never;
+  }
+
+  /** Whether rows of this webhook are due in the ledger beyond what was leased here. */
+  get hasDueRows(): boolean {
+    return this.#hasDueRows;
   }
 
   /** Whether an attempt is slow now, or one timed out within the last 5 minutes. */
@@ -170,6 +175,22 @@ export class EndpointQueue {
     if (host.slow >= maxSlowPerHost) return Math.min(free, 1 - this.recentAtHost);
     const othersWait = host.waitingQueues > (this.#countsAsWaiting ? 1 : 0);
     return othersWait ? Math.min(free, Math.ceil(recentLimit / 2) - this.recentAtHost) : free;
+  }
+
+  /** Rows of this webhook are due in the ledger beyond what was leased here. */
+  noteDueRows(now: number): void {
+    this.#hasDueRows = true;
+    this.#dueRowsNotedAt = now;
+  }
+
+  /**
+   * A statement found no more of them.
+   *
+   * @param askedAt when it was sent. It may not have seen rows that were noted since: they would wait for dispatch's idle
+   *   rhythm, while newer deliveries overtake them
+   */
+  noteNoneDue(askedAt: number): void {
+    if (this.#dueRowsNotedAt < askedAt) this.#hasDueRows = false;
   }
 
   /** An attempt has become slow before it was answered. */

@@ -45,12 +45,14 @@ export class Scheduler {
     if (this.#excess > 0) this.#releaseExcess(leases);
   }
 
-  /** Notes that rows of these webhooks are due in the ledger (or, with `due` false, no more than were leased). */
-  noteDueRows(webhookIds: Iterable<string>, due: boolean): void {
-    for (const id of webhookIds) {
-      const queue = due ? this.#load.findOrCreate(id) : this.#load.find(id);
-      if (queue !== undefined) queue.hasDueRows = due;
-    }
+  /** Notes that rows of these webhooks are due in the ledger, beyond what was leased here. */
+  noteDueRows(webhookIds: Iterable<string>): void {
+    for (const id of webhookIds) this.#load.findOrCreate(id).noteDueRows(this.#now);
+  }
+
+  /** Notes that a statement, sent at `askedAt` (monotonic), found no more due rows of these webhooks than it leased. */
+  noteNoneDue(webhookIds: Iterable<string>, askedAt: number): void {
+    for (const id of webhookIds) this.#load.find(id)?.noteNoneDue(askedAt);
   }
 
   /**
@@ -67,7 +69,7 @@ export class Scheduler {
 
   /** A lease of this webhook was not accepted for want of memory: its organization gets no others until there is some. */
   noteHeldBack(webhookId: string, hostKey: string): void {
-    this.#queueAt(webhookId, hostKey).hasDueRows = true;
+    this.#queueAt(webhookId, hostKey).noteDueRows(this.#now);
   }
 
   /** The circuit of a webhook has opened: releases what waits. The ledger alone knows until when it is open. */
@@ -219,7 +221,7 @@ export class Scheduler {
   /** Releases leases that were removed from a queue, which other webhooks or processes can have the capacity of. */
   #releaseDue(queue: EndpointQueue, leases: readonly Lease[]): void {
     if (leases.length === 0) return;
-    queue.hasDueRows = true;
+    queue.noteDueRows(this.#now);
     this.#stages.release(leases);
   }
 

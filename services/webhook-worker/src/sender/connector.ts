@@ -13,6 +13,8 @@ export type ConnectorOptions = {
   monotonic: () => number;
   /** Told when a connection has ended, for whatever reason. */
   onClose: (connection: Connection) => void;
+  /** Told when a socket has reached an address that it may not write to. */
+  onBlocked?: () => void;
 };
 
 export type Connector = (route: Route) => Connection;
@@ -25,7 +27,7 @@ const nextAddressAfterMs = 1_000;
  * the address it connected to is checked again before the first byte, even of TLS, is written. SNI, `Host` and the
  * certificate check use the name. No proxy, no HTTP/2, no session resumption (it skips the certificate check).
  */
-export function createConnector({ policy, ca, monotonic, onClose }: ConnectorOptions): Connector {
+export function createConnector({ policy, ca, monotonic, onClose, onBlocked }: ConnectorOptions): Connector {
   // One for all: reading the root certificates for each handshake would cost more than the handshake.
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
@@ -51,6 +53,7 @@ export function createConnector({ policy, ca, monotonic, onClose }: ConnectorOpt
       // A socket that was reset at once has no address.
       if (peer === undefined) socket.destroy(new FailureError(connectionLost));
       else if (!route.addresses.includes(peer) || !policy.permits(peer)) {
+        onBlocked?.();
         socket.destroy(new FailureError(destinationBlocked));
       }
     });

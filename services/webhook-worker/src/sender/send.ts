@@ -6,7 +6,7 @@ import { ConnectionPool, createTargets, DnsCache, type Location, type Target } f
 import { Deadline, Exchange, type ExchangeResult } from './exchange.ts';
 import { destinationBlocked, type Failure } from './failures.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResult, Timings } from './types.ts';
+import type { AddressCheck, DeliveryRequest, Sender, SendFailure, SendHooks, SendResult, Timings } from './types.ts';
 
 export type SenderOptions = {
   /** Which addresses may be reached. */
@@ -20,6 +20,8 @@ export type SenderOptions = {
   maxIdleConnections?: number;
   /** Told of each request that is sent once more because its kept connection ended before an answer. */
   onResent?: () => void;
+  /** Told of each request that the rules for addresses refuse, and at which of their checks. */
+  onBlocked?: (check: AddressCheck) => void;
   /** The monotonic clock, milliseconds. */
   monotonic?: () => number;
 };
@@ -30,6 +32,7 @@ export type SenderOptions = {
  */
 export function createSender(options: SenderOptions): Sender {
   const { policy, timeoutMs, ca, maxIdleConnections = 2_000, monotonic = () => performance.now() } = options;
+  const { onBlocked = () => undefined } = options;
   const resolver = options.resolver ?? createResolver();
   const pool = new ConnectionPool<Connection>(maxIdleConnections, monotonic);
   const parts: TransmissionParts = {
@@ -37,8 +40,15 @@ export function createSender(options: SenderOptions): Sender {
     dns: new DnsCache({ resolver, policy, monotonic }),
     pool,
     permitToConnect: createConnectRateLimiter(),
-    connect: createConnector({ policy, ca, monotonic, onClose: (connection) => pool.remove(connection) }),
+    connect: createConnector({
+      policy,
+      ca,
+      monotonic,
+      onClose: (connection) => pool.remove(connection),
+      onBlocked: () => onBlocked('connection'),
+    }),
     onResent: options.onResent ?? (() => undefined),
+    onBlocked,
     timeoutMs,
     monotonic,
   };
@@ -76,6 +86,7 @@ type TransmissionParts = {
   permitToConnect: ConnectRateLimiter;
   connect: Connector;
   onResent: () => void;
+  onBlocked: (check: AddressCheck) => void;
   timeoutMs: number;
   monotonic: () => number;
 };
@@ -106,7 +117,10 @@ class Transmission {
 
   async run(): Promise<SendResult> {
     const target = this.#parts.targetOf(this.#request.url);
-    if (target === null) return failed(destinationBlocked, 0);
+    if (target === null) {
+      this.#parts.onBlocked('url');
+      return failed(destinationBlocked, 0);
+    }
     const { kept, location } = this.#knownRoute(target) ?? (await this.#findRoute(target));
     if (kept === undefined) return this.#sendOnNew(target, location);
     // undici looks at a kept connection once more before it writes, in the next check phase of the event loop. Waiting one
@@ -146,7 +160,10 @@ class Transmission {
   async #sendOnNew(target: Target, known: Location | undefined): Promise<SendResult> {
     const { permitToConnect, connect, timeoutMs, monotonic } = this.#parts;
     const location = known ?? (await this.#lookUp(target.host, timeoutMs));
-    if (!location.ok) return failed(location.failure, this.#spentMs, this.#dnsMs);
+    if (!location.ok) {
+      if (location.failure === destinationBlocked) this.#parts.onBlocked('name');
+      return failed(location.failure, this.#spentMs, this.#dnsMs);
+    }
     if (!(await permitToConnect(this.#request.lowPriority === true, this.#hooks.mayStart))) return notStarted;
     this.#hooks.onConnect?.();
     const deadline = new Deadline(timeoutMs, this.#spentMs, monotonic);

@@ -1,5 +1,8 @@
 import type { Attempt, AttemptError } from '@enterprise-api/shared/contracts';
 
+/** Where the rules for addresses are asked: of the URL, of the addresses of its name, of the address that a socket has reached. */
+export type AddressCheck = 'url' | 'name' | 'connection';
+
 /** What one attempt sends: a POST of exactly these bytes. */
 export type DeliveryRequest = {
   url: string;

@@ -18,6 +18,7 @@ import * as eventPositions from './0018-event-positions.ts';
 import * as eventNotesOnly from './0019-event-notes-only.ts';
 import * as pendingDeliveries from './0020-pending-deliveries.ts';
 import * as retention from './0021-retention.ts';
+import * as lateDeliveries from './0022-late-deliveries.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -40,4 +41,5 @@ export const migrations: Record<string, Migration> = {
   '0019-event-notes-only': eventNotesOnly,
   '0020-pending-deliveries': pendingDeliveries,
   '0021-retention': retention,
+  '0022-late-deliveries': lateDeliveries,
 };

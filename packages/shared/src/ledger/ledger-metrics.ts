@@ -1,0 +1,30 @@
+import { Gauge, type Registry, registerFigures } from '../runtime/index.ts';
+import type { Database } from './database.ts';
+import type { DatabaseClock } from './database-clock.ts';
+import { ledgerFigures, ledgerGauges } from './ledger-figures.ts';
+import { registerPools } from './pool-gauges.ts';
+import { slowFiguresEveryMs, slowLedgerFigures, slowLedgerGauges } from './slow-ledger-figures.ts';
+
+/**
+ * Registers what every process shows of the ledger: its figures, the offset of the clocks, and the connection pools.
+ *
+ * @param pools the databases that the process has opened, by the name of the pool; `ledger` is read
+ */
+export function registerLedgerMetrics(
+  registry: Registry,
+  clock: DatabaseClock,
+  pools: Readonly<Record<string, Database>> & { ledger: Database },
+): void {
+  const { ledger } = pools;
+  registerFigures(registry, ledgerGauges, () => ledgerFigures(ledger));
+  registerFigures(registry, slowLedgerGauges, () => slowLedgerFigures(ledger), slowFiguresEveryMs);
+  registerPools(registry, pools);
+  new Gauge({
+    name: 'database_clock_offset_seconds',
+    help: "How far this machine's wall clock is ahead of the database's. Nothing sent or stored depends on it.",
+    registers: [registry],
+    collect() {
+      this.set(clock.offsetMs() / 1_000);
+    },
+  });
+}

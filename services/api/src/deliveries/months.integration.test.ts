@@ -1,0 +1,144 @@
+import { type Database, ensurePartitions, startOfMonth } from '@enterprise-api/shared/ledger';
+import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { PageQuestion } from '../pagination/paging.ts';
+import { openQueryPlans, type QueryPlans, relationsOf } from '../testing/query-plan.ts';
+import { type DeliveryFilter, listDeliveries } from './queries.ts';
+
+const months = 27;
+const perMonth = 120;
+const hourMs = 3_600_000;
+const now = Date.now();
+/** The beginning of the month that was so many months ago. */
+const monthAgo = (count: number) => startOfMonth(now, -count);
+
+let db: Database;
+let close: () => Promise<void>;
+let plans: QueryPlans;
+let organizationId: Uuid;
+let stranger: Uuid;
+let webhookIds: Uuid[];
+
+beforeAll(async () => {
+  const database = await openTestDatabase();
+  ({ db, close } = database);
+  plans = openQueryPlans(database.url);
+  for (let back = 0; back < months - 3; back++) await ensurePartitions(db, new Date(monthAgo(back)));
+  [organizationId, stranger] = [await insertOrganization(db), await insertOrganization(db)];
+  webhookIds = [await insertWebhook(db, { organizationId }), await insertWebhook(db, { organizationId })];
+  await sql`
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, created_at, completed_at)
+    select ${idAt(sql`at`, sql`n`)}, owner, (${webhookIds}::uuid[])[1 + n % 2], gen_random_uuid(),
+      case when n % 3 = 1 then 'batch.failed' else 'consultation.completed' end,
+      case when n % 4 = 1 then 'failed' else 'succeeded' end, 3, at, at
+    from generate_series(1, ${perMonth * (months - 3)}::int) n,
+      unnest(array[${organizationId}, ${stranger}]::uuid[]) owner, lateral (
+        select ${new Date(monthAgo(months - 4))}::timestamptz
+          + n * (${new Date(now)}::timestamptz - ${new Date(monthAgo(months - 4))}::timestamptz) / ${perMonth * (months - 3)}::int as at) t`.execute(
+    db,
+  );
+  // Of the last hour of each month, and written in the first hours of the next: within the margin, and so not late.
+  for (let back = 1; back < 20; back++) await insertAt(monthAgo(back) - hourMs, monthAgo(back) + 20 * hourMs);
+  await sql`analyze deliveries`.execute(db);
+});
+afterAll(async () => {
+  await plans.close();
+  await close();
+});
+
+/** An id of a delivery whose event is of this time; `n` tells it from others. */
+const idAt = (at: ReturnType<typeof sql>, n: ReturnType<typeof sql>) =>
+  sql`(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '8000' || '8' || substr(md5(${n}::text || owner::text), 1, 15))::uuid`;
+
+/** A delivery of the organization, of an event of one time, that is written at another. */
+async function insertAt(eventMs: number, createdMs: number): Promise<void> {
+  await sql`
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, created_at, completed_at)
+    select ${idAt(sql`${new Date(eventMs)}::timestamptz`, sql`${createdMs}::float8`)}, owner, ${webhookIds[0]}, gen_random_uuid(), 'batch.failed', 'failed', 3,
+      ${new Date(createdMs)}, now() from (select ${organizationId}::uuid as owner) o`.execute(db);
+}
+
+const page: PageQuestion = { after: null, limit: 21, order: 'desc' };
+const listed = async (question: PageQuestion, filter: DeliveryFilter = {}, owner = organizationId) =>
+  (await listDeliveries(db, owner, question, filter, now)).map(({ id }) => id);
+const partitionsOpened = async (question: PageQuestion, filter: DeliveryFilter, owner = organizationId) =>
+  relationsOf(await plans.of((handle) => listDeliveries(handle, owner, question, filter, now)), /^deliveries_\d/)
+    .length;
+
+/** All ids of the organization in the order of a list, without looking at partitions. */
+async function everyId(order: 'asc' | 'desc', since = new Date(0)): Promise<Uuid[]> {
+  const { rows } = await sql<{ id: Uuid }>`
+    select id from deliveries where organization_id = ${organizationId} and created_at >= ${since}::timestamptz
+    order by created_at ${sql.raw(order)}, id ${sql.raw(order)}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Every page of a list, one behind the other. */
+async function walk(order: 'asc' | 'desc', filter: DeliveryFilter = {}): Promise<Uuid[]> {
+  const ids: Uuid[] = [];
+  let after: PageQuestion['after'] = null;
+  for (;;) {
+    const rows = await listDeliveries(db, organizationId, { order, after, limit: 100 }, filter, now);
+    ids.push(...rows.map(({ id }) => id));
+    const last = rows.at(-1);
+    if (rows.length < 100 || last === undefined) return ids;
+    after = { sortKey: last.position, id: last.id };
+  }
+}
+
+const filters = (): [string, DeliveryFilter][] => [
+  ['all', {}],
+  ['of a webhook', { webhookId: webhookIds[1] }],
+  ['failed', { statuses: ['failed'] }],
+  ['failed ones of a webhook', { webhookId: webhookIds[1], statuses: ['failed'] }],
+  ['of a type', { eventTypes: ['batch.failed'] }],
+  ['of the last forty days', { since: new Date(now - 40 * 24 * hourMs) }],
+];
+
+describe('with 27 months', () => {
+  it('a page opens few partitions, newest or oldest first, at the end and anywhere else', async () => {
+    const { rows } = await sql`select from pg_inherits where inhparent = 'deliveries'::regclass`.execute(db);
+    expect(rows).toHaveLength(months);
+    const after = { sortKey: new Date(monthAgo(12) + 240 * hourMs).toISOString(), id: nilUuid };
+    const pages: PageQuestion[] = [page, { ...page, after }, { ...page, after, order: 'asc' }];
+    const opened: [string, PageQuestion, boolean][] = [];
+    for (const [name, filter] of filters()) {
+      for (const question of pages) {
+        if (filter.since !== undefined && question.after !== null) continue;
+        opened.push([name, question, (await partitionsOpened(question, filter)) <= 3]);
+      }
+    }
+    expect(opened.filter(([, , areFew]) => !areFew)).toEqual([]);
+    expect(opened.length).toBeGreaterThan(10);
+  });
+
+  it('its pages have each delivery once, in order, newest and oldest first', async () => {
+    const since = new Date(monthAgo(9) + 36 * hourMs);
+    for (const order of ['asc', 'desc'] as const) {
+      expect(await walk(order)).toEqual(await everyId(order));
+      expect(await walk(order, { since })).toEqual(await everyId(order, since));
+    }
+    const late = await sql`select from late_deliveries`.execute(db);
+    expect(late.rows).toHaveLength(0);
+  });
+
+  it('an event that waited in the outbox for months has its delivery on the first page', async () => {
+    const createdMs = now - hourMs;
+    await insertAt(monthAgo(15) + hourMs, createdMs);
+    const [expected] = (await everyId('desc')).filter((id) => id.startsWith(idPrefix(monthAgo(15) + hourMs)));
+    expect(await listed(page)).toContain(expected);
+    expect(await listed(page, { since: new Date(createdMs) })).toContain(expected);
+    expect(await listed(page, { statuses: ['failed'], webhookId: webhookIds[0] })).toContain(expected);
+    for (const order of ['asc', 'desc'] as const) expect(await walk(order)).toEqual(await everyId(order));
+    expect(await partitionsOpened(page, {}, stranger)).toBeLessThanOrEqual(3);
+  });
+});
+
+/** What ids of this millisecond begin with. */
+const idPrefix = (ms: number) =>
+  ms
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/^(.{8})/, '$1-');
