@@ -17,21 +17,24 @@ local function isPlain(meta)
   return not (limits[1] or limits[2] or limits[3])
 end`;
 
+/** A worker that has nothing to do looks every 5 s. Without one for so long, wake-ups become jobs, which operators see. */
+const looksWithinSeconds = 15;
+
 /**
- * Adds a wake-up: as a member of the marker where nothing waits, for the worker that has been idle longest, or as a job.
- * Returns the id of the job, an empty text where none was needed, or nothing where BullMQ has to decide.
+ * Adds a wake-up: as a member of the marker where nothing waits and a worker looks, for the one that has been idle longest; or
+ * as a job. Returns the id of the job, an empty text where none was needed, or nothing where BullMQ has to decide.
  *
- * KEYS: wait, meta, marker, id. ARGV: what job keys begin with, name, data, options as JSON, timestamp.
+ * KEYS: wait, meta, marker, looked, id. ARGV: what job keys begin with, name, data, options as JSON, timestamp.
  */
 export const addWakeUp = {
-  numberOfKeys: 4,
+  numberOfKeys: 5,
   lua: `${readData}
 if not isPlain(KEYS[2]) or not read(ARGV[3]) then return false end
-if redis.call('ZCARD', KEYS[3]) == 0 and redis.call('LLEN', KEYS[1]) == 0 then
+if redis.call('ZCARD', KEYS[3]) == 0 and redis.call('LLEN', KEYS[1]) == 0 and redis.call('EXISTS', KEYS[4]) == 1 then
   redis.call('ZADD', KEYS[3], 0, ARGV[3])
   return ''
 end
-local id = tostring(redis.call('INCR', KEYS[4]))
+local id = tostring(redis.call('INCR', KEYS[5]))
 redis.call('HSET', ARGV[1] .. id, 'name', ARGV[2], 'data', ARGV[3], 'opts', ARGV[4], 'timestamp', ARGV[5], 'delay', 0,
   'priority', 0)
 redis.call('LPUSH', KEYS[1], id)
@@ -44,12 +47,13 @@ return id`,
  * nothing. Returns their event ids as the inside of a JSON array, whether there is more in the outbox, and how many jobs
  * still wait; nothing when the first job is anything else than a wake-up. '0' stays in the marker only while jobs wait.
  *
- * KEYS: wait, meta, marker. ARGV: what job keys begin with, name, jobs at most, events at most.
+ * KEYS: wait, meta, marker, looked. ARGV: what job keys begin with, name, jobs at most, events at most.
  */
 export const takeWakeUps = {
-  numberOfKeys: 3,
+  numberOfKeys: 4,
   lua: `${readData}
 if not isPlain(KEYS[2]) then return false end
+redis.call('SET', KEYS[4], 1, 'EX', ${looksWithinSeconds})
 local all, events, more = {}, 0, 0
 local function add(data)
   local ids, count, hasMore = read(data)

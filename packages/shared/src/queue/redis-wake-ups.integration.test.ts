@@ -34,6 +34,7 @@ function openQueue() {
 const idOf = (number: number) => `018f0000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 const idsOf = (from: number, count: number) => Array.from({ length: count }, (_, index) => idOf(from + index));
 const counts = () => queue.getJobCounts('waiting', 'active', 'completed', 'failed');
+const looked = '{enterprise-api-events}:events:looked';
 const nothing = { waiting: 0, active: 0, completed: 0, failed: 0 };
 
 /** A worker that takes jobs when it is asked. */
@@ -55,14 +56,22 @@ describe('wake-ups in Redis', () => {
       await holdUp.promise;
     };
     await using _opened = await openWorker(handle, true);
+    await until('the worker has looked', async () => (await redis.exists(looked)) === 1);
     await producer.add({ version: 1, event_ids: idsOf(1, 2) });
     await until('the worker has the first', () => handled.length === 2);
+    expect(await redis.exists('{enterprise-api-events}:events:id')).toBe(0);
     for (const number of [3, 4, 5]) await producer.add({ version: 1, event_ids: [idOf(number)] });
     expect(await counts()).toEqual({ ...nothing, waiting: 2 });
     holdUp.resolve();
     await until('every event is handled', () => handled.length === 5, { withinMs: 20_000 });
     expect(handled.sort()).toEqual(idsOf(1, 5));
     expect(await counts()).toEqual(nothing);
+  });
+
+  it('become jobs while no worker looks, however few they are', async () => {
+    await producer.add({ version: 1, event_ids: [idOf(1)] });
+    expect(await counts()).toEqual({ ...nothing, waiting: 1 });
+    expect((await queue.getWaiting()).map(({ data }) => data)).toEqual([{ version: 1, event_ids: [idOf(1)] }]);
   });
 
   it('are taken together where several wait, oldest first, and leave nothing behind', async () => {

@@ -38,7 +38,7 @@ const { name } = jobs.fanOut;
 
 function addByOneScript(backend: RedisQueueBackend, run: Run): void {
   const { addJob } = backend;
-  const keys = ['wait', 'meta', 'marker', 'id', ''].map((key) => backend.toKey(key));
+  const keys = ['wait', 'meta', 'marker', 'looked', 'id', ''].map((key) => backend.toKey(key));
   backend.addJob = async (...args) => {
     const [job, id] = args;
     const { delay, priority } = job.opts;
@@ -57,7 +57,7 @@ const noJob: NextJob = [null, null, 0, 0];
 
 function takeAtOnce(backend: RedisQueueBackend, run: Run): void {
   const { waitForJob, moveToActive, moveToCompleted, moveToFailed, extendLocks } = backend;
-  const keys = ['wait', 'meta', 'marker', ''].map((key) => backend.toKey(key));
+  const keys = ['wait', 'meta', 'marker', 'looked', ''].map((key) => backend.toKey(key));
   /** The jobs in hand by id, with the number of jobs that waited behind each. */
   const inHand = new Map<string, number>();
   let taken = 0;
