@@ -18,7 +18,7 @@ local function isPlain(meta)
 end`;
 
 /** A worker that has nothing to do looks every 5 s. Without one for so long, wake-ups become jobs, which operators see. */
-const looksWithinSeconds = 15;
+const looksWithinSeconds = 8;
 
 /**
  * Adds a wake-up: as a member of the marker where nothing waits and a worker looks, for the one that has been idle longest; or
