@@ -5,7 +5,7 @@ export interface Exposition {
   readonly series: readonly Series[];
 }
 
-export interface Series {
+interface Series {
   /** The name of its metric: a histogram's without `_bucket`, `_sum` or `_count`. */
   readonly metric: string;
   readonly labels: Readonly<Record<string, string>>;

@@ -1,5 +1,7 @@
 import { type BackendFactory, type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { jobs } from './jobs.ts';
+import { handOverWakeUps } from './redis-wake-ups.ts';
 
 /** The member of BullMQ's marker that says that a job waits; another one announces delayed jobs. */
 const jobWaits = '0';
@@ -23,5 +25,7 @@ export const createQuietRedisBackend: BackendFactory<RedisQueueBackend, Connecti
     }
     return await moveToCompleted(job, returnValue, removeOnComplete, token, fetchNext);
   };
+  const [queue] = args;
+  if (queue === jobs.fanOut.queue) handOverWakeUps(backend);
   return backend;
 };

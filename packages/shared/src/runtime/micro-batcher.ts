@@ -1,8 +1,8 @@
 export interface MicroBatcherOptions<Item, Result> {
   /** Handles one batch, which is never empty. */
   run: (items: Item[]) => Promise<Result>;
-  /** How long a batch waits for more items, in milliseconds; by default until the end of this turn of the event loop. */
-  waitMs?: (running: number) => number;
+  /** How long a batch waits for more items, in milliseconds; undefined, the default, is the end of this turn of the event loop. */
+  waitMs?: (running: number) => number | undefined;
   /** A batch is closed once its items weigh this much together; by default it has no limit. */
   maxSize?: number;
   /** What an item weighs; by default 1. An item is never cut. */

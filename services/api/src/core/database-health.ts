@@ -63,18 +63,24 @@ export function createDatabaseHealth(options: DatabaseHealthOptions): DatabaseHe
     return pinging;
   };
   const close = () => {
-    clearInterval(timer);
+    clearTimeout(timer);
     timer = undefined;
   };
+  const inspectAfter = (ms: number) => {
+    timer = setTimeout(() => void inspect(), ms).unref();
+  };
   const inspect = async (): Promise<void> => {
+    timer = undefined;
     const sinceMs = pending.oldestSinceMs();
-    if (sinceMs === undefined) return close();
+    if (sinceMs === undefined) return;
     const now = clock.monotonic();
+    // Not sooner than the oldest work can be slow: with a look every 50 ms, each event of a quiet day woke the process once more.
+    inspectAfter(Math.max(inspectEveryMs, slowAfterMs - (now - sinceMs)));
     if (now - sinceMs < slowAfterMs || now - pingedAtMs < pingAgainAfterMs) return;
     if (!(await check())) pending.giveUpAll();
   };
   const withDatabaseCheck: WithDatabaseCheck = (work) => {
-    timer ??= setInterval(() => void inspect(), inspectEveryMs).unref();
+    if (timer === undefined) inspectAfter(slowAfterMs);
     return pending.add(work);
   };
   return { withDatabaseCheck, check, close };

@@ -1,4 +1,4 @@
-import { eventPatternPairs, eventTypeNames } from '@enterprise-api/shared/contracts';
+import { type EventType, eventPatternsFor, eventTypeNames } from '@enterprise-api/shared/contracts';
 import {
   type Database,
   looseIndexScan,
@@ -182,14 +182,17 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
  */
 const committedLater = sql`committed_later as materialized (select set_config('synchronous_commit', 'off', true))`;
 
-/** `known_types`: the event types of the catalogue, each with the subscription patterns that match it, if any do. */
-const knownTypes = sql`known_types as materialized (
-    select t.type, array_agg(x.pattern) as patterns
-    from unnest(${plainArray(eventTypeNames)}::text[]) as t(type)
-    left join unnest(${plainArray(eventPatternPairs.map(({ type }) => type))}::text[],
-                     ${plainArray(eventPatternPairs.map(({ pattern }) => pattern))}::text[]) as x(type, pattern) on x.type = t.type
-    group by t.type
-  )`;
+/**
+ * `known_types`: the event types of the catalogue, each with the subscription patterns that match it. They are a part of the
+ * statement's text: as parameters they were joined and grouped anew for every event.
+ */
+const knownTypes = sql.raw(
+  `known_types (type, patterns) as (values ${eventTypeNames.map(typeWithPatterns).join(', ')})`,
+);
+
+function typeWithPatterns(type: EventType): string {
+  return `('${type}', '${plainArray(eventPatternsFor(type))}'::text[])`;
+}
 
 /**
  * `picked_events`: events of a type that only a newer version knows stay in the outbox, for a worker of that version. Each

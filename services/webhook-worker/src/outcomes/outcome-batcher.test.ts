@@ -1,5 +1,5 @@
 import { type BackoffLimits, createLogger } from '@enterprise-api/shared/runtime';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Outcome, Recorded } from './outcome.ts';
 import { OutcomeBatcher } from './outcome-batcher.ts';
 
@@ -68,7 +68,36 @@ function controlled(
   };
 }
 
+afterEach(() => {
+  jest.useRealTimers();
+});
+
 describe('the outcome batcher', () => {
+  it('records an outcome at once when none came for a while, and lets those that follow gather', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const sizes: number[] = [];
+    const { batcher, pass } = controlled(async (outcomes) => {
+      sizes.push(outcomes.length);
+      return nothing;
+    });
+    batcher.add(outcome('a'));
+    await turn();
+    expect(sizes).toEqual([1]);
+    for (const id of ['b', 'c', 'd']) {
+      pass(10);
+      batcher.add(outcome(id));
+      await turn();
+    }
+    expect(sizes).toEqual([1]);
+    await jest.advanceTimersByTimeAsync(25);
+    expect(sizes).toEqual([1, 3]);
+    pass(25);
+    batcher.add(outcome('e'));
+    await turn();
+    expect(sizes).toEqual([1, 3, 1]);
+  });
+
   it('records what comes together in one statement', async () => {
     const { batcher, written, calls } = controlled(async () => nothing);
     for (const id of ['a', 'b', 'c']) batcher.add(outcome(id));

@@ -13,6 +13,9 @@ const maxConcurrentWrites = 2;
 /**
  * How long an outcome waits for others. Nothing waits for it: its permit is free already, and a retry is seconds away. A
  * worker that is killed meanwhile sends again what it had not recorded.
+ *
+ * One that comes when none has come for as long does not wait: on a quiet day no other would join it, and to wake for it
+ * costs the worker and the database more than to go on at once.
  */
 const gatherMs = 25;
 /** From this age on of the oldest outcome, the process leases no further deliveries. */
@@ -28,6 +31,9 @@ export class OutcomeBatcher {
   readonly #failedWrites: FailedWrites;
   /** Batches that are being written. */
   readonly #writing = new Set<Batch>();
+  #addedAt = Number.NEGATIVE_INFINITY;
+  /** Whether the latest outcome came a while after the one before. */
+  #isAlone = true;
 
   constructor(options: OutcomeBatcherOptions) {
     this.#options = options;
@@ -37,14 +43,17 @@ export class OutcomeBatcher {
         this.#writing.add(batch);
         await this.#write(batch).finally(() => this.#writing.delete(batch));
       },
-      waitMs: () => gatherMs,
+      waitMs: () => (this.#isAlone ? undefined : gatherMs),
       maxSize: maxBatchSize,
       maxRunning: maxConcurrentWrites,
     });
   }
 
   add(outcome: Outcome): void {
-    void this.#batches.add({ outcome, since: this.#options.clock.monotonic() });
+    const now = this.#options.clock.monotonic();
+    this.#isAlone = now - this.#addedAt >= gatherMs;
+    this.#addedAt = now;
+    void this.#batches.add({ outcome, since: now });
   }
 
   /**
