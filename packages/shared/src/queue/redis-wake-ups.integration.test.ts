@@ -113,16 +113,40 @@ describe('wake-ups in Redis', () => {
     { data: { version: 1, event_ids: [] } },
     { data: { version: 1, event_ids: [idOf(1)], more_in_outbox: true, unknown: 1 } },
     { data: { version: 1, event_ids: [idOf(1)] }, name: 'another' },
-  ])('leave any other job to BullMQ, which keeps it when it fails: $data', async ({ data, name = 'fan-out' }) => {
+    { data: { version: 1, event_ids: [idOf(1)] }, options: { removeOnComplete: false } },
+    { data: { version: 1, event_ids: [idOf(1)] }, options: { deduplication: { id: 'one' } } },
+    { data: { version: 1, event_ids: ['0'.repeat(36)] } },
+    { data: { version: 1, event_ids: [idOf(1).replace('-7', '-0')] } },
+    { data: { version: 1, event_ids: idsOf(1, 101) }, what: 'more ids than a job may name' },
+  ])('leave any other job to BullMQ, which keeps it when it fails: $data $options', async (other) => {
+    const { data, name = 'fan-out', options } = other;
     const refuse = async () => {
       throw new UnrecoverableError('not a job of this version');
     };
-    await queue.add(name, data);
+    await queue.add(name, data, { removeOnComplete: true, ...options });
     await using _opened = await openWorker(refuse, true);
     await until('it is kept as failed', async () => (await counts()).failed === 1, { withinMs: 20_000 });
     const [failed] = await queue.getFailed();
     expect(failed).toMatchObject({ data, failedReason: 'not a job of this version' });
   });
+
+  it.each([{ delay: 50 }, { priority: 5 }])(
+    'do not keep a job with %j waiting, however often they come',
+    async (options) => {
+      const handled = new Set<string>();
+      await using _opened = await openWorker(async (job) => void handled.add(job.name), true);
+      await until('the worker has looked', async () => (await redis.exists(looked)) === 1);
+      await queue.add('another', {}, { removeOnComplete: true, ...options });
+      await until(
+        'the job is handled between wake-ups',
+        async () => {
+          await producer.add({ version: 1, event_ids: [idOf(1)] });
+          return handled.has('another');
+        },
+        { withinMs: 20_000 },
+      );
+    },
+  );
 
   it('have no locks to be renewed', async () => {
     await using opened = await openWorker();

@@ -36,13 +36,18 @@ export function handOverWakeUps(backend: RedisQueueBackend): void {
 
 const { name } = jobs.fanOut;
 
+/** The keys of both scripts, and what the keys of jobs begin with. */
+const keysOf = (backend: RedisQueueBackend, ...more: string[]) =>
+  ['wait', 'meta', 'marker', 'looked', 'prioritized', 'delayed', ...more, ''].map((key) => backend.toKey(key));
+
 function addByOneScript(backend: RedisQueueBackend, run: Run): void {
   const { addJob } = backend;
-  const keys = ['wait', 'meta', 'marker', 'looked', 'id', ''].map((key) => backend.toKey(key));
+  const keys = keysOf(backend, 'id');
   backend.addJob = async (...args) => {
     const [job, id] = args;
-    const { delay, priority } = job.opts;
-    const isPlain = job.name === name && !id && !delay && !priority && !job.parentKey;
+    const { delay, priority, removeOnComplete } = job.opts;
+    const isOurs = job.name === name && removeOnComplete === true && !id && !job.parentKey && !job.deduplicationId;
+    const isPlain = isOurs && !delay && !priority;
     const added = isPlain
       ? await run('addWakeUp', [...keys, name, job.data, JSON.stringify(job.opts), job.timestamp])
       : null;
@@ -57,7 +62,7 @@ const noJob: NextJob = [null, null, 0, 0];
 
 function takeAtOnce(backend: RedisQueueBackend, run: Run): void {
   const { waitForJob, moveToActive, moveToCompleted, moveToFailed, extendLocks } = backend;
-  const keys = ['wait', 'meta', 'marker', 'looked', ''].map((key) => backend.toKey(key));
+  const keys = keysOf(backend);
   /** The jobs in hand by id, with the number of jobs that waited behind each. */
   const inHand = new Map<string, number>();
   let taken = 0;
@@ -90,7 +95,8 @@ function takeAtOnce(backend: RedisQueueBackend, run: Run): void {
     const waiting = inHand.get(id) ?? 0;
     inHand.delete(id);
     // What was added since is in the marker, for which the worker waits next.
-    const next = waiting > 0 ? () => backend.moveToActive(token) : () => noJob;
+    // Without an answer of Redis the worker waits as well: this job has ended, whatever comes next.
+    const next = waiting > 0 ? () => backend.moveToActive(token).catch(() => noJob) : () => noJob;
     return { finishedOn: Date.now(), result: fetchNext ? await next() : undefined };
   };
   backend.moveToCompleted = (...args) => {

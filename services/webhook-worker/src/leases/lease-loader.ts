@@ -81,7 +81,10 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
     return later.size === 0 ? [] : rows.filter(({ event_id }) => later.has(event_id));
   };
   const accept = async (rows: readonly LoadableLease[], leasedAt: number): Promise<void> => {
-    for (let left = rows; left.length > 0; ) left = await acceptSome(left, leasedAt);
+    for (let left = rows; left.length > 0; ) {
+      if (options.scheduler.isStopped) return releaseRows(left, leasedAt);
+      left = await acceptSome(left, leasedAt);
+    }
   };
   return {
     accept: async (rows, leasedAt) => {
