@@ -36,6 +36,8 @@ describe.each(queueBackends())('GET /internal/v1/queue-jobs, queued on $name', (
     expect(body.jobs.flatMap((job: { event_ids: string[] }) => job.event_ids).sort()).toEqual(
       ids.map((id) => toPublicId('evt', id)).sort(),
     );
+    expect(body.queues.map((each: { name: string }) => each.name)).toEqual(queueNames);
+    expect(body.queues[0]).toMatchObject({ name: 'events', is_paused: false, waiting: 2, failed: 0 });
     expect(body.jobs[0]).toMatchObject({ name: 'fan-out', attempts: 0, failed_reason: null });
     const failed = await api.internal('get', `${path}?queue=event-writes&state=failed`).expect(200);
     expect(failed.body.jobs).toEqual([]);
