@@ -38,8 +38,11 @@ describe('a migration that lets the version before go on', () => {
     ['alter table webhooks alter column url set default 1', 'changes a default'],
     ['truncate webhooks', 'empties a table'],
     ['revoke all on webhooks from public', 'takes a right away'],
-    ['alter table events alter column body drop not null', 'lets the services of before find null'],
-    ['do $$ begin drop table webhooks; end $$', 'runs code'],
+    [
+      'alter table events alter column body drop not null',
+      'lets the services of before find null where they expect none',
+    ],
+    ['do $$ begin drop table webhooks; end $$', 'runs code that these rules cannot read'],
     ['create table notes (id int); drop table webhooks;', 'drops'],
   ])('must not: %s', (statement, problem) => {
     expect(problemsOf(statement)).toEqual([expect.stringMatching(new RegExp(`^0099-example: ${problem}: .*contract`))]);

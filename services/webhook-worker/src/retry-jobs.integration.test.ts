@@ -67,7 +67,11 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
     const queue = new Queue(jobs.writeEvent.queue, options, factory);
     try {
       const ids = [newUuid(), newUuid(), newUuid()];
-      const event = { organization_id: toPublicId('org', newUuid()), type: 'batch.failed', data: {} } as const;
+      const event = {
+        organization_id: toPublicId('org', newUuid()),
+        type: 'batch.failed',
+        data: { batch_id: 'bat_1' },
+      } as const;
       for (const event_id of ids) {
         const data: JobInput<'writeEvent'> = { version: 1, event_id, event };
         // As a producer of an earlier version, which limits what is kept.
