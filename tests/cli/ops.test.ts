@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { InspectedWebhook, Sending, Stats } from '@enterprise-api/shared/contracts';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
@@ -55,12 +58,44 @@ describe('enterprise-api ops', () => {
     expect(dry.stdout).toMatch(/\S/);
     const reencrypted = await stage.cli.run(['ops', 're-encrypt'], { env });
     expect([reencrypted.code, reencrypted.stdout]).toEqual([0, expect.stringContaining('0 unreadable')]);
-    expect(await ops('retention')).toMatchObject({
+    expect(await ops('retention', '--dry-run')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('DATABASE_URL is not set'),
     });
-    const elsewhere = await stage.cli.run(['ops', 'retention', '--services', '/nowhere'], { env });
+    const elsewhere = await stage.cli.run(['ops', 'retention', '--dry-run', '--services', '/nowhere'], { env });
     expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--services') });
+  });
+});
+
+describe('enterprise-api ops with settings that are not those of production', () => {
+  const periods = { RETENTION_BODIES: '0', RETENTION_HISTORY: '0', RETENTION_AUDIT: '0' };
+
+  it.each(Object.keys(periods))('removes nothing while %s is not set', async (name) => {
+    const env: Record<string, string> = { DATABASE_URL: stage.stage.databaseUrl, ...periods, [name]: '' };
+    const refused = await stage.cli.run(['ops', 'retention'], { env });
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(`Not set: ${name}.`) });
+  });
+
+  it('removes what is past the times that are named', async () => {
+    const env = { DATABASE_URL: stage.stage.databaseUrl, ...periods };
+    const done = await stage.cli.run(['ops', 'retention'], { env });
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('Done.')]);
+  });
+
+  it('encrypts nothing under a key that no service uses', async () => {
+    await stage.customer.createWebhook('https://hooks.example.com/of-production');
+    const own = `laptop:${randomBytes(32).toString('base64')}`;
+    const env = { DATABASE_URL: stage.stage.databaseUrl, SECRETS_ENCRYPTION_KEYS: `${own},${testKeyRing}` };
+    const refused = await stage.cli.run(['ops', 're-encrypt'], { env });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('first key, laptop') });
+  });
+
+  it('reads a file that a setting names from where the operator is', async () => {
+    writeFileSync(join(stage.cli.configFolder, 'database-url'), stage.stage.databaseUrl);
+    const env = { DATABASE_URL_FILE: 'database-url', SECRETS_ENCRYPTION_KEYS: testKeyRing };
+    const command = await stage.cli.start(['ops', 're-encrypt'], { env });
+    const { code } = await command.exited;
+    expect({ code, output: command.lines.join('\n') }).toEqual({ code: 0, output: expect.stringContaining('0 left') });
   });
 });
 

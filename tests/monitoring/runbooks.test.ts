@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
+import { createLogger } from '@enterprise-api/shared/runtime';
 import { createTestDatabase, type TestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -37,4 +38,13 @@ it.each(expressions)('an expression of the runbooks reads metrics that there are
 it('there are statements and expressions', () => {
   expect(statements.length).toBeGreaterThan(8);
   expect(expressions.length).toBeGreaterThan(12);
+});
+
+it('the filter of log lines leaves those that warn, by the levels as the services write them', () => {
+  const [, leaves = ''] = /select\(\.level \| IN\(([^)]+)\)\)/.exec(text) ?? [];
+  const lines: string[] = [];
+  const log = createLogger('a service', 'trace', { write: (line) => void lines.push(line) });
+  for (const level of ['debug', 'info', 'warn', 'error', 'fatal'] as const) log[level]('a line');
+  const written = lines.map((line) => `"${JSON.parse(line).level}"`);
+  expect(written.filter((level) => leaves.split(', ').includes(level))).toEqual(['"warn"', '"error"', '"fatal"']);
 });

@@ -26,6 +26,8 @@ const contracts: readonly [RegExp, string][] = [
   [/\b(drop|set)\s+default\b/, 'changes a default'],
   [/\btruncate\b/, 'empties a table'],
   [/\brevoke\b/, 'takes a right away'],
+  [/\bdrop\s+not\s+null\b/, 'lets the services of before find null where they expect none'],
+  [/^do\b/, 'runs code that these rules cannot read'],
 ];
 
 /** What keeps others waiting for as long as the table is large; there is another way for each. */
@@ -36,7 +38,7 @@ const longLocks: readonly [RegExp, string][] = [
     'builds an index: add the constraint `using index` of an online one',
   ],
   [
-    /\badd\s+(constraint\s+\S+\s+)?(check|foreign\s+key)\b(?!.*\bnot\s+valid\b)/,
+    /\badd\s+(constraint\s+\S+\s+)?(check|foreign\s+key)\b(?!((?!\badd\b).)*\bnot\s+valid\b)/,
     'reads every row for a constraint: add it `not valid`, and validate it in a migration of its own',
   ],
   [/\block\s+table\b/, 'locks a table'],
@@ -44,6 +46,10 @@ const longLocks: readonly [RegExp, string][] = [
   [
     /\badd\s+column\b(?=[^,]*\bdefault\s+(clock_timestamp|gen_random_uuid|random|uuidv7|nextval)\b)/,
     'rewrites a table: add the column without a default, then set it for new rows',
+  ],
+  [
+    /\badd\s+(?!generated\b)((?!\badd\b).)*\b((big|small)?serial[248]?|generated\b((?!\badd\b).)*\b(stored|identity))\b/,
+    'rewrites a table: add a column that is empty, and fill it in portions',
   ],
   [
     /\badd\s+column\b(?=[^,]*\bnot\s+null\b)(?![^,]*\bdefault\b)/,
@@ -54,7 +60,7 @@ const longLocks: readonly [RegExp, string][] = [
 /** What breaks the rules of docs/operations.md#upgrade, in words. A table that the migration itself creates is nobody's yet. */
 export function migrationProblems({ name, statements, unusedSince, released }: MigrationUnderRules): string[] {
   if (name < firstUnderRules) return [];
-  const texts = statements.map(plain);
+  const texts = statements.flatMap((statement) => plain(statement).split(/ ?; ?/)).filter((text) => text !== '');
   const ofOthers = texts.filter((text) => !created(texts).some((table) => isAbout(text, table)));
   const removed = ofOthers.flatMap((text) => found(text, contracts));
   const problems = ofOthers.flatMap((text) => found(text, longLocks).map((problem) => `${name}: ${problem}`));

@@ -72,7 +72,8 @@ describe('a release', () => {
   });
 
   it('writes the notes, the changelog and every version, and commits and tags only when told', () => {
-    expect(releaseIt()).toEqual({ problems: [], checks: ['check'] });
+    const said: string[] = [];
+    expect(releaseIt({ say: (line) => said.push(line) })).toEqual({ problems: [], checks: ['check'] });
     expect(new Set(namedVersions(clone).map((place) => place.version))).toEqual(new Set([version]));
     expect(JSON.parse(read('docs/openapi.json')).info.version).toBe(version);
     expect(JSON.parse(read('docs/internal-openapi.json')).info.version).toBe(version);
@@ -85,7 +86,13 @@ describe('a release', () => {
     });
     expect(git('tag', '--list', 'v*')).toBe('');
     expect(releaseIt().problems).toContain('The working tree has changes: commit or remove them.');
-    git('checkout', '--quiet', '.');
+    const [, commands = ''] =
+      /then: (git commit .*)$/.exec(said.find((line) => line.includes('git commit')) ?? '') ?? [];
+    execFileSync('sh', ['-ec', commands], { cwd: clone, stdio: 'pipe' });
+    expect([git('status', '--porcelain'), git('tag', '--points-at', 'HEAD')]).toEqual(['', `v${version}`]);
+    expect(JSON.parse(git('show', 'HEAD:package.json')).version).toBe(version);
+    git('tag', '--delete', `v${version}`);
+    git('reset', '--quiet', '--hard', 'beginning');
     expect(releaseIt({ tag: true })).toEqual({ problems: [], checks: ['check', 'check'] });
     expect(git('status', '--porcelain')).toBe('');
     expect(git('tag', '--points-at', 'HEAD')).toBe(`v${version}`);

@@ -25,7 +25,7 @@ export interface ReleaseOptions {
  * images and documents.
  *
  * @returns what forbids it; nothing was written then
- * @throws when a step fails after that, with the files as they were written
+ * @throws when a step fails after that, with the files as they were written: `git checkout .` takes them back
  */
 export function release(options: ReleaseOptions): string[] {
   const { project, version, dryRun, say, run } = options;
@@ -48,7 +48,12 @@ export function release(options: ReleaseOptions): string[] {
   run('npm', ['run', '--silent', 'openapi']);
   say(`The notes are in ${notes}.`);
   if (options.tag) commitAndTag(options);
-  else say('Look at the changes, then commit and tag them: the same with --tag does both.');
+  else {
+    say(
+      `Look at the changes, then: git commit -am 'Version ${version}' && git tag -a v${version} -m 'Version ${version}'`,
+    );
+    say('Or: git checkout . and the same with --tag, which writes, checks, commits and tags.');
+  }
   return [];
 }
 

@@ -1,9 +1,10 @@
 import { createDatabase, ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
 import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
 import { keyRingSetting } from '@enterprise-api/shared/security';
-import { reencrypt } from './reencrypt/reencrypt.ts';
+import { isFirstKeyInUse, reencrypt } from './reencrypt/reencrypt.ts';
 
 // `npm run reencrypt`: encrypts everything again that is encrypted at rest, under the first key of SECRETS_ENCRYPTION_KEYS.
+// --only-key-in-use refuses a first key that no service encrypts with yet: for settings that are not those of a service.
 const shape = { ...ledgerSettings, SECRETS_ENCRYPTION_KEYS: keyRingSetting };
 const parsed = parseEnvironment(shape, process.env, { secrets: commonSecrets, known: [] });
 if (!parsed.ok) exitWithBadSettings('reencrypt', parsed.problems);
@@ -13,8 +14,18 @@ const { directUrl: url } = ledgerAddress(parsed.settings);
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const pause = () => new Promise((resolve) => setTimeout(resolve, 200));
 const db = createDatabase({ url, applicationName: 'enterprise-api-reencrypt', poolSize: 1 });
+const args = process.argv.slice(2);
+const unknown = args.filter((arg) => arg !== '--only-key-in-use');
+
 try {
+  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(' ')}. Known: --only-key-in-use`);
   await requireLedger(db);
+  if (args.includes('--only-key-in-use') && !(await isFirstKeyInUse(db, ring))) {
+    exitWithBadSettings('reencrypt', [
+      `SECRETS_ENCRYPTION_KEYS: nothing is encrypted under its first key, ${ring[0].id}, or it does not open: no service uses that key yet. ` +
+        'Make it the first key of every process, and run the command again once a webhook was created or its secret rotated, or in the container of an API',
+    ]);
+  }
   const onProgress = (name: string, changed: number, toDo: number) => say(`${name}: ${changed} of ${toDo}`);
   for (const { name, changed, unreadable, left } of await reencrypt(db, ring, { onProgress, pause })) {
     say(`${name}: ${changed} encrypted again under key ${ring[0].id}, ${left} left, ${unreadable} unreadable.`);

@@ -100,7 +100,9 @@ export function internalRoutes(
     ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
     ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
     ...inspectionRoutes(createInspectionService({ db, webhooks, deliveries })),
-    ...queueJobsRoutes(createQueueJobsService({ isOpen: parts.config.queueBoard, newestJobs: parts.newestJobs })),
+    ...queueJobsRoutes(
+      createQueueJobsService({ isOpen: parts.config.queueBoard, countJobs, newestJobs: parts.newestJobs }),
+    ),
     ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(

@@ -156,6 +156,8 @@ function followBacklog(worker: AdjustableWorker): void {
 /** A malformed job, or one of an unknown version, is kept as failed with its reason. The relay fans its events out. */
 async function handle<Name extends JobName>(name: Name, job: Job, options: WorkersOptions): Promise<void> {
   const definition = jobs[name];
+  // Producers of before asked for the newest 1,000 failed jobs of the queue to be kept, and that each may be a whole event.
+  if (!definition.isWakeUp) job.opts.removeOnFail = false;
   const parsed = definition.data.safeParse(job.data);
   if (job.name !== definition.name || !parsed.success) {
     throw new UnrecoverableError(`not a job that this version understands: ${describe(job)}`);

@@ -1,4 +1,4 @@
-import type { QueueJobs, Stats } from '../internal/types.ts';
+import type { QueueJobs } from '../internal/types.ts';
 import { count, orDash, time } from '../present/format.ts';
 
 const states = ['waiting', 'active', 'delayed', 'failed'] as const;
@@ -11,11 +11,14 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .8rem; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.text { overflow-wrap: anywhere; }
-.note { padding: .5rem .8rem; border: 1px solid; }
 `;
 
-/** The board: the jobs of each queue by state, and the newest of the state that was chosen. */
-export function boardPage(stats: Stats, chosen: QueueJobs | null): string {
+/**
+ * The board: the jobs of each queue by state, and the newest of the state that was chosen.
+ *
+ * @param at when it was asked for, RFC 3339
+ */
+export function boardPage(at: string, found: QueueJobs): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -24,15 +27,14 @@ export function boardPage(stats: Stats, chosen: QueueJobs | null): string {
 <title>Queues</title>
 <link rel="stylesheet" href="board.css">
 <h1>Queues</h1>
-<p>${escaped(time(stats.at))} UTC. Loaded again every five seconds. Nothing can be changed here.</p>
-${stats.sending.paused ? `<p class="note">Sending is paused since ${escaped(time(stats.sending.since))}.</p>` : ''}
-${stats.queues === null ? '<p class="note">The queue does not answer.</p>' : queuesTable(stats.queues)}
-${chosen === null ? '' : jobsTable(chosen)}
+<p>${escaped(time(at))} UTC. Loaded again every five seconds. Nothing can be changed here.</p>
+${queuesTable(found.queues)}
+${jobsTable(found)}
 </html>
 `;
 }
 
-function queuesTable(queues: NonNullable<Stats['queues']>): string {
+function queuesTable(queues: QueueJobs['queues']): string {
   const titles = ['Queue', ...states, 'workers'].map((title) => `<th scope="col">${escaped(title)}</th>`).join('');
   const rows = queues.map((queue) => {
     const cells = states.map((state) => {

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
+import { Failure } from '../failure.ts';
 import type { InternalApi } from '../internal/client.ts';
 import { serveBoard } from './serve-board.ts';
 
@@ -9,12 +10,11 @@ const queue = { name: 'events', is_paused: false, waiting: 0, active: 0, delayed
 const hostile = '<script>alert("1")</script>';
 const job = { id: hostile, name: 'fan-out', added_at: at, attempts: 1, failed_reason: hostile, event_ids: [] };
 
-/** What the internal listener tells of a queue whose jobs anybody may have added. */
+/** What the internal listener tells of a queue whose jobs anybody may have added, while the ledger does not answer. */
 const api: Pick<InternalApi, 'get'> = {
   get: async <Body>(path: string) => {
-    const stats = { at, sending: { paused: false, since: null }, queues: [queue] };
-    const jobs = { queue: 'events', state: 'failed', jobs: [job] };
-    return (path === '/internal/v1/stats' ? stats : jobs) as Body;
+    if (path !== '/internal/v1/queue-jobs') throw new Failure('unavailable', 'The ledger does not answer.');
+    return { queues: [queue], queue: 'events', state: 'failed', jobs: [job] } as Body;
   },
 };
 
@@ -35,6 +35,14 @@ describe('the queue board', () => {
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('<script');
     expect(page.text).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
+    await board.close();
+  });
+
+  it('asks again by itself when what it shows could not be read', async () => {
+    const failing = { get: () => Promise.reject(new Failure('unavailable', 'The queue does not answer.')) };
+    const board = await serveBoard(failing);
+    const page = await ask(new URL(board.url));
+    expect([page.status, page.headers.refresh, page.text]).toEqual([502, '5', 'The queue does not answer.']);
     await board.close();
   });
 

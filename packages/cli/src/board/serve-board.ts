@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { explain } from '../explain.ts';
 import type { InternalApi } from '../internal/client.ts';
-import type { QueueJobs, Stats } from '../internal/types.ts';
+import type { QueueJobs } from '../internal/types.ts';
 import { boardPage, boardStyle } from './page.ts';
 
 /** The board while it is served. */
@@ -74,15 +74,18 @@ async function answer(request: IncomingMessage, { token, host, api }: Place): Pr
   const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
   if (pathname === `/${token}/board.css`) return { status: 200, type: 'text/css', body: boardStyle };
   if (pathname !== `/${token}/`) return refusal(404, 'There is nothing here.');
-  const stats = await api.get<Stats>('/internal/v1/stats');
-  const [queue, state] = [searchParams.get('queue'), searchParams.get('state')];
-  const chosen =
-    queue === null || state === null ? null : await api.get<QueueJobs>('/internal/v1/queue-jobs', { queue, state });
-  return { status: 200, type: 'text/html', body: boardPage(stats, chosen) };
+  // The queue alone is asked, so that the board works while the ledger does not, and open tabs cost the ledger nothing.
+  const found = await api.get<QueueJobs>('/internal/v1/queue-jobs', {
+    queue: searchParams.get('queue') ?? 'events',
+    state: searchParams.get('state') ?? 'failed',
+  });
+  return { status: 200, type: 'text/html', body: boardPage(new Date().toISOString(), found) };
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
   const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
-  response.writeHead(status, { ...headers, ...allow, 'Content-Type': `${type}; charset=utf-8` });
+  // A tab that has met a failure asks again by itself, as the page does.
+  const refresh = status === 502 ? { Refresh: '5' } : {};
+  response.writeHead(status, { ...headers, ...allow, ...refresh, 'Content-Type': `${type}; charset=utf-8` });
   response.end(request.method === 'HEAD' ? '' : body);
 }

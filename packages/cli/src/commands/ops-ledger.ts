@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
@@ -18,6 +18,9 @@ const programs = {
 /** The folder that this file is in when it runs in the repository. */
 const repository = fileURLToPath(new URL('../../../..', import.meta.url));
 
+/** What retention goes by. Its defaults are the services', which need not be what production runs with. */
+const retentionSettings = ['RETENTION_BODIES', 'RETENTION_HISTORY', 'RETENTION_AUDIT'];
+
 interface LedgerOptions {
   dryRun?: boolean;
   services?: string;
@@ -29,33 +32,53 @@ interface LedgerOptions {
  */
 export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) => Context): void {
   const help = '\nTakes DATABASE_URL and the other settings of the services from the environment.';
-  const withServices = (command: Command) =>
+  const withServices = (command: Command, more: string) =>
     command
       .option('--services <folder>', 'where the services are installed (this repository by default)')
-      .addHelpText('after', help);
-  withServices(ops.command('retention').description('remove what is past its time, as a worker does every hour'))
+      .addHelpText('after', `${help} ${more}`);
+  const ofRetention = 'Without --dry-run it wants RETENTION_BODIES, RETENTION_HISTORY and RETENTION_AUDIT there.';
+  const ofReencryption = 'Refuses a first key of SECRETS_ENCRYPTION_KEYS that no service encrypts with yet.';
+  withServices(
+    ops.command('retention').description('remove what is past its time, as a worker does every hour'),
+    ofRetention,
+  )
     .option('--dry-run', 'say what would go, and when')
     .action(
-      action<LedgerOptions>(open, (context, { dryRun, services }) =>
-        runProgram(context, programs.retention, services, dryRun ? ['--dry-run'] : []),
-      ),
+      action<LedgerOptions>(open, (context, { dryRun, services }) => {
+        if (!dryRun) requireRetentionSettings(context);
+        return runProgram(context, programs.retention, services, dryRun ? ['--dry-run'] : []);
+      }),
     );
   withServices(
     ops.command('re-encrypt').description('encrypt everything at rest under the first key of SECRETS_ENCRYPTION_KEYS'),
+    ofReencryption,
   ).action(
-    action<LedgerOptions>(open, (context, { services }) => runProgram(context, programs.reencrypt, services, [])),
+    action<LedgerOptions>(open, (context, { services }) =>
+      runProgram(context, programs.reencrypt, services, ['--only-key-in-use']),
+    ),
+  );
+}
+
+/** A default that is shorter than what production runs with would remove history for good. */
+function requireRetentionSettings({ io }: Context): void {
+  const missing = retentionSettings.filter((name) => !io.env[name]);
+  if (missing.length === 0) return;
+  throw new Failure(
+    'usage',
+    `Not set: ${missing.join(', ')}.`,
+    'Name what production runs with: a shorter time removes more, for good. --dry-run says what would go.',
   );
 }
 
 /** Runs a program of the services to its end. Its output is the command's, and so is a failure. */
 async function runProgram({ io }: Context, path: string, services: string | undefined, args: string[]): Promise<void> {
-  const folder = services ?? repository;
+  const folder = resolve(services ?? repository);
   const program = join(folder, path);
   if (!existsSync(program)) {
     throw new Failure(
       'usage',
       `There is no ${path} in ${folder}.`,
-      'Run it where the services are installed, or name that folder with --services; in the images it is /app.',
+      'Run it where the services are installed, or name that folder with --services.',
     );
   }
   if (!io.env.DATABASE_URL && !io.env.DATABASE_URL_FILE) {
@@ -63,7 +86,6 @@ async function runProgram({ io }: Context, path: string, services: string | unde
   }
   const node = join(folder, 'node_modules/.bin/node');
   const child = spawn(existsSync(node) ? node : process.execPath, [program, ...args], {
-    cwd: folder,
     env: { ...io.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -71,9 +93,10 @@ async function runProgram({ io }: Context, path: string, services: string | unde
   child.stderr.on('data', (chunk: Buffer) => void io.stderr.write(chunk));
   const stop = () => void child.kill('SIGTERM');
   io.signal.addEventListener('abort', stop, { once: true });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
+  if (io.signal.aborted) stop();
+  const code = await new Promise<number | null>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', done);
   });
   io.signal.removeEventListener('abort', stop);
   if (code === 78) throw new Failure('usage', 'The settings cannot be used.');

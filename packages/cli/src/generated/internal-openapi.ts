@@ -374,10 +374,12 @@ export interface components {
             /** @description Processes that take jobs of it; null where the server cannot tell. */
             workers: number | null;
         };
-        /** @description The newest jobs of a queue in one state. What an event says is not shown. */
+        /** @description The counts of every queue, and the newest jobs of one in one state. What an event says is not shown. */
         QueueJobs: {
             /** @constant */
             object: "queue_jobs";
+            /** @description Every queue. */
+            queues: components["schemas"]["QueueCounts"][];
             /** @enum {string} */
             queue: "events" | "event-writes";
             /** @enum {string} */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
+import { queueCountsSchema } from './stats.ts';
 
 /** The queues of the catalogue, and the states that an operator looks at; completed jobs are removed at once. */
 const queueSchema = z.enum(['events', 'event-writes']);
@@ -19,6 +20,7 @@ export const queueJobsShown = 50;
 export const queueJobsSchema = z
   .strictObject({
     object: z.literal('queue_jobs'),
+    queues: z.array(queueCountsSchema).describe('Every queue.'),
     queue: queueSchema,
     state: stateSchema,
     jobs: z
@@ -36,10 +38,11 @@ export const queueJobsSchema = z
   })
   .meta({
     id: 'QueueJobs',
-    description: 'The newest jobs of a queue in one state. What an event says is not shown.',
+    description: 'The counts of every queue, and the newest jobs of one in one state. What an event says is not shown.',
     examples: [
       {
         object: 'queue_jobs',
+        queues: [{ name: 'events', is_paused: false, waiting: 0, active: 2, delayed: 0, failed: 1, workers: 2 }],
         queue: 'events',
         state: 'failed',
         jobs: [

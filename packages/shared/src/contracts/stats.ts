@@ -23,7 +23,7 @@ const periodSchema = z
     description: 'The deliveries that were made in a period, the newest `counts_stop_at` of them, by their status now.',
   });
 
-const queueCountsSchema = z
+export const queueCountsSchema = z
   .strictObject({
     name: z.string(),
     is_paused: z.boolean(),

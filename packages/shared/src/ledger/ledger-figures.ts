@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { nilUuid } from '../runtime/ids.ts';
 import type { Database } from './database.ts';
 
 /** What an operator watches: whether work waits, and whether the ledger is consistent. */
@@ -9,7 +10,7 @@ export interface LedgerFigures {
   outboxOldestSeconds: number;
   /** Events that cannot be fanned out, counted up to {@link countLimit}. They are tried again every few minutes. */
   parkedEvents: number;
-  /** Deliveries due for longer than a minute, counted up to {@link countLimit}. */
+  /** Deliveries due for longer than a minute that no operator holds back, counted up to {@link countLimit}. */
   overdueDeliveries: number;
   /** Months that are past their retention and kept, because something in them is pending. */
   keptMonths: number;
@@ -24,7 +25,10 @@ export const ledgerGauges = {
   outboxEvents: { name: 'ledger_outbox_events', help: 'Events not fanned out yet.' },
   outboxOldestSeconds: { name: 'ledger_outbox_oldest_seconds', help: 'Age of the oldest event not fanned out yet.' },
   parkedEvents: { name: 'ledger_parked_events', help: 'Events whose deliveries the database refuses. Should be 0.' },
-  overdueDeliveries: { name: 'ledger_overdue_deliveries', help: 'Deliveries due for longer than a minute.' },
+  overdueDeliveries: {
+    name: 'ledger_overdue_deliveries',
+    help: 'Deliveries due for longer than a minute, but for those that a pause holds back.',
+  },
   keptMonths: {
     name: 'ledger_retention_kept_months',
     help: 'Months past RETENTION_HISTORY that something pending keeps.',
@@ -41,15 +45,30 @@ export const countLimit = 100_000;
 /** The invariant is checked on this many of the newest deliveries. */
 const checkedDeliveries = 2_000;
 
+const overdue = sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`;
+
+/**
+ * What a pause holds back is not late: more workers would not send it. While there are pauses, those among the newest
+ * overdue deliveries are left out, so that the backlog of a pause, however long ago it began, hides nobody else's.
+ */
+const overdueDeliveries = sql`
+  select case
+    when not exists (select from sending_pauses)
+      then (select count(*) from (select from ${overdue} limit ${countLimit}) d)
+    when exists (select from sending_pauses where organization_id = ${nilUuid}) then 0
+    else (
+      select count(*) from (
+        select organization_id from ${overdue} order by next_attempt_at desc limit ${countLimit}
+      ) d where not exists (select from sending_pauses s where s.organization_id = d.organization_id))
+    end`;
+
 export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
   const { rows } = await sql<Omit<LedgerFigures, 'invariantViolations'>>`
     select (select count(*) from (select from outbox limit ${countLimit}) o) as "outboxEvents",
       coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1), 0)
         as "outboxOldestSeconds",
       (select count(*) from (select from parked_events limit ${countLimit}) p) as "parkedEvents",
-      (select count(*) from (
-        select from pending_deliveries where next_attempt_at < now() - interval '1 minute' limit ${countLimit}
-      ) d) as "overdueDeliveries",
+      (${overdueDeliveries}) as "overdueDeliveries",
       (select kept_months from retention_progress) as "keptMonths",
       (select coalesce(extract(epoch from clock_timestamp() - completed_at)::float8, 0) from retention_progress)
         as "retentionAgeSeconds"`.execute(db);

@@ -1,7 +1,9 @@
 import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { newUuid, nilUuid, type Uuid } from '../runtime/ids.ts';
 import { createDatabase, poolFiguresOf } from './database.ts';
+import { countLimit, ledgerFigures } from './ledger-figures.ts';
 import { ensurePartitions, partitionName } from './partitions.ts';
 import { slowLedgerFigures } from './slow-ledger-figures.ts';
 
@@ -30,6 +32,43 @@ describe('the figures of a pool', () => {
     });
     await Promise.all(waiting);
     await db.destroy();
+  });
+});
+
+describe('overdue deliveries', () => {
+  const overdue = async () => (await ledgerFigures(opened.db)).overdueDeliveries;
+  const pause = (organizationId: Uuid) =>
+    sql`insert into sending_pauses (organization_id) values (${organizationId})`.execute(opened.db);
+  const resume = (organizationId: Uuid) =>
+    sql`delete from sending_pauses where organization_id = ${organizationId}`.execute(opened.db);
+  const insertDue = (organizationId: Uuid, count: number, minutesAgo: number) =>
+    sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, next_attempt_at)
+      select gen_random_uuid(), ${newUuid()}, ${organizationId}, ${newUuid()}, 'batch.failed', 3, now() - make_interval(mins => ${minutesAgo})
+      from generate_series(1, ${count}::int)`.execute(opened.db);
+  afterEach(() => sql`truncate pending_deliveries, sending_pauses`.execute(opened.db));
+
+  it('are those due for a minute, but for what an operator holds back, of one organization or of all', async () => {
+    const [paused, other] = [newUuid(), newUuid()];
+    await insertDue(paused, 3, 2);
+    await insertDue(other, 2, 2);
+    await insertDue(other, 1, 0);
+    expect(await overdue()).toBe(5);
+    await pause(paused);
+    expect(await overdue()).toBe(2);
+    await pause(nilUuid);
+    expect(await overdue()).toBe(0);
+    await resume(paused);
+    expect(await overdue()).toBe(0);
+    await resume(nilUuid);
+    expect(await overdue()).toBe(5);
+  });
+
+  it('are not hidden by what was held back before them, however much that is', async () => {
+    const [paused, other] = [newUuid(), newUuid()];
+    await insertDue(paused, countLimit, 60);
+    await insertDue(other, 2, 2);
+    await pause(paused);
+    expect(await overdue()).toBe(2);
   });
 });
 

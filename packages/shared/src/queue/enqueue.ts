@@ -21,20 +21,20 @@ export const cappedBackoff = 'capped';
 /** How long a stop waits for a backend that does not answer. */
 const closeWithinMs = 1_000;
 
-/** The latest failed jobs are kept for inspection; completed ones are removed at once. */
-const keptFailedJobs = 1_000;
+/** The latest failed wake-ups are kept for inspection; completed jobs are removed at once. */
+const keptFailedWakeUps = 1_000;
 
 /** Practically for ever; the largest value of the column. */
 const manyAttempts = 2 ** 31 - 1;
 
 const optionsOf: Record<JobName, JobsOptions> = {
-  fanOut: { removeOnComplete: true, removeOnFail: { count: keptFailedJobs } },
-  // Until the worker has written the rows, the event exists in this job alone: it is retried for ever.
+  fanOut: { removeOnComplete: true, removeOnFail: { count: keptFailedWakeUps } },
+  // Until the worker has written the rows, the event exists in this job alone: it is retried for ever, and kept if it fails.
   writeEvent: {
     attempts: manyAttempts,
     backoff: { type: cappedBackoff, delay: 1_000 },
     removeOnComplete: true,
-    removeOnFail: { count: keptFailedJobs },
+    removeOnFail: false,
   },
 };
 

@@ -3,3 +3,4 @@ export * from './enqueue.ts';
 export * from './inspect.ts';
 export * from './jobs.ts';
 export * from './redis-safety.ts';
+export * from './retry.ts';

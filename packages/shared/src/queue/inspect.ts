@@ -1,7 +1,8 @@
-import { type Job, type JobType, Queue } from 'bullmq';
-import { settledWithin } from '../runtime/index.ts';
-import { producerBinding, type QueueBackend } from './backend.ts';
+import type { Job, JobType } from 'bullmq';
+import { z } from 'zod';
+import type { QueueBackend } from './backend.ts';
 import { jobs } from './jobs.ts';
+import { type OperatorQueue, withQueues } from './operator-queue.ts';
 
 /** The jobs of a queue, by state. */
 export interface JobCounts {
@@ -24,7 +25,7 @@ export interface InspectedJob {
   id: string;
   name: string;
   state: InspectedState;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; 0 where the job has no such time. */
   addedAt: number;
   attempts: number;
   failedReason: string | null;
@@ -40,7 +41,7 @@ const namedEvents = 5;
 
 /** What waits in each queue; null when the queue does not answer within two seconds. It is asked over connections that end with the answer. */
 export function countJobs(backend: QueueBackend): Promise<JobCounts[] | null> {
-  return withQueues(backend, queueNames, (queue) => countJobsOf(queue));
+  return withQueues(backend, queueNames, answersWithinMs, countJobsOf);
 }
 
 /** The newest jobs of a queue in a state; null when the queue does not answer within two seconds. */
@@ -50,7 +51,7 @@ export async function newestJobs(
   state: InspectedState,
   limit: number,
 ): Promise<InspectedJob[] | null> {
-  const found = await withQueues(backend, [name], async (queue) => {
+  const found = await withQueues(backend, [name], answersWithinMs, async (queue) => {
     const found = (await queue.getJobs([state as JobType], 0, limit - 1, false)) as (Job | undefined)[];
     // A job may be gone by the time that it is read.
     return found.flatMap((job) => (job === undefined ? [] : [inspected(job, state)]));
@@ -58,7 +59,7 @@ export async function newestJobs(
   return found?.[0] ?? null;
 }
 
-async function countJobsOf(queue: InspectedQueue): Promise<JobCounts> {
+async function countJobsOf(queue: OperatorQueue): Promise<JobCounts> {
   const [counts, isPaused, workers] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed'),
     queue.isPaused(),
@@ -75,49 +76,21 @@ async function countJobsOf(queue: InspectedQueue): Promise<JobCounts> {
   };
 }
 
+const eventId = z.uuid().lowercase();
+/** The last millisecond that a `Date` can be. */
+const latestTime = 8.64e15;
+
+/** Failed jobs may be of any program: what they say of themselves is not trusted. */
 function inspected(job: Job, state: InspectedState): InspectedJob {
   const { event_ids: ids, event_id: id } = (job.data ?? {}) as { event_ids?: unknown; event_id?: unknown };
-  const eventIds = (Array.isArray(ids) ? ids : [id]).filter((each): each is string => typeof each === 'string');
+  const eventIds = (Array.isArray(ids) ? ids : [id]).filter((each): each is string => eventId.safeParse(each).success);
   return {
     id: String(job.id),
     name: job.name,
     state,
-    addedAt: job.timestamp,
+    addedAt: Math.abs(job.timestamp) <= latestTime ? job.timestamp : 0,
     attempts: job.attemptsMade,
     failedReason: state === 'failed' ? (job.failedReason ?? null) : null,
     eventIds: eventIds.slice(0, namedEvents),
   };
-}
-
-/** Asks queues, over connections of their own: operators ask rarely, and a connection that is kept is one less for the rest. */
-async function withQueues<Answer>(
-  backend: QueueBackend,
-  names: readonly string[],
-  ask: (queue: InspectedQueue) => Promise<Answer>,
-): Promise<Answer[] | null> {
-  const queues = names.map((name) => openQueue(backend, name));
-  const answers = Promise.all(queues.map((queue) => queue.waitUntilReady().then(() => ask(queue)))).catch(() => null);
-  const isAnswered = await settledWithin(answers, answersWithinMs);
-  for (const queue of queues) void closeOrCut(queue, backend);
-  return isAnswered ? answers : null;
-}
-
-type InspectedQueue = ReturnType<typeof openQueue>;
-
-function openQueue(backend: QueueBackend, name: string) {
-  const { options, factory } = producerBinding(backend, name);
-  const queue = new Queue(name, { ...options, skipMetasUpdate: true }, factory);
-  // What fails is told by the answer.
-  queue.on('error', () => undefined);
-  return queue;
-}
-
-/** A connection that is being made is cut, or ioredis would go on for ever. */
-async function closeOrCut(queue: InspectedQueue, backend: QueueBackend): Promise<void> {
-  const closing = queue.close().then(
-    () => true,
-    () => false,
-  );
-  const isClosed = (await settledWithin(closing, answersWithinMs)) && (await closing);
-  if (!isClosed && backend.kind === 'redis') await queue.disconnect().catch(() => undefined);
 }

@@ -1,8 +1,9 @@
 import { listQueueJobsQuerySchema } from '@enterprise-api/shared/contracts';
-import { createJobProducer, queueNames, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { createJobProducer, producerBinding, queueNames, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { queueBackends } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queue } from 'bullmq';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 const path = '/internal/v1/queue-jobs';
@@ -36,9 +37,26 @@ describe.each(queueBackends())('GET /internal/v1/queue-jobs, queued on $name', (
     expect(body.jobs.flatMap((job: { event_ids: string[] }) => job.event_ids).sort()).toEqual(
       ids.map((id) => toPublicId('evt', id)).sort(),
     );
+    expect(body.queues.map((each: { name: string }) => each.name)).toEqual(queueNames);
+    expect(body.queues[0]).toMatchObject({ name: 'events', is_paused: false, waiting: 2, failed: 0 });
     expect(body.jobs[0]).toMatchObject({ name: 'fan-out', attempts: 0, failed_reason: null });
     const failed = await api.internal('get', `${path}?queue=event-writes&state=failed`).expect(200);
     expect(failed.body.jobs).toEqual([]);
+  });
+
+  it('200 also when another program has put its own jobs into the queue: what is no event id or time is left out', async () => {
+    const backendOfApi = selectQueueBackend({ redisUrl, databaseUrl: api.database.url });
+    const { options, factory } = producerBinding(backendOfApi, 'event-writes');
+    const queue = new Queue('event-writes', options, factory);
+    const id = newUuid();
+    await queue.add('foreign', { event_ids: ['not an id', id, id.toUpperCase(), 7] }, { timestamp: 9e15 });
+    await queue.add('foreign', { event_id: { of: 'another program' } });
+    await queue.close();
+    const { body } = await api.internal('get', `${path}?queue=event-writes&state=waiting`).expect(200);
+    expect(body.jobs).toMatchObject([
+      { name: 'foreign', event_ids: [] },
+      { name: 'foreign', event_ids: [toPublicId('evt', id)], added_at: '1970-01-01T00:00:00.000Z' },
+    ]);
   });
 
   it('400 for a queue or a state that there is not', async () => {

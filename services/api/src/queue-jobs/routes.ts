@@ -10,7 +10,7 @@ export function queueJobsRoutes(queueJobs: QueueJobsService): Route<InternalAcce
       path: '/internal/v1/queue-jobs',
       operationId: 'listQueueJobs',
       tag: 'Operations',
-      summary: 'The newest jobs of a queue in one state, for the queue board',
+      summary: 'The counts of every queue and the newest jobs of one in one state, for the queue board',
       description: '404 unless `INTERNAL_QUEUE_BOARD` is `true`.',
       errors: ['not_found', 'service_unavailable'],
       scope: null,

@@ -1,4 +1,9 @@
-import { type ListQueueJobsQuery, type QueueJobs, queueJobsShown } from '@enterprise-api/shared/contracts';
+import {
+  type ListQueueJobsQuery,
+  type QueueCounts,
+  type QueueJobs,
+  queueJobsShown,
+} from '@enterprise-api/shared/contracts';
 import type { InspectedJob, InspectedState } from '@enterprise-api/shared/queue';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../core/problem.ts';
@@ -6,6 +11,8 @@ import { type Problem, problem } from '../core/problem.ts';
 export interface QueueJobsOptions {
   /** INTERNAL_QUEUE_BOARD. */
   isOpen: boolean;
+  /** The jobs of every queue; null when the queue does not answer in time. */
+  countJobs: () => Promise<QueueCounts[] | null>;
   /** The newest jobs of a queue in a state; null when the queue does not answer in time. */
   newestJobs: (queue: string, state: InspectedState, limit: number) => Promise<InspectedJob[] | null>;
 }
@@ -15,13 +22,14 @@ export type QueueJobsService = ReturnType<typeof createQueueJobsService>;
 const closed = problem('not_found', { message: 'The queue board is closed: INTERNAL_QUEUE_BOARD=true opens it.' });
 
 /** What the queue board shows. Reading is all that it does. */
-export function createQueueJobsService({ isOpen, newestJobs }: QueueJobsOptions) {
+export function createQueueJobsService({ isOpen, countJobs, newestJobs }: QueueJobsOptions) {
   return {
     list: async ({ queue, state }: ListQueueJobsQuery): Promise<QueueJobs | Problem> => {
       if (!isOpen) return closed;
-      const jobs = await newestJobs(queue, state, queueJobsShown);
-      if (jobs === null) return problem('service_unavailable', { message: 'The queue does not answer.' });
-      return { object: 'queue_jobs', queue, state, jobs: jobs.map(present) };
+      const [queues, jobs] = await Promise.all([countJobs(), newestJobs(queue, state, queueJobsShown)]);
+      if (queues === null || jobs === null)
+        return problem('service_unavailable', { message: 'The queue does not answer.' });
+      return { object: 'queue_jobs', queues, queue, state, jobs: jobs.map(present) };
     },
   };
 }

@@ -36,6 +36,14 @@ export async function lockWebhooks(
   return rows;
 }
 
+/** The newest secrets under a key. */
+export async function findWebhooksUnder(db: Database, keyId: string, limit: number): Promise<SealedRow[]> {
+  const { rows } = await sql<SealedRow>`
+    select id, organization_id as "organizationId", array[secret_sealed] as "values" from webhooks
+    where split_part(secret_sealed, '.', 2) = ${keyId} order by id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
 /** Writes the ciphertexts. The version stays: the secrets are the same. */
 export async function saveWebhooks(trx: DatabaseTransaction, rows: readonly SealedRow[]): Promise<void> {
   await sql`
@@ -63,6 +71,15 @@ export async function lockAnswers(
     from idempotency_keys
     where (${after}::text is null or id > decode(${after}::text, 'hex')) and ${isSealedWithOther('body_sealed', keyId)}
     order by idempotency_keys.id limit ${limit} for no key update skip locked`.execute(trx);
+  return rows;
+}
+
+/** The newest answers under a key. */
+export async function findAnswersUnder(db: Database, keyId: string, limit: number): Promise<SealedRow[]> {
+  const { rows } = await sql<SealedRow>`
+    select encode(id, 'hex') as id, organization_id as "organizationId", array[body_sealed] as "values"
+    from idempotency_keys
+    where split_part(body_sealed, '.', 2) = ${keyId} order by created_at desc limit ${limit}`.execute(db);
   return rows;
 }
 

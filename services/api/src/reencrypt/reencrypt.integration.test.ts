@@ -53,10 +53,10 @@ const underNewKey = (rows: Rows) => rows.filter((row) => row.secret_sealed?.star
 const open = (rows: Rows, box = both) =>
   new Set(rows.map((row) => box.open(row.secret_sealed ?? '', webhookSecretContext(row.organization_id, row.id))));
 
-function run(ring: string, onLine?: (line: string) => void) {
+function run(ring: string, onLine?: (line: string) => void, args: string[] = []) {
   const env = { PATH: process.env.PATH, DATABASE_URL: url, SECRETS_ENCRYPTION_KEYS: ring };
   const options = { cwd: root, env, ...(onLine !== undefined && { onLine }) };
-  return spawnGuarded(process.execPath, ['services/api/src/reencrypt-main.ts'], options);
+  return spawnGuarded(process.execPath, ['services/api/src/reencrypt-main.ts', ...args], options);
 }
 
 describe('re-encryption', () => {
@@ -175,6 +175,33 @@ describe('the command', () => {
     const output = [...first.lines, ...second.lines].join('\n');
     for (const secret of [testWebhookSecret, newKey.slice(7), testKeyRing.slice(5)])
       expect(output).not.toContain(secret);
+  });
+
+  it('refuses, when told to, a first key that no service encrypts with, and changes nothing', async () => {
+    const runGuarded = async (ring: string) => {
+      const command = await run(ring, undefined, ['--only-key-in-use']);
+      return { code: (await command.exited).code, output: command.lines.join('\n') };
+    };
+    expect((await runGuarded(rotated)).code).toBe(0);
+    await insertWebhooks(3);
+    const before = await findRows();
+    const refused = await runGuarded(rotated);
+    expect(refused).toEqual({ code: 78, output: expect.stringContaining('first key, newest') });
+    expect(await findRows()).toEqual(before);
+
+    const [first] = before;
+    const seal = (box: typeof both) =>
+      box.seal(testWebhookSecret, webhookSecretContext(organizationId, first?.id ?? ''));
+    const rotate = (sealed: string) =>
+      sql`update webhooks set secret_sealed = ${sealed} where id = ${first?.id}`.execute(db);
+    // The services have another key of the same name.
+    await rotate(seal(createSecretBox(ringOf(`newest:${randomBytes(32).toString('base64')}`))));
+    expect((await runGuarded(rotated)).code).toBe(78);
+    expect(underNewKey(await findRows())).toBe(1);
+
+    await rotate(seal(both));
+    expect((await runGuarded(rotated)).code).toBe(0);
+    expect(open(await findRows(), onlyNew)).toEqual(new Set([testWebhookSecret]));
   });
 
   it('exits 78 for invalid settings', async () => {

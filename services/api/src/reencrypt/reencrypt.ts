@@ -5,6 +5,8 @@ import { answerContext } from '../idempotency/run-once.ts';
 import {
   countAnswers,
   countWebhooks,
+  findAnswersUnder,
+  findWebhooksUnder,
   lockAnswers,
   lockWebhooks,
   type SealedRow,
@@ -20,6 +22,8 @@ interface SealedTable {
   context(row: SealedRow): string;
   lock(trx: DatabaseTransaction, keyId: string, after: string | null, limit: number): Promise<SealedRow[]>;
   save(trx: DatabaseTransaction, rows: readonly SealedRow[]): Promise<void>;
+  /** Some rows with a value under this key. */
+  find(db: Database, keyId: string, limit: number): Promise<SealedRow[]>;
   /** How many rows have a value under another key than this one. */
   count(db: Database, keyId: string): Promise<number>;
 }
@@ -30,6 +34,7 @@ const sealedTables: readonly SealedTable[] = [
     context: (row) => webhookSecretContext(row.organizationId, row.id),
     lock: lockWebhooks,
     save: saveWebhooks,
+    find: findWebhooksUnder,
     count: countWebhooks,
   },
   {
@@ -37,6 +42,7 @@ const sealedTables: readonly SealedTable[] = [
     context: (row) => answerContext(row.organizationId, row.id),
     lock: lockAnswers,
     save: saveAnswers,
+    find: findAnswersUnder,
     count: countAnswers,
   },
 ];
@@ -71,6 +77,25 @@ export async function reencrypt(db: Database, ring: KeyRing, options: ReencryptO
   const results: Reencrypted[] = [];
   for (const table of sealedTables) results.push(await reencryptTable(table, db, box, ring[0].id, options));
   return results;
+}
+
+/** Rows that are looked at for the key in use: some may be damaged. */
+const rowsTried = 20;
+
+/**
+ * Whether the ring's first key is one that services encrypt with: something in the ledger is encrypted under it, and opens.
+ * Under a key that only this process has, the services could read nothing any more. True as well while there is nothing to
+ * encrypt again.
+ */
+export async function isFirstKeyInUse(db: Database, ring: KeyRing): Promise<boolean> {
+  const box = createSecretBox(ring);
+  const outdated = await Promise.all(sealedTables.map((table) => table.count(db, ring[0].id)));
+  if (outdated.every((count) => count === 0)) return true;
+  for (const table of sealedTables) {
+    const rows = await table.find(db, ring[0].id, rowsTried);
+    if (rows.some((row) => sealAgain(row.values, table.context(row), box) !== null)) return true;
+  }
+  return false;
 }
 
 async function reencryptTable(

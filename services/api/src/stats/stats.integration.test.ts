@@ -1,5 +1,5 @@
 import { statsCountLimit } from '@enterprise-api/shared/contracts';
-import { ensurePartitions } from '@enterprise-api/shared/ledger';
+import { ensurePartitions, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { createJobProducer, queueNames, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { newUuid, nilUuid } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, queueBackends } from '@enterprise-api/testkit';
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openQueryPlans, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
-import { readLately, readWaiting } from './queries.ts';
+import { readLately, readSnapshot, readWaiting } from './queries.ts';
 
 const path = '/internal/v1/stats';
 
@@ -86,12 +86,14 @@ describe.each(queueBackends())('GET /internal/v1/stats, queued on $name', (backe
 describe('the statements of the statistics', () => {
   let api: TestApi;
   let plans: QueryPlans;
+  const monthsAgo = new Date(Date.now() - 90 * 86_400_000);
 
   /** Three times as many rows as are counted, of an hour; and older ones. */
   beforeAll(async () => {
     api = await startTestApi();
-    plans = openQueryPlans(api.database.url);
+    plans = openQueryPlans(api.database.url, { enable_seqscan: 'off' });
     await ensurePartitions(api.db, new Date());
+    await ensurePartitions(api.db, monthsAgo);
     const organizationId = await insertOrganization(api.db);
     const webhookId = await insertWebhook(api.db, { organizationId });
     const rows = 3 * statsCountLimit;
@@ -112,6 +114,12 @@ describe('the statements of the statistics', () => {
       select id, ${webhookId}, ${organizationId}, id, 'batch.failed', 3, now() - interval '1 hour' from d`.execute(
       api.db,
     );
+    // Months of attempts without one of the last hour.
+    await sql`
+      insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, recorded_at, duration_ms, error, webhook_version)
+      select id, id, 1, 0, false, false, ${monthsAgo}, ${monthsAgo}, 1, 'timeout', 1
+      from (select (substring(${uuidAtTime(monthsAgo.getTime())}, 1, 14) || '8000-8' || lpad(to_hex(n), 15, '0'))::uuid as id
+        from generate_series(1, ${rows}::int) n) d`.execute(api.db);
     await sql`analyze deliveries, attempts, outbox, pending_deliveries`.execute(api.db);
   }, 120_000);
   afterAll(async () => {
@@ -127,6 +135,13 @@ describe('the statements of the statistics', () => {
       statsCountLimit,
       statsCountLimit,
     ]);
+  });
+
+  it('find failed attempts of an hour by their time, in every month', async () => {
+    const setting = await readSnapshot(api.db, async (trx) => sql`show enable_seqscan`.execute(trx));
+    expect(setting.rows).toEqual([{ enable_seqscan: 'off' }]);
+    const lately = await plans.of((recorded) => readLately(recorded, Date.now(), 3_600));
+    expect(wholeTablesRead(lately, /^attempts/)).toEqual([]);
   });
 
   it('read no more rows than they count', async () => {

@@ -18,9 +18,17 @@ export interface QueryPlans {
   close(): Promise<void>;
 }
 
-export function openQueryPlans(url: string): QueryPlans {
+/** @param serverSettings what its session sets, as the code under test does in its transactions */
+export function openQueryPlans(url: string, serverSettings?: Record<string, string>): QueryPlans {
   const asked: CompiledQuery[] = [];
-  const dialect = new PostgresDialect({ pool: createPool({ url, applicationName: 'test', poolSize: 1 }) });
+  const dialect = new PostgresDialect({
+    pool: createPool({
+      url,
+      applicationName: 'test',
+      poolSize: 1,
+      ...(serverSettings && { serverSettings }),
+    }),
+  });
   const recorded = new Kysely<Schema>({ dialect, log: ({ query }) => void asked.push(query) });
   const plain = new Kysely<Schema>({ dialect });
   return {

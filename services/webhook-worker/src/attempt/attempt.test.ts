@@ -119,6 +119,18 @@ it('an attempt whose lease grows too old to start while it connects does not wri
   expect(result).toEqual({ kind: 'released' });
 });
 
+it.each<[string, Partial<AttemptOptions>]>([
+  ['is paused', { isPaused: () => true }],
+  ['belongs to a process that stops', { isStopping: () => true }],
+])('an attempt without a readable secret that %s is not used up', async (_, given) => {
+  const unreadable = { ...webhook, keys: null };
+  expect(await attemptWith(() => unreadable, given)).toEqual({ kind: 'released' });
+  expect(await attemptWith(() => unreadable)).toMatchObject({
+    kind: 'outcome',
+    outcome: { error: 'secret_unavailable' },
+  });
+});
+
 it('an attempt that was counted at another host sends nothing and is released, to be counted at the right one', async () => {
   let sent = 0;
   const send = async () => {

@@ -69,7 +69,10 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, hooks: At
       const found = await lookUp(options, lease);
       if (found.kind === 'released' || found.kind === 'canceled') return found;
       const begun = { lease, webhook: found.webhook, startedAt: new Date(options.clock.now()) };
-      if (found.keys === null) return conclude(options, begun, unreadableSecret, secretUnavailable);
+      if (found.keys === null) {
+        if (!mayStart(options, lease)) return { kind: 'released' };
+        return conclude(options, begun, unreadableSecret, secretUnavailable);
+      }
       const result = await send(options, begun, found.keys, hooks);
       if (result.kind === 'not_started') return { kind: 'released' };
       return conclude(options, begun, result);

@@ -1,0 +1,24 @@
+import { ledgerAddress } from '@enterprise-api/shared/ledger';
+import { jobs, retryFailedJobs, selectQueueBackend } from '@enterprise-api/shared/queue';
+import {
+  commonSecrets,
+  commonSettings,
+  exitWithBadSettings,
+  ledgerSettings,
+  parseEnvironment,
+} from '@enterprise-api/shared/runtime';
+
+// Lets the workers have the failed jobs of `event-writes` again, when what made them fail is mended (docs/runbooks.md#jobsfail).
+const rules = { secrets: commonSecrets, known: [] };
+const parsed = parseEnvironment({ ...ledgerSettings, REDIS_URL: commonSettings.REDIS_URL }, process.env, rules);
+if (!parsed.ok) exitWithBadSettings('retry-jobs', parsed.problems);
+const { directUrl: databaseUrl } = ledgerAddress(parsed.settings);
+const backend = selectQueueBackend({ redisUrl: parsed.settings.REDIS_URL, databaseUrl });
+
+const retried = await retryFailedJobs(backend, 'writeEvent');
+if (retried === null) {
+  process.stderr.write('The queue did not answer. Nothing is lost: run the command again.\n');
+  process.exitCode = 1;
+} else {
+  process.stdout.write(`${jobs.writeEvent.queue}: ${retried} failed jobs wait for a worker again.\n`);
+}
