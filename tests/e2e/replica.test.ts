@@ -54,7 +54,7 @@ beforeAll(async () => {
   customers = [customer, { ...customer, ...createApiClient(second, { key: customer.key }) }];
 }, 120_000);
 afterAll(async () => resources.disposeAsync());
-beforeEach(async () => untilReplicaIsRead());
+beforeEach(async () => untilReplicaIsRead(), 120_000);
 
 const standbyPool = () =>
   createDatabase({ url: standby.url, applicationName: 'test', poolSize: 2, onError: () => undefined });
@@ -103,11 +103,14 @@ describe('lists that may be read from a replica', () => {
   it('show what any process has answered before, under load, and come from the replica', async () => {
     const [before, lagging] = [await reads('replica'), await fallbacks('lagging')];
     const rounds = Array.from({ length: 30 }, (_, round) => round);
-    await inParallel(rounds, 3, (round) => expectShownAtOnce(customers[round % 2] as ApiCustomer));
-    const fromReplica = (await reads('replica')) - before;
-    // Those that waited in vain, and the lists of the second after each, were read from the primary.
-    expect([fromReplica > 0, (await fallbacks('lagging')) >= lagging]).toEqual([true, true]);
-  });
+    const comeFromReplica = async () => {
+      await inParallel(rounds, 3, (round) => expectShownAtOnce(customers[round % 2] as ApiCustomer));
+      return (await reads('replica')) > before;
+    };
+    // Those that waited in vain, and the lists of the second after each, were read from the primary: all, where flushing is slow.
+    await until('a list under load comes from the replica', comeFromReplica, { withinMs: 60_000 });
+    expect(await fallbacks('lagging')).toBeGreaterThanOrEqual(lagging);
+  }, 120_000);
 
   it('show changes of every kind: deliveries, entries of the audit log, and events in both orders', async () => {
     const [writer, reader] = customers as [ApiCustomer, ApiCustomer];
@@ -139,13 +142,19 @@ describe('lists that may be read from a replica', () => {
     });
     const [writer] = customers as [ApiCustomer];
     const reader = createApiClient(api, { key: writer.key });
-    const showsAtOnce = async () => {
+    const expectShown = async () => {
       const id = await emit(writer);
       expect(await shown(reader, '/v1/events')).toContain(id);
+    };
+    await expectShown();
+    // Without writes between: where flushing is slow, a list just after one waits in vain for the replica.
+    const isReplicaRead = async () => {
+      await shown(reader, '/v1/events');
       return readMetric(api.internalUrl, 'api_history_reads_total', 'place="replica"');
     };
-    await until('a list from the replica', showsAtOnce, { withinMs: 60_000, everyMs: 100 });
-  });
+    await until('a list from the replica', isReplicaRead, { withinMs: 60_000, everyMs: 100 });
+    await expectShown();
+  }, 120_000);
 
   it('fall back where replay cancels the statement, and where the replica follows another history', async () => {
     await using pool = { db: standbyPool(), [Symbol.asyncDispose]: () => pool.db.destroy() };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { queueBackends } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { everyAreaOperation, unknownPath } from '../../testing/area-operations.ts';
@@ -65,10 +66,15 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
 
     it('answers HEAD as GET, without the body', async () => {
       if (route.method !== 'GET') return;
-      const answers = [await cases.call(route, []), await cases.call({ ...route, method: 'HEAD' } as never, [])];
-      const [get, head] = answers.map(({ status, headers }) => [status, headers['content-length'], headers.etag]);
+      const answerBoth = async () => {
+        const answers = [await cases.call(route, []), await cases.call({ ...route, method: 'HEAD' } as never, [])];
+        expect(answers[1]?.text).toBe('');
+        return answers.map(({ status, headers }) => [status, headers['content-length'], headers.etag]);
+      };
+      let [get, head] = await answerBoth();
+      // A body that shows the present may be a digit longer a moment later.
+      for (let again = 0; again < 5 && !isDeepStrictEqual(get, head); again += 1) [get, head] = await answerBoth();
       expect(head).toEqual(get);
-      expect(answers[1]?.text).toBe('');
     });
 
     it.each(possible.map((wrong) => [wrong.name, wrong] as const))('%s', async (_wrong, wrong) => {
