@@ -10,7 +10,7 @@ import {
 } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { type Finding, untilSettled } from './finding.ts';
-import { type Latency, measureLatency, ratioOf } from './latency.ts';
+import { type Latency, measureLatencyOf, ratioOf } from './latency.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** Deliveries of different large events of one organization hang, while others have steady traffic. */
@@ -111,14 +111,7 @@ async function openOthers(stage: FaultStage, size: LargeBodies): Promise<() => P
   const { internalUrl } = await stage.startApi();
   const others: string[] = [];
   for (let n = 0; n < size.others; n++) others.push((await stage.subscribe([`/other/${n}`])).organizationId);
-  return () =>
-    measureLatency(stage, {
-      ...size,
-      internalUrl,
-      target: (n) => ({ organizationId: others[n % others.length] ?? '', isMeasured: true }),
-      deliveriesPerEvent: 1,
-      isMeasuredRequest: () => true,
-    });
+  return () => measureLatencyOf(stage, others, { ...size, internalUrl });
 }
 
 /** An event with a large body for each delivery, all due at the same moment, as when a circuit closes. */

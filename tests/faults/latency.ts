@@ -47,6 +47,20 @@ export async function measureLatency(stage: FaultStage, load: MeasuredLoad): Pro
   return { p50: p50 ?? Number.NaN, p99: p99 ?? Number.NaN, missing: expected - times.length };
 }
 
+/** The latency of organizations with one webhook each, which emit in turn. */
+export function measureLatencyOf(
+  stage: FaultStage,
+  organizationIds: readonly string[],
+  load: Pick<MeasuredLoad, 'internalUrl' | 'eventsPerSecond' | 'measuredMs'>,
+): Promise<Latency> {
+  return measureLatency(stage, {
+    ...load,
+    target: (n) => ({ organizationId: organizationIds[n % organizationIds.length] ?? '', isMeasured: true }),
+    deliveriesPerEvent: 1,
+    isMeasuredRequest: () => true,
+  });
+}
+
 /** Times of the first request of each delivery. Reads each request once: a flood brings a hundred thousand others. */
 async function arrivalTimes(
   stage: FaultStage,

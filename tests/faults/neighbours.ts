@@ -1,7 +1,7 @@
 import { until } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { conclude, type Finding, untilSettled } from './finding.ts';
-import { type Latency, measureLatency, ratioOf } from './latency.ts';
+import { type Latency, measureLatencyOf, ratioOf } from './latency.ts';
 import { type LoadedSide, startLoadedSide, withRequestsOf } from './loaded-side.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
@@ -92,14 +92,7 @@ async function open(stores: Stores, size: Neighbours): Promise<Run> {
   const others = await subscribeEach(stage, size.others, () => stage.url('/other'));
   const { internalUrl } = await stage.startApi();
   for (let n = 0; n < size.workers; n++) await stage.startWorker();
-  const measure = () =>
-    measureLatency(stage, {
-      ...size,
-      internalUrl,
-      target: (n) => ({ organizationId: others[n % others.length] ?? '', isMeasured: true }),
-      deliveriesPerEvent: 1,
-      isMeasuredRequest: () => true,
-    });
+  const measure = () => measureLatencyOf(stage, others, { ...size, internalUrl });
   await measure();
   const resources = building.move();
   const close = () => resources.disposeAsync();

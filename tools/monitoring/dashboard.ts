@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { type PanelSource, type RowSource, rows } from './dashboard-panels.ts';
+import { eventRows } from './panels/events.ts';
+import type { PanelSource, RowSource } from './panels/panel.ts';
+import { partRows } from './panels/parts.ts';
 
 /** Written by `npm run monitoring`. */
 export const dashboardFile = fileURLToPath(new URL('../../deploy/grafana/enterprise-api.json', import.meta.url));
@@ -13,6 +15,9 @@ const selected = 'job=~"$job", instance=~"$instance"';
 const gridWidth = 24;
 const graph = { w: 8, h: 8 };
 const number = { w: 4, h: 4 };
+
+/** The rows of the dashboard, from the whole to the parts. Gauges of the ledger are the same in every process: `max`. */
+const rows: readonly RowSource[] = [...eventRows, ...partRows];
 
 /** The dashboard as Grafana imports it. */
 export function createDashboard(sources: readonly RowSource[] = rows): object {

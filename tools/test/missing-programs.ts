@@ -1,10 +1,15 @@
-import { describeToolchain, findToolchain, type ToolchainName } from '@enterprise-api/testkit';
-import { findBrowser } from './browser.ts';
+import {
+  describeToolchain,
+  findChromium,
+  findKubectl,
+  findPgBouncer,
+  findPromtool,
+  findToolchain,
+  type ToolchainName,
+} from '@enterprise-api/testkit';
 import { findIngresses } from './ingress.ts';
 import type { SearchOptions } from './install.ts';
-import { findKubectlProgram } from './kubectl.ts';
-import { findPooler } from './pooler.ts';
-import { findPromtoolProgram } from './promtool.ts';
+import { findOrInstall, type ProgramSource } from './packaged-program.ts';
 import { findRedis, type RedisSource } from './redis.ts';
 import type { Suite } from './suites.ts';
 
@@ -50,7 +55,7 @@ export async function findPrograms(
 }
 
 /** What a search for a program has found. */
-type Source = { kind: 'program' | 'programs' } | { kind: 'none'; problem: string; advice: string };
+type Source = { kind: 'programs' } | ProgramSource;
 
 /** Programs without which the suites that use them are not run at all. */
 const others: readonly {
@@ -59,10 +64,45 @@ const others: readonly {
   find: (options: SearchOptions) => Promise<Source>;
 }[] = [
   { name: 'nginx or no Caddy', isUsed: ({ ingress }) => ingress, find: findIngresses },
-  { name: 'PgBouncer', isUsed: ({ pooler }) => pooler, find: findPooler },
-  { name: 'Chromium', isUsed: ({ browser }) => browser, find: findBrowser },
-  { name: 'kubectl', isUsed: ({ kubectl }) => kubectl, find: findKubectlProgram },
-  { name: 'promtool', isUsed: ({ promtool }) => promtool, find: findPromtoolProgram },
+  {
+    name: 'PgBouncer',
+    isUsed: ({ pooler }) => pooler,
+    find: findOrInstall({
+      find: findPgBouncer,
+      packageName: 'pgbouncer',
+      advice:
+        'Install PgBouncer (Debian, Ubuntu: sudo apt-get install pgbouncer; macOS: brew install pgbouncer); its service need not run.',
+    }),
+  },
+  {
+    name: 'Chromium',
+    isUsed: ({ browser }) => browser,
+    find: findOrInstall({
+      find: findChromium,
+      packageName: 'chromium',
+      advice:
+        'Install Chromium (Debian: sudo apt-get install chromium; macOS: brew install --cask chromium), or Google Chrome.',
+    }),
+  },
+  {
+    name: 'kubectl',
+    isUsed: ({ kubectl }) => kubectl,
+    find: findOrInstall({
+      find: findKubectl,
+      packageName: 'kubernetes-client',
+      advice: 'Install kubectl (Debian: sudo apt-get install kubernetes-client; macOS: brew install kubernetes-cli).',
+    }),
+  },
+  {
+    name: 'promtool',
+    isUsed: ({ promtool }) => promtool,
+    find: findOrInstall({
+      find: findPromtool,
+      packageName: 'prometheus',
+      advice:
+        'Install promtool (Debian: sudo apt-get install prometheus; macOS: brew install prometheus); no server need run.',
+    }),
+  },
 ];
 
 /** Suites of other languages that this machine cannot run. That is no failure: nothing of the product needs them. */

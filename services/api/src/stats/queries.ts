@@ -1,5 +1,5 @@
 import { statsCountLimit, statsNamedOrganizations } from '@enterprise-api/shared/contracts';
-import { type Database, type DatabaseTransaction, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { type Database, type DatabaseTransaction, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
@@ -74,9 +74,6 @@ export interface Lately {
   failed_attempts: number;
 }
 
-/** Ids and rows of a delivery lie so far apart at most: clocks are corrected beyond 5 minutes. */
-const idMarginMs = 10 * 60_000;
-
 /** What became of the newest deliveries of the last so many seconds. */
 export async function readLately(db: Database, now: number, seconds: number): Promise<Lately> {
   const from = sql`now() - make_interval(secs => ${seconds})`;
@@ -86,7 +83,7 @@ export async function readLately(db: Database, now: number, seconds: number): Pr
       ${ofStatus('failed')} as failed, ${ofStatus('canceled')} as canceled,
       ${counted(sql`attempts where error is not null and coalesce(recorded_at, started_at) >= ${from}`)} as failed_attempts
     from (
-      select status, created_at from deliveries where id >= ${uuidAtTime(now - seconds * 1_000 - idMarginMs)}::uuid
+      select status, created_at from deliveries where id >= ${uuidAtTime(now - seconds * 1_000 - usualIdMarginMs)}::uuid
       order by id desc limit ${statsCountLimit}
     ) d where created_at >= ${from}`.execute(db);
   return rows[0] as Lately;

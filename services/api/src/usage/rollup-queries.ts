@@ -4,6 +4,7 @@ import {
   type DatabaseTransaction,
   plainArray,
   type Row,
+  usualIdMarginMs,
   uuidAtTime,
 } from '@enterprise-api/shared/ledger';
 import { uuidTimeMs } from '@enterprise-api/shared/runtime';
@@ -66,12 +67,6 @@ export async function limitStatement(trx: DatabaseTransaction, withinMs: number)
     set_config('statement_timeout', ${String(withinMs)}, true)`.execute(trx);
 }
 
-/**
- * How far an event's id and its row may lie apart: clocks are corrected beyond 5 minutes, and a statement may wait for
- * locks.
- */
-const idMarginMs = 10 * 60_000;
-
 /** As the predicate of the index `deliveries_completed_late` has it. */
 const lateAfter = sql`interval '10 minutes'`;
 
@@ -95,7 +90,7 @@ export async function addSpan(trx: Database | DatabaseTransaction, span: Span): 
 const eventsOf = ({ from, until }: Span) => sql`
   select organization_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events, 0 as deliveries, 0 as attempts
   from events
-  where id >= ${uuidAtTime(from.getTime() - idMarginMs)}::uuid and id < ${uuidAtTime(until.getTime() + idMarginMs)}::uuid
+  where id >= ${uuidAtTime(from.getTime() - usualIdMarginMs)}::uuid and id < ${uuidAtTime(until.getTime() + usualIdMarginMs)}::uuid
     and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
   group by 1, 2`;
 

@@ -1,4 +1,4 @@
-import type { Database, Row } from '@enterprise-api/shared/ledger';
+import { type Database, idMarginMs, type Row } from '@enterprise-api/shared/ledger';
 import { startOfHistory } from './months.ts';
 import { listPartitions } from './partition-queries.ts';
 import type { RetentionPeriods } from './settings.ts';
@@ -10,9 +10,6 @@ export interface RowLimits {
   audit: Date | null;
   deletedWebhooks: Date | null;
 }
-
-/** How much later than its id's time a delivery may have been written; see `expiryOf`. */
-const idMarginMs = 24 * 60 * 60_000;
 
 /** By the partitions that are there: of webhooks that were deleted before the first of them no delivery is left. */
 export async function rowLimits(
