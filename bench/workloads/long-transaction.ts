@@ -31,9 +31,10 @@ export async function longTransaction({ lab, setting, sizes }: RunContext): Prom
   const send = (events: number) => deliver(stage, closed(events, connections), { webhooksPerEvent: 1 });
   const problems = [...(await send(sizes.warmUp)).problems];
   const measure = async () => {
+    const idle_us_per_s = await idleCost(stage);
     const delivered = await send(sizes.events);
     problems.push(...delivered.problems);
-    return { ...deliveryFigures(delivered), idle_us_per_s: await idleCost(stage) };
+    return { ...deliveryFigures(delivered), idle_us_per_s };
   };
   const before: Record<string, number> = await measure();
   await using reader = await openReader(stage.databaseUrl);
