@@ -38,6 +38,7 @@ export interface DispatcherOptions {
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
   let cursor = nilUuid;
+  let isApart = false;
   const walkStart = createWalkStart(clock, lateCommits);
   return createLoop({
     onError: options.onError,
@@ -53,7 +54,9 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const page = { cursor, visit: visitedPerRun, rows: rowsPerRun, dueFrom: walkStart.next() };
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
       noteWalk(walkStart, page.dueFrom, dispatched, clock.monotonic() - leasedAt);
-      cursor = dispatched.cursor ?? nilUuid;
+      // Processes that begin together would follow each other through a backlog, each passing what the other has just leased.
+      cursor = (isApart || dispatched.isComplete ? dispatched.cursor : dispatched.someDue) ?? nilUuid;
+      isApart = !dispatched.isComplete;
       options.onDispatched(dispatched.leases.length);
       if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
