@@ -89,7 +89,7 @@ async function forgotten(stage: FaultStage, load: KeyedLoad): Promise<Forgotten>
   const sent = new Set(stage.requests.sent.map(({ deliveryId }) => deliveryId));
   return {
     gone: [...load.accepted].filter((key) => !written.has(key)),
-    unknownDeliveries: sent.difference(known).size,
+    unknownDeliveries: [...sent].filter((id) => !known.has(id)).length,
   };
 }
 
