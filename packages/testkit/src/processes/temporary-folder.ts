@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // Its programs end before the folders go: listeners of `exit` are called in the order in which modules were loaded.
@@ -31,7 +31,14 @@ export function createTemporaryFolder(name: string): TemporaryFolder {
   };
 }
 
-/** A program that has just been ended may still write a file. */
+/** A program that has just been told to end may still write a file, for which its own folder is not empty. */
 function remove(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
+  for (let tries = 0; tries < 100 && existsSync(path); tries++) {
+    if (tries > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Looked at again.
+    }
+  }
 }
