@@ -18,7 +18,7 @@ let earlier: Version;
 beforeAll(() => {
   files = checkOutVersion(requireToolchain('release'));
   earlier = { folder: files.folder, isEarlier: true };
-}, 300_000);
+}, 600_000);
 afterAll(() => files[Symbol.dispose]());
 
 describe.each(queueBackends())('an upgrade from the released version, queued on $name', ({ start }) => {
@@ -31,7 +31,7 @@ describe.each(queueBackends())('an upgrade from the released version, queued on 
     await goBack(rollout, upgraded);
     const { broken, figures } = await rollout.conclude(differing);
     expect({ broken, figures }).toMatchObject({ broken: [] });
-  }, 300_000);
+  }, 600_000);
 });
 
 /** The recommended order: the ledger, the workers, the APIs, and the internal services whenever their owners want. */
@@ -50,7 +50,7 @@ async function upgrade(rollout: Rollout, differing: string[]) {
   const newProducer = await rollout.startProducer(current);
   await load.emitBy(first.api.emit, api.emit, ...producer.emits, ...newProducer.emits);
   await phase('APIs and producers of both versions');
-  await load.emitBy();
+  await rollout.rest();
   differing.push(
     ...(await readByBoth(first.api.client, api.client)),
     ...(await repeatByBoth(first.api.client, api.client, stage.url('/repeated'))),

@@ -46,12 +46,12 @@ export function startMovingLoad(): MovingLoad {
     emitBy: async (...next) => {
       ways = next;
       const isDone = () => underWay.every((way) => ways.includes(way));
-      await until('nothing is emitted in the ways of before', isDone, { withinMs: 60_000 });
+      await until('nothing is emitted in the ways of before', isDone, { withinMs: 120_000 });
     },
     accepts: async (more) => {
       const enough = accepted.length + more;
       const holds = (found: number) => found >= enough;
-      await until(`${enough} events accepted`, () => accepted.length, { holds, withinMs: 60_000 });
+      await until(`${enough} events accepted`, () => accepted.length, { holds, withinMs: 120_000 });
     },
     stop: load.stop,
     [Symbol.asyncDispose]: load[Symbol.asyncDispose],

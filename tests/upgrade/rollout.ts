@@ -32,12 +32,17 @@ export interface Rollout extends AsyncDisposable {
   stop(...services: readonly ServiceProcess[]): Promise<void>;
   /** Resolves when some more events were accepted, and all that were accepted by then have arrived. */
   phase(what: string): Promise<void>;
+  /** Ends all emission for now; resolves when nothing is left to do, so that what is read does not change. */
+  rest(): Promise<void>;
   /** Ends the load, waits until nothing is left to do, and audits. @param problems of the caller's own, in words */
   conclude(problems: readonly string[]): Promise<Finding>;
 }
 
 /** Each phase lasts until so many events more have been accepted. */
 const eventsOfPhase = 20;
+
+/** Seconds, mostly: this is for machines that do something else meanwhile. */
+const patience = { withinMs: 120_000 };
 
 const settings = { WEBHOOK_RETRY_SCHEDULE: '1s,2s,2s,2s,2s,2s', WEBHOOK_RETRY_JITTER: '0' };
 
@@ -72,12 +77,16 @@ export async function openRollout(redisUrl: string | undefined, version: Version
       await load.accepts(eventsOfPhase);
       const keys = [...load.accepted];
       const holds = (missing: string[]) => missing.length === 0;
-      await until(`all has arrived: ${what}`, () => arrivals.missing(keys), { holds, withinMs: 60_000 });
+      await until(`all has arrived: ${what}`, () => arrivals.missing(keys), { holds, ...patience });
+    },
+    rest: async () => {
+      await load.emitBy();
+      await untilSettled(stage, load.accepted.length * paths.length, patience.withinMs);
     },
     conclude: async (problems) => {
       await load.stop();
       const deliveries = load.accepted.length * paths.length;
-      await untilSettled(stage, deliveries, 60_000);
+      await untilSettled(stage, deliveries, patience.withinMs);
       await services.stopRest();
       const { sentTwice } = arrivals;
       const figures = { accepted: load.accepted.length, 'emitted again': load.refusals.length, sentTwice };
@@ -91,9 +100,9 @@ export async function openRollout(redisUrl: string | undefined, version: Version
   };
 }
 
-/** A machine that stalls holds up the ledger for more than a second. */
+/** A machine that stalls holds up the ledger, or a connection to it, for more than a second. */
 function isStall(reason: string): boolean {
-  return reason.startsWith('503 ');
+  return /^503 |timeout|timed out/i.test(reason);
 }
 
 function createServices(stage: FaultStage) {
@@ -107,7 +116,7 @@ function createServices(stage: FaultStage) {
     problems.push(...(await stopAll(services)), ...services.flatMap(unfitStatements));
     for (const service of services) running.delete(service);
   };
-  const optionsOf = ({ folder }: Version) => ({ project: folder, withinMs: 60_000 });
+  const optionsOf = ({ folder }: Version) => ({ project: folder, ...patience });
   return {
     startApi: async (version: Version) => track(await stage.startApi({}, optionsOf(version))),
     startWorker: async (version: Version) => track(await stage.startWorker({}, optionsOf(version))),
