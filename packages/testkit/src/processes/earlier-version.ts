@@ -39,7 +39,7 @@ export function checkOutVersion(revision: string, project = projectFolder): Earl
   const folder = mkdtempSync(join(tmpdir(), 'enterprise-api-earlier-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const archive = execFileSync('git', ['archive', revision], { cwd: project, maxBuffer: 1024 ** 3 });
+    const archive = execFileSync('git', ['archive', revision], { cwd: project, stdio: 'pipe', maxBuffer: 1024 ** 3 });
     execFileSync('tar', ['-x', '-C', folder], { input: archive });
     if (hasPackagesOf(project, folder)) linkPackages(project, folder);
     else installPackages(folder);
