@@ -8,6 +8,7 @@ import { webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 import type { CommandModule } from './index.ts';
+import { addActCommands } from './ops-act.ts';
 import { addBoardCommand } from './ops-board.ts';
 import { addLedgerCommands } from './ops-ledger.ts';
 
@@ -18,6 +19,7 @@ export const addOpsCommands: CommandModule = (program, open) => {
   addStats(ops, open);
   addSending(ops, open);
   addInspection(ops, open);
+  addActCommands(ops, open);
   addBoardCommand(ops, open);
   addLedgerCommands(ops, open);
 };
@@ -30,7 +32,7 @@ function addStats(ops: Command, open: Open): void {
       action(open, async (context) => {
         const stats = await internalApiOf(context).get<Stats>('/internal/v1/stats');
         context.printer.object(stats, statsFields(stats));
-        if (stats.queues === null) context.printer.note('The queue did not answer.');
+        if (stats.queues === null) context.printer.note('The queue did not answer in time.');
         else context.printer.section('Queues', stats.queues, queueColumns);
       }),
     );
