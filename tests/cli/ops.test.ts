@@ -50,6 +50,10 @@ describe('enterprise-api ops', () => {
     expect(shown.stdout).toContain(stage.customer.organizationId);
     expect(shown.stdout).toMatch(/status\s+pending/);
     expect((await ops('delivery', toPublicId('dlv', newUuid()))).code).toBe(5);
+    const uuid = fromPublicId('whk', webhook.id) as string;
+    expect(await json<InspectedWebhook>('webhook', uuid)).toMatchObject({ webhook: { id: webhook.id } });
+    expect((await ops('id', uuid)).stdout).toContain(webhook.id);
+    expect((await ops('id', webhook.id)).stdout).toContain(uuid);
   });
 
   it('sends a failed delivery again, and replays those of a webhook, on behalf of somebody', async () => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { publicId } from '../input/ids.ts';
 import { instant, listOf } from '../input/values.ts';
 import { internalApiOf } from '../internal/client.ts';
 import type { InspectedDelivery, InspectedWebhook, Replay } from '../internal/types.ts';
@@ -41,7 +42,7 @@ function addRetry(ops: Command, open: Open): void {
       .argument('<id>', 'dlv_…'),
   ).action(
     action(open, async (context, _options, id) => {
-      const path = `/internal/v1/deliveries/${encodeURIComponent(id)}/retry`;
+      const path = `/internal/v1/deliveries/${encodeURIComponent(publicId('dlv', id))}/retry`;
       const delivery = await internalApiOf(context).post<InspectedDelivery['delivery']>(path, {});
       context.printer.object(delivery, deliveryFields(delivery));
     }),
@@ -66,7 +67,7 @@ function addReplay(ops: Command, open: Open): void {
   ).action(
     action<ReplayOptions>(open, async (context, { since, until, status }, id) => {
       const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };
-      const path = `/internal/v1/webhooks/${encodeURIComponent(id)}/replay`;
+      const path = `/internal/v1/webhooks/${encodeURIComponent(publicId('whk', id))}/replay`;
       const replay = await internalApiOf(context).post<Replay>(path, body);
       showReplay(context.printer, replay);
     }),
@@ -76,7 +77,7 @@ function addReplay(ops: Command, open: Open): void {
 function addEnabling(ops: Command, open: Open, name: 'enable' | 'disable', description: string): void {
   withActor(ops.command(name).description(description).argument('<id>', 'whk_…')).action(
     action(open, async (context, _options, id) => {
-      const path = `/internal/v1/webhooks/${encodeURIComponent(id)}`;
+      const path = `/internal/v1/webhooks/${encodeURIComponent(publicId('whk', id))}`;
       const found = await internalApiOf(context).patch<InspectedWebhook>(path, { enabled: name === 'enable' });
       context.printer.object(found, [...webhookFields(found.webhook), ...healthFields(found)]);
     }),
