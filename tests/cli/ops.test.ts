@@ -65,7 +65,8 @@ describe('enterprise-api ops', () => {
       await db.deleteFrom('pending_deliveries').where('delivery_id', '=', id).execute();
       await db
         .updateTable('deliveries')
-        .set({ status: 'failed', completed_at: new Date() })
+        // Tests are in no replay.
+        .set({ status: 'failed', completed_at: new Date(), event_type: 'batch.failed' })
         .where('id', '=', id)
         .execute();
     };

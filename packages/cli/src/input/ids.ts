@@ -42,7 +42,7 @@ function toDigits(uuid: string): string {
 }
 
 function toUuid(suffix: string): string {
-  const number = [...suffix].reduce((sum, digit) => (sum << 5n) | BigInt(digits.indexOf(digit)), 0n);
+  const number = suffix.split('').reduce((sum, digit) => (sum << 5n) | BigInt(digits.indexOf(digit)), 0n);
   const hex = number.toString(16).padStart(32, '0');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
