@@ -1,7 +1,7 @@
 import { Failure } from '../failure.ts';
 
 /** What ids stand for, by the prefix of their public form. */
-export const idKinds = {
+const idKinds = {
   org: 'organization',
   key: 'API key',
   whk: 'webhook',
