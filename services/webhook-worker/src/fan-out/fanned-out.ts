@@ -18,7 +18,7 @@ export interface FannedOut {
   leftDue: string[];
   /** Of the relay: the organization behind which its next run begins; null when this one came to the last. */
   cursor: string | null;
-  /** Of a run of the relay that found nothing: the oldest event that waits all the same, young or locked by another process. */
+  /** Of the relay: the oldest event that waits and that its run left, because it is young, beyond a limit or locked by another process. */
   oldestLeft: string | null;
 }
 

@@ -109,7 +109,7 @@ function oldestLeft(from: Date | null): RawBuilder<unknown> {
   const leftOfEach = sql`visited v cross join lateral (
     select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
   const source = from === null ? leftOfEach : sql`recent where ${left}`;
-  return sql`case when not exists (select from picked_events) then (select min(event_id::text)::uuid from ${source}) end`;
+  return sql`(select min(event_id::text)::uuid from ${source})`;
 }
 
 /**
