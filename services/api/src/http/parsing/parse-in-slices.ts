@@ -47,5 +47,9 @@ function findList(schema: z.ZodType): List | null {
   if (field === undefined || others.length > 0 || !(field[1] instanceof z.ZodArray)) return null;
   const [name, array] = field;
   const unread = new z.ZodArray({ ...array.def, element: z.unknown() });
-  return { name, element: array.element as z.ZodType, outer: new z.ZodObject({ ...schema.def, shape: { [name]: unread } }) };
+  return {
+    name,
+    element: array.element as z.ZodType,
+    outer: new z.ZodObject({ ...schema.def, shape: { [name]: unread } }),
+  };
 }

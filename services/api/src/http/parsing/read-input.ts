@@ -49,7 +49,8 @@ export async function readInput<Access>(
   const json = read.value;
   const query = parseWith(route.query ?? noParameters, parseQuery(queryText), 'query');
   const schema = route.narrowBody?.(json) ?? route.body ?? noBody;
-  const body: Parsed<unknown> = schema === noBody && json === undefined ? nothing : await parseInSlices(schema, json, 'body');
+  const body: Parsed<unknown> =
+    schema === noBody && json === undefined ? nothing : await parseInSlices(schema, json, 'body');
   const ifMatch = route.ifMatch ? readIfMatch(request) : none;
   const key = asks.idempotencyKey ? readIdempotencyKey(request) : none;
   const actor = asks.actor ? readActor(request) : none;
