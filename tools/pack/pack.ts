@@ -17,6 +17,8 @@ interface Manifest {
   license: string;
   dependencies: Record<string, string>;
   devDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional: boolean }>;
   exports?: Record<string, string>;
   bin?: Record<string, string>;
 }
@@ -67,11 +69,11 @@ function manifestOfPackage(packageName: PackageName, manifest: Manifest): object
       exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, compiled(file)])),
     }),
     ...(bin && { bin }),
-    ...particulars(packageName, dependencies),
+    ...particulars(packageName, manifest),
   };
 }
 
-function particulars(name: PackageName, dependencies: Manifest['dependencies']): object {
+function particulars(name: PackageName, { dependencies, peerDependencies, peerDependenciesMeta }: Manifest): object {
   // The verifier runs on Node.js 20 already; the client's own dependencies say what they need.
   if (name === 'sdk') return { engines: { node: '>=20' }, sideEffects: false };
   if (name === 'cli') return { engines: { node: '>=22.12' } };
@@ -80,8 +82,10 @@ function particulars(name: PackageName, dependencies: Manifest['dependencies']):
     engines: { node: '>=22' },
     // Our declarations use its types.
     dependencies: { ...others, '@types/pg': readManifest(project).devDependencies?.['@types/pg'] },
-    // The caller's own copy: the producer takes the caller's database handle, and two copies' types do not fit.
-    peerDependencies: { kysely: `^${kysely}` },
+    // The caller's own copies: the producer takes the caller's database handle, and two copies' types do not fit; and it
+    // asks the caller's OpenTelemetry, where there is one, which trace is active.
+    peerDependencies: { kysely: `^${kysely}`, ...peerDependencies },
+    peerDependenciesMeta,
   };
 }
 
