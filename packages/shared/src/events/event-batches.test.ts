@@ -96,36 +96,6 @@ describe('batches of events', () => {
     await turn();
     expect(statements.map(({ owners }) => owners)).toEqual([['little'], ['much']]);
   });
-
-  it('let the database rest from large groups for as long as one took, when small ones came meanwhile', async () => {
-    const { batches, statements, rests } = held();
-    for (let n = 0; n < 2; n++) void batches.write(group('much', 1_000));
-    await turn();
-    void batches.write(group('little', 1));
-    await turn();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    statements[0]?.end();
-    await turn();
-    expect([statements.length, rests.length]).toEqual([2, 1]);
-    expect(rests[0]?.ms).toBeGreaterThanOrEqual(19);
-    expect(rests[0]?.ms).toBeLessThanOrEqual(100);
-    statements[1]?.end();
-    void batches.write(group('little', 1));
-    await turn();
-    expect(statements.map(({ owners }) => owners)).toEqual([['much'], ['little'], ['little']]);
-    rests[0]?.end();
-    await turn();
-    expect(statements[3]?.owners).toEqual(['much']);
-  });
-
-  it('write one large group after the other when no small one comes', async () => {
-    const { batches, statements, rests } = held();
-    for (let n = 0; n < 2; n++) void batches.write(group('much', 1_000));
-    await turn();
-    statements[0]?.end();
-    await turn();
-    expect([statements.length, rests.length]).toEqual([2, 0]);
-  });
 });
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -135,21 +105,15 @@ function group(organizationId: string, size: number): NewEvent[] {
   return Array.from({ length: size }, (_, index) => event(`${organizationId} ${index}`, organizationId));
 }
 
-/** Batches whose statements, and the rests between large ones, end when the test says so. */
+/** Batches whose statements end when the test says so. */
 function held() {
   const statements: { size: number; owners: string[]; end: () => void }[] = [];
-  const rests: { ms: number; end: () => void }[] = [];
-  const write = async (events: NewEvent[]) => {
+  const batches = createBatches(async (events) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const owners = [...new Set(events.map(({ organizationId }) => organizationId))];
     statements.push({ size: events.length, owners, end: resolve });
     await promise;
     return events.map(written);
-  };
-  const rest = (ms: number) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    rests.push({ ms, end: resolve });
-    return promise;
-  };
-  return { batches: createBatches(write, rest), statements, rests };
+  });
+  return { batches, statements };
 }

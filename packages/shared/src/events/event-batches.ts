@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { RoundRobin } from '../runtime/round-robin.ts';
 import { type NewEvent, StatementTooLateError, type WrittenEvent } from './write-events.ts';
 
@@ -32,11 +31,6 @@ const maxStatements = 2;
 const smallGroup = eventsPerStatement / 2;
 /** Statements of large groups that run at once. The other ones are for small groups. */
 const maxLargeStatements = 1;
-/**
- * After a large group, during whose statement small ones came, the next large one waits for as long as that took, and at
- * most this long: one organization that emits a hundred thousand events has half of the time, and the others notice little.
- */
-const mostRestMs = 100;
 /** A statement that came too late is sent again: the database answers, and only the estimate of its clock was wrong. */
 const maxTries = 3;
 
@@ -47,27 +41,19 @@ const maxTries = 3;
  *
  * Organizations are served in turn. One that emits a hundred thousand events, in requests of a thousand each, held up the
  * others for more than a second: they waited for both statements, and then shared a statement with a thousand events.
- *
- * @param rest waits for so many milliseconds
  */
-export function createBatches(write: Write, rest: (ms: number) => Promise<unknown> = pause): Batches {
+export function createBatches(write: Write): Batches {
   const waiting = new RoundRobin<Group>();
   const running = { all: 0, large: 0 };
-  let smallGroups = 0;
   let isScheduled = false;
   const run = async (groups: Group[]): Promise<void> => {
     const large = groups.some(isLarge) ? 1 : 0;
-    const startedAt = performance.now();
-    const smallBefore = smallGroups;
     running.all += 1;
     running.large += large;
     await writeTogether(write, groups).finally(() => {
       running.all -= 1;
+      running.large -= large;
     });
-    startAll();
-    if (large === 0) return;
-    if (smallGroups > smallBefore) await rest(Math.min(performance.now() - startedAt, mostRestMs));
-    running.large -= 1;
     startAll();
   };
   const startAll = () => {
@@ -80,7 +66,6 @@ export function createBatches(write: Write, rest: (ms: number) => Promise<unknow
   return {
     write: (events, isWanted) => {
       const group = { events, isWanted, ...Promise.withResolvers<WrittenEvent[]>() };
-      if (!isLarge(group)) smallGroups += 1;
       waiting.add(ownerOf(group), group);
       if (!isScheduled) {
         isScheduled = true;
