@@ -48,8 +48,6 @@ const lateJobMs = 5_000;
  */
 const overdueAfterMs = 600;
 const overdueBatchSize = 100;
-/** A run of the relay after others of which most could not be leased here: enough to notice that there is capacity again. */
-const leastOverdueBatch = 10;
 /** As long as a statement may run: an event whose transaction commits so much later is fanned out in time all the same. */
 const lateCommitMs = 30_000;
 /** After this time without capacity here, the relay fans events out nevertheless: another process may have capacity. */
@@ -63,7 +61,6 @@ export class FanOut {
   #cursor: string | null = null;
   #leftInOutboxAt = Number.NEGATIVE_INFINITY;
   #withoutCapacitySince: number | null = null;
-  #overdueLimit = overdueBatchSize;
 
   constructor(options: FanOutOptions) {
     this.#options = options;
@@ -110,23 +107,11 @@ export class FanOut {
       return 'again';
     }
     this.#cursor = result.cursor;
-    this.#adjustLimit(result);
     if (page.cursor === null) this.#noteWalk(from, begunAt, result);
     if (result.events > 0) return result.leases.length === 0 && result.leftDue.length > 0 ? 'left_due' : 'again';
     if (result.cursor !== null) return 'some_visited';
     // A walk that began in the middle has not visited the organizations before it.
     return page.cursor === null ? 'all_visited' : 'again';
-  }
-
-  /**
-   * Capacity of the process may be of no use to the organizations whose events wait: the queues of their webhooks are full.
-   * Of a run of which most could not be leased the next one takes half as much, and twice as much otherwise. What is left
-   * due is written twice, and takes the CPU time of what could be sent.
-   */
-  #adjustLimit({ events, admitted, leases }: FannedOut): void {
-    if (events === 0) return;
-    const factor = leases.length < admitted / 2 ? 0.5 : 2;
-    this.#overdueLimit = Math.min(overdueBatchSize, Math.max(leastOverdueBatch, this.#overdueLimit * factor));
   }
 
   /**
@@ -175,7 +160,7 @@ export class FanOut {
   /** How many overdue events to fan out now; a full batch after {@link patienceMs} without capacity. */
   #admittedOverdue(): number {
     const now = this.#options.clock.monotonic();
-    const events = Math.floor(Math.min(this.#overdueLimit, this.#estimate.events()));
+    const events = Math.min(overdueBatchSize, this.#estimate.events());
     if (events > 0) {
       this.#withoutCapacitySince = null;
       return events;
