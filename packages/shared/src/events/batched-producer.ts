@@ -3,6 +3,7 @@ import type { Database, DatabaseTransaction } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import type { Notifier } from '../queue/enqueue.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { mapInSlices } from '../runtime/slices.ts';
 import { createBatches } from './event-batches.ts';
 import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
 
@@ -66,10 +67,8 @@ export function createBatchedProducer(options: {
     emit: async (events, request) => {
       const now = await clock.current(db);
       const origin = request === undefined ? {} : { requestId: request.requestId };
-      const written = await batches.write(
-        events.map((event) => newEvent(event, now, origin)),
-        request && (() => request.isWanted(waitsForMs)),
-      );
+      const made = await mapInSlices(events, (event) => newEvent(event, now, origin));
+      const written = await batches.write(made, request && (() => request.isWanted(waitsForMs)));
       notify(written);
       return written;
     },
