@@ -287,6 +287,7 @@ function requestContextOptions(
   return {
     clock,
     isStopping: () => life.stopping,
+    continuesTraces: listener === 'internal',
     onFinished: (context, request) => {
       const durationMs = clock.monotonic() - context.startedAtMs;
       usage.count(context);

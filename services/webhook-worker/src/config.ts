@@ -1,4 +1,5 @@
 import {
+  booleanSchema,
   byteSizeSchema,
   certificateFileSchema,
   commaList,
@@ -51,6 +52,7 @@ const settings = {
   WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   WEBHOOK_CA_FILE: certificateFileSchema.optional(),
+  WEBHOOK_TRACEPARENT: booleanSchema.prefault('false'),
   ...retentionSettings,
 };
 

@@ -15,6 +15,8 @@ export interface EmittingRequest {
    * more, not even late.
    */
   isWanted: (forMs: number) => boolean;
+  /** The trace of each event, in the order of the events: from `parseTraceparent`. */
+  traceparents?: readonly string[] | undefined;
 }
 
 /** Emits the events of many callers: the API's. */
@@ -33,7 +35,7 @@ export interface BatchedProducer {
   emitWithin(
     trx: DatabaseTransaction,
     events: readonly EmitEvent[],
-    request: Pick<EmittingRequest, 'requestId'>,
+    request: Pick<EmittingRequest, 'requestId' | 'traceparents'>,
   ): Promise<WrittenEvent[]>;
 
   /** Wakes the workers for events that were written and committed, in the background. */
@@ -65,22 +67,23 @@ export function createBatchedProducer(options: {
     notify,
     emit: async (events, request) => {
       const now = await clock.current(db);
-      const origin = request === undefined ? {} : { requestId: request.requestId };
       const written = await batches.write(
-        events.map((event) => newEvent(event, now, origin)),
+        newEvents(events, now, request),
         request && (() => request.isWanted(waitsForMs)),
       );
       notify(written);
       return written;
     },
-    emitWithin: async (trx, events, origin) => {
-      const now = await clock.current(trx);
-      return writeEvents(
-        trx,
-        events.map((event) => newEvent(event, now, origin)),
-      );
-    },
+    emitWithin: async (trx, events, request) => writeEvents(trx, newEvents(events, await clock.current(trx), request)),
   };
+}
+
+function newEvents(
+  events: readonly EmitEvent[],
+  now: number,
+  { requestId, traceparents }: Partial<Pick<EmittingRequest, 'requestId' | 'traceparents'>> = {},
+): NewEvent[] {
+  return events.map((event, index) => newEvent(event, now, { requestId, traceparent: traceparents?.[index] }));
 }
 
 async function writeInTime(

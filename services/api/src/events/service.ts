@@ -21,6 +21,11 @@ export interface EventServiceOptions {
 
 export type EventService = ReturnType<typeof createEventService>;
 
+/** The request that emits events, and the trace that they belong to. */
+interface Request extends EmittingRequest {
+  traceparent: string | undefined;
+}
+
 type Emission = Promise<{ data: EmittedEvent[] } | Problem>;
 
 /** Emits all events of a request or none. */
@@ -38,20 +43,20 @@ export function createEventService(options: EventServiceOptions) {
 
   return {
     /** Shares a statement with other requests: ten times as many a second as with a transaction for each. */
-    emit: async (body: EmitRequest, request: EmittingRequest): Emission => {
+    emit: async (body: EmitRequest, request: Request): Emission => {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
-      const written = await emit(eventsOf(body), request);
+      const written = await emit(eventsOf(body), traced(body, request));
       written.forEach(onEmitted);
       return { data: written.map(toEmittedEvent) };
     },
 
     /** Emits in the transaction of a request with an `Idempotency-Key`. */
-    emitOnce: (transact: Transact, body: EmitRequest, request: Pick<EmittingRequest, 'requestId'>): Emission =>
+    emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'isWanted'>): Emission =>
       transact(async ({ trx, emitted }) => {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;
-        const written = await emitWithin(trx, eventsOf(body), request);
+        const written = await emitWithin(trx, eventsOf(body), traced(body, request));
         emitted(written);
         return { data: written.map(toEmittedEvent) };
       }),
@@ -60,6 +65,11 @@ export function createEventService(options: EventServiceOptions) {
 
 function eventsOf(body: EmitRequest): readonly EmitEvent[] {
   return 'events' in body ? body.events : [body];
+}
+
+function traced<Request extends { traceparent: string | undefined }>(body: EmitRequest, request: Request) {
+  const { traceparent } = request;
+  return traceparent === undefined ? request : { ...request, traceparents: eventsOf(body).map(() => traceparent) };
 }
 
 /** @param index of the event in a body with several; null for a body that is the event */

@@ -60,6 +60,8 @@ export interface AttemptOptions {
   /** The webhook's cached state; null when it is not cached. */
   knownState: (webhookId: string) => WebhookConfig['state'] | null;
   send: Sender['send'];
+  /** Whether receivers are told of the trace that an attempt belongs to. */
+  sendsTraceparent?: boolean;
 }
 
 /** Makes the attempt that a lease is for: look up → build and sign → send → classify → outcome. Never rejects. */
@@ -109,7 +111,10 @@ function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
 }
 
 function send(options: AttemptOptions, begun: BegunAttempt, keys: SigningKeys, hooks: AttemptHooks) {
-  const request = { ...buildRequest(options.productVersion, begun, keys), lowPriority: hooks.canWait };
+  const { headers, ...parts } = buildRequest(options.productVersion, begun, keys);
+  const { traceparent } = begun.lease;
+  const traced = options.sendsTraceparent && traceparent !== null ? { ...headers, traceparent } : headers;
+  const request = { ...parts, headers: traced, lowPriority: hooks.canWait };
   return options.send(request, {
     mayStart: () => mayStart(options, begun.lease),
     onConnect: hooks.connects,

@@ -31,6 +31,11 @@ export interface PipelineOptions {
   publish: ChangeFeed['publish'];
 }
 
+/** Whether attempts need the traces of their events. */
+function withTrace({ WEBHOOK_TRACEPARENT }: Config): boolean {
+  return WEBHOOK_TRACEPARENT;
+}
+
 export function buildWebhookCache({ config, db, clock, metrics }: PipelineOptions): WebhookCache {
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
   return new WebhookCache({
@@ -86,6 +91,7 @@ export function buildLeaseLoader(
     startWithinMs: config.WORKER_START_WITHIN,
     leaseMs: leaseMs(config),
     onReleased: (leases) => metrics.leasesReleased.inc(leases),
+    withTrace: withTrace(config),
   });
 }
 
@@ -123,6 +129,7 @@ export function buildSending(options: PipelineOptions, stages: AttemptStages) {
     isStopping: () => scheduler.isStopped,
     isPaused: (organizationId) => pauses.isPaused(organizationId),
     send: sender.send,
+    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
   });
   const run = createAttemptRunner({
     attempt,
@@ -159,7 +166,11 @@ export function buildLeasing({ config, db, clock, log, metrics }: PipelineOption
     scheduler,
     leaseLoader,
     mayLease,
-    settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
+    settings: {
+      leaseMs: leaseMs(config),
+      maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1,
+      withTrace: withTrace(config),
+    },
     onParked: ({ event_id, organization_id, reason, failures }) =>
       log.error(
         {

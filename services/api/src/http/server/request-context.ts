@@ -8,6 +8,7 @@ import {
   toPublicId,
   type Uuid,
 } from '@enterprise-api/shared/runtime';
+import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import type { RequestHandler, Response } from 'express';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
 import type { FinishedRequest } from './access-log.ts';
@@ -41,12 +42,16 @@ export interface RequestContext {
   errorCode?: string;
   /** Public ids of the events that the request emitted. */
   eventIds?: readonly PublicId<'evt'>[];
+  /** The trace that what the request does belongs to (W3C's `traceparent`). */
+  traceparent?: string | undefined;
 }
 
 export interface RequestContextOptions {
   clock: Clock;
   /** Whether the process is stopping: its connections are then closed after the answer. */
   isStopping: () => boolean;
+  /** Whether callers say which trace a request belongs to: those of the internal listener are services of ours. */
+  continuesTraces?: boolean;
   /** Called once per request, when its answer was sent or its client has hung up. */
   onFinished: (context: RequestContext, request: FinishedRequest) => void;
 }
@@ -60,7 +65,8 @@ export class MissingHostError extends Error {
  * The first middleware: gives every request its id and its context, and reports it when it is over. Refuses requests that
  * lack `Host`, once they have both.
  */
-export function attachRequestContext({ clock, isStopping, onFinished }: RequestContextOptions): RequestHandler {
+export function attachRequestContext(options: RequestContextOptions): RequestHandler {
+  const { clock, isStopping, continuesTraces = false, onFinished } = options;
   const onEveryAnswer = securityHeaders();
   return (request, response, next) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
@@ -73,6 +79,7 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
       bytesIn: 0,
       bytesOut: 0,
     };
+    if (continuesTraces) context.traceparent = parseTraceparent(request.headers.traceparent);
     response.locals.requestContext = context;
     response.once('close', () => {
       const { method, originalUrl: target } = request;
