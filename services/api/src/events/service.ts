@@ -7,8 +7,10 @@ import {
 } from '@enterprise-api/shared/events';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import type { Tracing } from '@enterprise-api/shared/tracing';
 import { invalid, type Problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { type EmissionSpans, startEmissionSpans } from './emission-spans.ts';
 
 export interface EventServiceOptions {
   emit: BatchedProducer['emit'];
@@ -17,6 +19,8 @@ export interface EventServiceOptions {
   findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
   /** Called for each event of a request without a transaction. */
   onEmitted: (event: WrittenEvent) => void;
+  /** Undefined where no spans are recorded. */
+  tracing: Tracing | undefined;
 }
 
 export type EventService = ReturnType<typeof createEventService>;
@@ -30,7 +34,7 @@ type Emission = Promise<{ data: EmittedEvent[] } | Problem>;
 
 /** Emits all events of a request or none. */
 export function createEventService(options: EventServiceOptions) {
-  const { emit, emitWithin, onEmitted } = options;
+  const { emit, emitWithin, onEmitted, tracing } = options;
   const findMissing = createOrganizationDirectory(options.findExistingOrganizations);
 
   const refuseUnknown = async (body: EmitRequest, trx?: DatabaseTransaction): Promise<Problem | null> => {
@@ -41,12 +45,31 @@ export function createEventService(options: EventServiceOptions) {
     return invalid(unknown.slice(0, 50).map((index) => unknownOrganization('events' in body ? index : null)));
   };
 
+  /** Writes the events of a request, each under a span of its own where spans are recorded. */
+  const recorded = async (
+    body: EmitRequest,
+    { traceparent }: Pick<Request, 'traceparent'>,
+    write: (traceparents: EmissionSpans['traceparents']) => Promise<WrittenEvent[]>,
+  ) => {
+    const spans = startEmissionSpans(tracing, eventsOf(body), traceparent);
+    try {
+      const written = await write(spans.traceparents);
+      spans.end(written);
+      return written;
+    } catch (error) {
+      spans.end();
+      throw error;
+    }
+  };
+
   return {
     /** Shares a statement with other requests: ten times as many a second as with a transaction for each. */
     emit: async (body: EmitRequest, request: Request): Emission => {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
-      const written = await emit(eventsOf(body), traced(body, request));
+      const written = await recorded(body, request, (traceparents) =>
+        emit(eventsOf(body), { ...request, traceparents }),
+      );
       written.forEach(onEmitted);
       return { data: written.map(toEmittedEvent) };
     },
@@ -56,7 +79,9 @@ export function createEventService(options: EventServiceOptions) {
       transact(async ({ trx, emitted }) => {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;
-        const written = await emitWithin(trx, eventsOf(body), traced(body, request));
+        const written = await recorded(body, request, (traceparents) =>
+          emitWithin(trx, eventsOf(body), { ...request, traceparents }),
+        );
         emitted(written);
         return { data: written.map(toEmittedEvent) };
       }),
@@ -65,11 +90,6 @@ export function createEventService(options: EventServiceOptions) {
 
 function eventsOf(body: EmitRequest): readonly EmitEvent[] {
   return 'events' in body ? body.events : [body];
-}
-
-function traced<Request extends { traceparent: string | undefined }>(body: EmitRequest, request: Request) {
-  const { traceparent } = request;
-  return traceparent === undefined ? request : { ...request, traceparents: eventsOf(body).map(() => traceparent) };
 }
 
 /** @param index of the event in a body with several; null for a body that is the event */

@@ -8,10 +8,11 @@ import {
   toPublicId,
   type Uuid,
 } from '@enterprise-api/shared/runtime';
-import { parseTraceparent } from '@enterprise-api/shared/tracing';
+import { parseTraceparent, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestHandler, Response } from 'express';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
 import type { FinishedRequest } from './access-log.ts';
+import { startRequestSpan, type TraceSource } from './request-span.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** A request and its answer as the log line and the metrics show them. */
@@ -44,14 +45,18 @@ export interface RequestContext {
   eventIds?: readonly PublicId<'evt'>[];
   /** The trace that what the request does belongs to (W3C's `traceparent`). */
   traceparent?: string | undefined;
+  /** Of the request, where spans are recorded. */
+  span?: Span | undefined;
 }
 
 export interface RequestContextOptions {
   clock: Clock;
   /** Whether the process is stopping: its connections are then closed after the answer. */
   isStopping: () => boolean;
-  /** Whether callers say which trace a request belongs to: those of the internal listener are services of ours. */
-  continuesTraces?: boolean;
+  /** Those who say which trace a request belongs to: `caller`, services of ours, or any `client`. */
+  traceSource?: TraceSource;
+  /** Undefined where no spans are recorded. */
+  tracing?: Tracing | undefined;
   /** Called once per request, when its answer was sent or its client has hung up. */
   onFinished: (context: RequestContext, request: FinishedRequest) => void;
 }
@@ -66,7 +71,7 @@ export class MissingHostError extends Error {
  * lack `Host`, once they have both.
  */
 export function attachRequestContext(options: RequestContextOptions): RequestHandler {
-  const { clock, isStopping, continuesTraces = false, onFinished } = options;
+  const { clock, isStopping, onFinished } = options;
   const onEveryAnswer = securityHeaders();
   return (request, response, next) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
@@ -79,7 +84,7 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
       bytesIn: 0,
       bytesOut: 0,
     };
-    if (continuesTraces) context.traceparent = parseTraceparent(request.headers.traceparent);
+    attachTrace(context, request, options);
     response.locals.requestContext = context;
     response.once('close', () => {
       const { method, originalUrl: target } = request;
@@ -88,6 +93,14 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
     const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
     next(isHostMissing ? new MissingHostError() : undefined);
   };
+}
+
+function attachTrace(context: RequestContext, request: IncomingMessage, options: RequestContextOptions): void {
+  const { tracing, traceSource = 'client' } = options;
+  if (tracing !== undefined) context.span = startRequestSpan(tracing, traceSource, request, context.target.path);
+  // What a service of ours says is kept, also where this process records nothing.
+  const given = traceSource === 'caller' ? parseTraceparent(request.headers.traceparent) : undefined;
+  context.traceparent = context.span?.traceparent ?? given;
 }
 
 /** The context that the first middleware attached to this answer. */
