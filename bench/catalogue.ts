@@ -16,6 +16,7 @@ import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
 import { longTransaction } from './workloads/long-transaction.ts';
 import { severalWorkers } from './workloads/several-workers.ts';
+import { sizes } from './workloads/sizes.ts';
 
 /** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
 export const catalogue = {
@@ -40,6 +41,7 @@ export const catalogue = {
   W10b: { title: 'age: 4 partitions and 27', run: age, seconds: [40, 120] },
   W1T: { title: 'single: W1 beside a long transaction', run: longTransaction, seconds: [90, 300] },
   W14: { title: 'forwarding: requests and streams to an upstream', run: forwarding, seconds: [60, 90] },
+  W15: { title: 'sizes: bytes, connections, memory', run: sizes, seconds: [90, 240] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;
 

@@ -45,6 +45,8 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'B0', rounds: 1 },
   { id: 'W10', rounds: 1 },
   { id: 'W14', rounds: 1, byName: true },
+  { id: 'W15', rounds: 1, byName: true },
+  { id: 'W15', setting: 'postgres', rounds: 1, byName: true },
   { id: 'W1C', rounds: 3, byName: true },
   { id: 'W9b', rounds: 3, byName: true },
   { id: 'W9b', setting: 'postgres', rounds: 3, byName: true },

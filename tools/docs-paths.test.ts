@@ -13,6 +13,8 @@ const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root
 /** A path in backticks: it has a slash and an extension, ends with a slash, or is the name of a test file. */
 const inBackticks =
   /`((?:[\w.@*{},-]+\/)+[\w.@*{},-]+\.(?:ts|js|mjs|json|md|sh|ya?ml|sql)|(?:[\w.@*{},-]+\/)+|[\w.*-]+\.test\.ts)`/g;
+/** A link to a heading of this page, or of another one. */
+const linkToHeading = /\]\((?!https?:|mailto:)([^)#\s]*\.md)?#([^)\s]+)\)/g;
 const link = /\]\((?!https?:|mailto:|#)([^)#\s]+)/g;
 /** Made by the commands that the pages describe, so a fresh clone lacks them. */
 const generated = ['.data/'];
@@ -29,6 +31,17 @@ function isInRepository(named: string): boolean {
 
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => found ?? '');
 
+/** The headings of a page as the links to them are written: in small letters, without punctuation, with hyphens for spaces. */
+function headingsOf(file: string): string[] {
+  const withoutCode = readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```$/gm, '');
+  return matches(withoutCode, /^#{1,6} (.*)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe.each(pages)('the page %s', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
 
@@ -40,5 +53,14 @@ describe.each(pages)('the page %s', (page) => {
   it('links to no file that does not exist', () => {
     const targets = matches(text, link).map((target) => join(root, dirname(page), target));
     expect(targets.filter((target) => !existsSync(target)).map((target) => relative(root, target))).toEqual([]);
+  });
+
+  it('links to no heading that does not exist', () => {
+    const targets = [...text.matchAll(linkToHeading)].map(([, file = '', heading = '']) => ({
+      file: file === '' ? join(root, page) : join(root, dirname(page), file),
+      heading,
+    }));
+    const missing = targets.filter(({ file, heading }) => existsSync(file) && !headingsOf(file).includes(heading));
+    expect(missing.map(({ file, heading }) => `${relative(root, file)}#${heading}`)).toEqual([]);
   });
 });

@@ -4,35 +4,44 @@ import { sql } from 'kysely';
 import { ledgerProblems } from '../measure/audit.ts';
 import { difference, total } from '../measure/cpu.ts';
 import { deliver, deliveryFigures } from '../measure/deliver.ts';
+import { makeDeadRows } from '../stage/dead-rows.ts';
 import { emission } from '../stage/emission.ts';
 import { type BenchStage, openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
 const connections = 50;
-const idleMs = 5_000;
-/** Leases last for 45 s: only then are their rows, which were deleted long before, among what dispatch finds due by time. */
-const afterLeasesMs = 46_000;
+const idleMs = 15_000;
+/** Longest before the first sample: by then walks from the beginning of an index have become as rare as they will be. */
+const untilWalksAreRareMs = 30_000;
+/** The transaction would have been open for so long. */
+const openForMs = 10 * 60_000;
 
 /**
  * W1T: W1, and what API, worker and PostgreSQL take while nothing happens, before another session's transaction is opened
- * (as a dump opens one) and after many deliveries beside it, while it is open.
+ * (as a dump opens one) and with everything that deliveries of ten minutes leave beside it, while it is open.
  */
 export async function longTransaction({ lab, setting, sizes }: RunContext): Promise<Finding> {
   await using stage = await openBenchStage(lab, { setting });
-  const { organizationIds } = await subscribe(stage.db, lab.receiverPort, { organizations: 1, webhooks: 1 });
+  const { organizationIds, webhookIds } = await subscribe(stage.db, lab.receiverPort, {
+    organizations: 1,
+    webhooks: 1,
+  });
   const { closed } = emission(stage, organizationIds);
   const send = (events: number) => deliver(stage, closed(events, connections), { webhooksPerEvent: 1 });
   const problems = [...(await send(sizes.warmUp)).problems];
   const measure = async () => {
+    const idle_us_per_s = await idleCost(stage);
     const delivered = await send(sizes.events);
     problems.push(...delivered.problems);
-    return { ...deliveryFigures(delivered), idle_us_per_s: await idleCost(stage) };
+    return { ...deliveryFigures(delivered), idle_us_per_s };
   };
   const before: Record<string, number> = await measure();
   await using reader = await openReader(stage.databaseUrl);
   problems.push(...(await send(sizes.besideTransaction)).problems);
-  await pause(afterLeasesMs);
+  const owner = { organizationId: organizationIds[0] ?? '', webhookId: webhookIds[0] ?? '' };
+  await makeDeadRows(stage.db, { ...owner, rows: sizes.deadRows, overMs: openForMs });
+  await pause(untilWalksAreRareMs);
   const atEnd: Record<string, number> = await measure();
   await reader.end();
   problems.push(...(await ledgerProblems(stage.db, sizes.warmUp + 2 * sizes.events + sizes.besideTransaction)));

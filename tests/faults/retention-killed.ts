@@ -19,11 +19,14 @@ export interface RetentionKills {
 
 /** The workers keep everything: what is removed is removed by the command, which is killed. */
 const keptForEver = { RETENTION_BODIES: '0', RETENTION_HISTORY: '0', RETENTION_AUDIT: '0' };
-/** Every two seconds, for as long as the receiver refuses; a 404 opens no circuit. */
+/** Every two seconds at first, then for longer than any machine takes for the kills; a 404 opens no circuit. */
+const retrySeconds = [...Array.from({ length: 30 }, () => 2), ...Array.from({ length: 70 }, () => 30)];
 const patientRetries = {
-  WEBHOOK_RETRY_SCHEDULE: Array.from({ length: 100 }, () => '2s').join(','),
+  WEBHOOK_RETRY_SCHEDULE: retrySeconds.map((seconds) => `${seconds}s`).join(','),
   WEBHOOK_RETRY_JITTER: '0',
 };
+/** The kills end after half of the time for which the deliveries are retried, so that these are pending until then. */
+const killForAtMostMs = (retrySeconds.reduce((sum, seconds) => sum + seconds, 0) / 2) * 1_000;
 /** With the default settings, months before this one that are past the retention of the history at any day of a month. */
 const pastHistory = 5;
 const later = '/later';
@@ -47,6 +50,7 @@ export async function killRetention(stores: Stores, size: RetentionKills): Promi
   const first = await runToItsEnd(stage);
   const keptWhilePending = await countMonths(stage.db);
   const bodies = await countPendingBodies(stage.db);
+  const ended = await describeOld(stage, waiting.organizationId);
   state.refuses = false;
   const isLeft = async () => (await pendingOf(stage.db, waiting.organizationId)) === 0;
   await until('the old deliveries are sent', isLeft, { withinMs: size.settleWithinMs, everyMs: 200 });
@@ -64,7 +68,8 @@ export async function killRetention(stores: Stores, size: RetentionKills): Promi
     'slowest emission (ms)': Math.round(slowestMs),
   };
   return await conclude(stage, emitted, figures, {
-    [`${bodies} bodies of ${pending} pending deliveries`]: bodies === pending,
+    [`${bodies} bodies of ${pending} pending deliveries; the receiver refused all of them, and before it accepted them ${ended}`]:
+      bodies === pending,
     [`${arrived} of ${pending} old deliveries arrived`]: arrived === pending,
     [`the command ended with ${first} and ${last}`]: first === 0 && last === 0,
     [`${figures['months after']} months are left`]: figures['months after'] <= pastHistory + 1,
@@ -101,10 +106,11 @@ async function fillMonths(db: Database, organizationId: string, size: RetentionK
   return withPending;
 }
 
-/** Starts the command and kills it, later each time, until it has been killed so often or has come to its end. */
+/** Starts the command and kills it, later each time, until it has been killed so often. @returns how often it was */
 async function killInBetween(stage: FaultStage, kills: number): Promise<number> {
+  const endsAt = performance.now() + killForAtMostMs;
   let killed = 0;
-  for (let kill = 0; kill < kills; kill += 1) {
+  for (let kill = 0; kill < kills && performance.now() < endsAt; kill += 1) {
     const command = await retention(stage);
     await until('the command has its lock', async () => command.lines.length > 0 || (await hasLock(stage.db)), {
       withinMs: 60_000,
@@ -144,6 +150,19 @@ async function pendingOf(db: Database, organizationId: string): Promise<number> 
     select (select count(*) from deliveries where status = 'pending' and organization_id = ${organizationId})
       + (select count(*) from outbox where organization_id = ${organizationId}) as pending`.execute(db);
   return rows[0]?.pending ?? 0;
+}
+
+/** What has become of the deliveries that the receiver refuses: a failed one has used up its retries, and its month may go. */
+async function describeOld({ db, requests }: FaultStage, organizationId: string): Promise<string> {
+  const { rows } = await sql<{ status: string; count: number }>`
+    select status, count(*) as count from deliveries
+    where organization_id = ${organizationId} and webhook_id <> organization_id group by status order by status`.execute(
+    db,
+  );
+  const old = requests.sent.filter(({ path }) => path === later);
+  const attempts = Math.max(0, ...old.map(({ attempt }) => attempt));
+  const statuses = rows.map(({ status, count }) => `${count} ${status}`).join(', ') || 'none';
+  return `the ledger had ${statuses}, after ${attempts} of ${retrySeconds.length + 1} attempts at most`;
 }
 
 /** Bodies of what is pending in months whose other bodies have gone. */

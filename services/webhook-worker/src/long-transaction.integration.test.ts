@@ -1,10 +1,21 @@
+import { newEvent, writeEvents } from '@enterprise-api/shared/events';
 import { createDatabase, type Database, planProbes } from '@enterprise-api/shared/ledger';
-import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
-import { createTestDatabase, insertOrganization, insertWebhook, type TestDatabase } from '@enterprise-api/testkit';
+import { newUuid, nilUuid, type Uuid, withUuidTime } from '@enterprise-api/shared/runtime';
+import {
+  createTestDatabase,
+  insertOrganization,
+  insertWebhook,
+  projectFolder,
+  spawnGuarded,
+  type TestDatabase,
+  testEvent,
+  until,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
 import { fanOutOverdueEvents } from './fan-out/queries.ts';
+import { fanOutOf } from './testing/fan-out.ts';
 import { emitEvents, plenty } from './testing/ledger.ts';
 import { keepOpen } from './testing/old-months.ts';
 
@@ -73,6 +84,31 @@ const dispatch = (dueFrom: Date | null) =>
 const relay = (since: Date | null) =>
   fanOutOverdueEvents(worker, plenty, settings, { cursor: null, limit: 100, olderThanMs: 0, from: since });
 
+/** Events that have waited for two minutes, with a webhook that is older. */
+async function emitTwoMinutesAgo(count: number): Promise<void> {
+  const at = Date.now() - 120_000;
+  const events = Array.from({ length: count }, () =>
+    newEvent(testEvent(organizationId), at, { id: withUuidTime(newUuid(), at) }),
+  );
+  await writeEvents(db, events);
+  await sql`update outbox set created_at = now() - interval '2 minutes'`.execute(db);
+  await sql`update webhooks set created_at = now() - interval '1 hour'`.execute(db);
+}
+
+/** A process that has locked every event that waits. */
+async function startLockingProcess() {
+  const env = { PATH: process.env.PATH, DATABASE_URL: database.url };
+  const program = 'services/webhook-worker/src/testing/locked-outbox-main.ts';
+  const locking = await spawnGuarded(process.execPath, [program], { cwd: projectFolder, env });
+  await until('it has locked the events', () => locking.lines.includes('locked'), { withinMs: 60_000 });
+  return locking;
+}
+
+async function countUnlocked(): Promise<number> {
+  const { rows } = await sql`select from outbox for update skip locked`.execute(db);
+  return rows.length;
+}
+
 /** Entries of indexes of a table that a statement passes, those of deleted rows among them. */
 async function entriesPassed(table: string, statement: () => Promise<unknown>): Promise<number> {
   const count = async () => {
@@ -116,6 +152,22 @@ describe('while a long transaction keeps what was deleted', () => {
     await emitEvents(db, other, 3);
     const { events, deliveries, cursor } = await relay(from());
     expect({ events, deliveries, cursor }).toEqual({ events: 6, deliveries: 6, cursor: null });
+  });
+
+  it('the relay fans out what a killed process had locked with its next run, however rare whole walks are', async () => {
+    await emitTwoMinutesAgo(3);
+    const locking = await startLockingProcess();
+    // By this process's clock its first walk, a whole one, takes three seconds: the next one follows after a minute.
+    const process = { free: 100, statementTakesMs: 3_000 };
+    const { fanOut } = fanOutOf(db, process);
+    expect(await fanOut.fanOutOverdue()).toBe('all_visited');
+    process.statementTakesMs = 0;
+    expect(await fanOut.fanOutOverdue()).toBe('all_visited');
+    locking.kill('SIGKILL');
+    await locking.exited;
+    await until('its locks are gone', countUnlocked, { holds: (rows) => rows === 3, withinMs: 60_000 });
+    expect(await fanOut.fanOutOverdue()).toBe('again');
+    expect(await countUnlocked()).toBe(0);
   });
 
   it('the relay walks all organizations next when more events wait than it looks at', async () => {

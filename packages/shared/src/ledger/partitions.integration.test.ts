@@ -2,6 +2,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
 import { ensurePartitions } from './partitions.ts';
+import { partitionedTables, storageParameters } from './storage.ts';
 
 const inHalfAYear = new Date(Date.now() + 182 * 24 * 3_600_000);
 
@@ -21,6 +22,21 @@ it('partitions created by several at once are there once, with every index and c
     const shapes = await shapesOfPartitions(db, table);
     expect(shapes.length).toBeGreaterThanOrEqual(7);
     expect(new Set(shapes).size).toBe(1);
+  }
+  await close();
+});
+
+it('every partition is stored and vacuumed as its table says, those of the first months and those made later', async () => {
+  const { db, close } = await openTestDatabase();
+  await ensurePartitions(db, inHalfAYear);
+  for (const table of partitionedTables) {
+    const wanted = (storageParameters[table] ?? '').replaceAll(' ', '').split(',').sort();
+    expect(wanted.length).toBeGreaterThan(3);
+    const { rows } = await sql<{ name: string; options: string[] | null }>`
+      select c.relname as name, c.reloptions as options from pg_inherits p join pg_class c on c.oid = p.inhrelid
+      where p.inhparent = ${table}::regclass`.execute(db);
+    expect(rows.length).toBeGreaterThanOrEqual(7);
+    for (const { name, options } of rows) expect({ name, options: options?.sort() }).toEqual({ name, options: wanted });
   }
   await close();
 });

@@ -115,11 +115,16 @@ export class FanOut {
     return page.cursor === null ? 'all_visited' : 'again';
   }
 
-  /** Where a walk came from the first organization to the last and found nothing, the next one begins with what came after it. */
-  #noteWalk(from: Date | null, begunAt: { wall: number; monotonic: number }, { events, cursor }: FannedOut): void {
+  /**
+   * Where a walk came from the first organization to the last and found nothing, the next one begins with what came after it,
+   * or with the oldest event that it had to leave.
+   */
+  #noteWalk(from: Date | null, begunAt: { wall: number; monotonic: number }, result: FannedOut): void {
+    const { events, cursor, oldestLeft } = result;
     const tookMs = this.#options.clock.monotonic() - begunAt.monotonic;
     const isEmpty = events === 0 && cursor === null;
-    const waitsSince = isEmpty ? new Date(begunAt.wall) : from && new Date(from.getTime() + lateCommitMs);
+    const leftAt = oldestLeft === null ? begunAt.wall : Math.min(begunAt.wall, uuidTimeMs(oldestLeft));
+    const waitsSince = isEmpty ? new Date(leftAt) : from && new Date(from.getTime() + lateCommitMs);
     this.#walkStart.note({ from, tookMs, waitsSince });
   }
 

@@ -33,6 +33,8 @@ export interface FannedOut {
   leftDue: string[];
   /** Of the relay: the organization behind which its next run begins; null when this one came to the last. */
   cursor: string | null;
+  /** Of a run of the relay that found nothing: the oldest event that waits all the same, young or locked by another process. */
+  oldestLeft: string | null;
 }
 
 /** A lease, with what its attempt needs of the event or nulls. */
@@ -67,7 +69,7 @@ export function fanOutEvents(
     where event_id = any (${plainArray(eventIds)}::uuid[]) for update skip locked
   )`;
   const inRange = sql`and id ${withinRangeOf(eventIds)}`;
-  return fanOut(db, { picked, cursor: sql`null::uuid`, inRange }, capacity, settings);
+  return fanOut(db, { picked, cursor: sql`null::uuid`, oldestLeft: sql`null::uuid`, inRange }, capacity, settings);
 }
 
 /**
@@ -114,7 +116,16 @@ function overdueEvents(page: OutboxPage): Source {
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited
                                 when ${hidesOthers} then ${nilUuid} end from ends)::uuid`;
-  return { picked, cursor: next, inRange: sql`` };
+  return { picked, cursor: next, oldestLeft: oldestLeft(from), inRange: sql`` };
+}
+
+/** What another process has locked waits as well: when that process dies, the next walk must not begin behind it. */
+function oldestLeft(from: Date | null): RawBuilder<unknown> {
+  const left = sql`event_id not in (select event_id from picked)`;
+  const leftOfEach = sql`visited v cross join lateral (
+    select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
+  const source = from === null ? leftOfEach : sql`recent where ${left}`;
+  return sql`case when not exists (select from picked_events) then (select min(event_id::text)::uuid from ${source}) end`;
 }
 
 /**
@@ -128,7 +139,8 @@ function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown>
     return looseIndexScan({ name: 'visited', table: 'outbox', column: 'organization_id', after, limit });
   }
   return sql`recent as materialized (
-    select organization_id from outbox where event_id >= ${uuidAtTime(from.getTime())}::uuid order by event_id limit ${recentEvents}
+    select event_id, organization_id from outbox where event_id >= ${uuidAtTime(from.getTime())}::uuid
+    order by event_id limit ${recentEvents}
   ), visited as materialized (
     select organization_id from (select distinct organization_id from recent) r
     where organization_id > ${after}::uuid order by organization_id limit ${organizationsPerRun}
@@ -141,6 +153,8 @@ interface Source {
   picked: RawBuilder<unknown>;
   /** The cursor of the next run. */
   cursor: RawBuilder<unknown>;
+  /** As {@link FannedOut.oldestLeft}. */
+  oldestLeft: RawBuilder<unknown>;
   /** Limits `events` to the partitions of the picked ids, where these are known beforehand; else empty. */
   inRange: RawBuilder<unknown>;
 }
@@ -149,7 +163,10 @@ const leaseColumnsOfWritten = leaseColumns('p');
 /** A larger body does not come along: a hundred of them would be in memory at once. They are loaded a few at a time. */
 const mostBytesAlong = 32 * 1024;
 
-type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & { left_due: string[] | null };
+type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & {
+  left_due: string[] | null;
+  oldest_left: string | null;
+};
 
 /**
  * Turns outbox rows into delivery rows, in one statement: all of it or nothing. What a process leased and did not send
@@ -160,7 +177,7 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source, settings)}, ${matches(capacity)}, ${pairs(capacity)},
     ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
-    select t.events, t.deliveries, t.admitted, t.cursor, ${leaseColumnsOfWritten}, w.version as webhook_version,
+    select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${mostBytesAlong} then e.body end as body,
            e.request_id${traceColumn(withTrace, 'e')},
            case when row_number() over () = 1 then t.left_due end as left_due
@@ -174,6 +191,7 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
     admitted: total?.admitted ?? 0,
     leases: rows.filter((row) => row.id !== null),
     cursor: total?.cursor ?? null,
+    oldestLeft: total?.oldest_left ?? null,
     // Only one row has the list: repeated in every row it was most of what the database sent.
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };
@@ -268,7 +286,7 @@ const totals = (source: Source, capacity: Capacity) => sql`totals as (
            (select count(*) from pending where lease_count = 1 or next_attempt_at <= now()) as admitted,
            (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now()
              and organization_id <> all (${plainArray(capacity.pausedOrganizations)}::uuid[])) as left_due,
-           ${source.cursor} as cursor
+           ${source.cursor} as cursor, ${source.oldestLeft} as oldest_left
     from committed_later
   )`;
 

@@ -53,3 +53,20 @@ it('walks from the beginning when the last walk did not come to the end of what 
   note({ from: next(), tookMs: 3, waitsSince: null });
   expect(next()).toBeNull();
 });
+
+it('walks from the beginning ever more rarely while that stays dear beside the other walks, and as before when it no longer is', () => {
+  const start = walkStart();
+  start.note({ from: null, tookMs: 40, waitsSince: at(0) });
+  const restMs = (otherMs: number) => {
+    let passed = 0;
+    for (; start.next() !== null; passed += 100) {
+      start.note({ from: start.next(), tookMs: otherMs, waitsSince: at(0) });
+      start.pass(100);
+    }
+    start.note({ from: null, tookMs: 40, waitsSince: at(0) });
+    return passed;
+  };
+  expect(Array.from({ length: 6 }, () => restMs(8))).toEqual([800, 3_200, 12_800, 51_200, 60_000, 60_000]);
+  // The next rest was decided before.
+  expect([restMs(9), restMs(9)]).toEqual([60_000, 800]);
+});

@@ -3,8 +3,15 @@ import { FanOut } from '../fan-out/fan-out.ts';
 import type { ParkedEvent } from '../fan-out/parked-queries.ts';
 import { plenty } from './ledger.ts';
 
-/** The fan-out of a process with so much free capacity. Time passes when a test says so. */
-export function fanOutOf(db: Database, process: { free: number; mayLease?: boolean }) {
+/** A process with so much free capacity. Its statements take no time by its clock, or as much as is said here. */
+interface TestProcess {
+  free: number;
+  mayLease?: boolean;
+  statementTakesMs?: number;
+}
+
+/** The fan-out of a process. Time passes when a test says so. */
+export function fanOutOf(db: Database, process: TestProcess) {
   const startedAt = Date.now();
   let now = 0;
   const accepted: number[] = [];
@@ -16,7 +23,10 @@ export function fanOutOf(db: Database, process: { free: number; mayLease?: boole
     clock: { now: () => startedAt + now, monotonic: () => now },
     scheduler: {
       startEligible: () => undefined,
-      capacity: () => ({ ...plenty, total: process.free }),
+      capacity: () => {
+        now += process.statementTakesMs ?? 0;
+        return { ...plenty, total: process.free };
+      },
       freeCapacity: () => process.free,
       noteDueRows: () => undefined,
       refill: (webhookIds) => void refilled.push(...webhookIds),

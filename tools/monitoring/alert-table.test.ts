@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+import { readAlertGroups } from './alert-rules.ts';
+
+const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const rowsOfAlerts = /^\| \[(\w+)\]\(runbooks\.md#(\w+)\) \| (\w+) \| (.+) \|$/gm;
+
+it('docs/operations.md leads from each alert, with its severity, to its runbook', () => {
+  const rows = [...page.matchAll(rowsOfAlerts)].map(([, name, anchor, severity]) => [name, anchor, severity]);
+  const rules = readAlertGroups().flatMap((group) => group.rules);
+  expect(rows).toEqual(rules.map(({ alert, labels }) => [alert, alert.toLowerCase(), labels.severity]));
+});
