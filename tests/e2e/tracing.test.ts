@@ -51,7 +51,7 @@ describe.each(queueBackends())('traces, queued on $name', (backend) => {
     customer = await createApiCustomer(api);
     organizationId = uuidOf('org', customer.organizationId);
     await stage.subscribe({ organizationId, url: stage.receiver.url('/hook-secret?token=hidden') });
-  });
+  }, 120_000);
   afterAll(() => resources.disposeAsync());
 
   const event = () => ({
@@ -103,7 +103,7 @@ describe.each(queueBackends())('traces, queued on $name', (backend) => {
     expect(first).toMatchObject({ name: 'POST webhook', kind: 'client', parentSpanId: emitted.spanId, isError: true });
     expect(first.attributes).toMatchObject({
       'http.response.status_code': 503,
-      'server.address': '127.0.0.1',
+      'server.address': 'localhost',
       'error.type': 'http_error',
       'enterprise_api.result': 'retry',
     });

@@ -3,7 +3,7 @@ import type { EmitOptions } from './queue-producer.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
-/** A caller without OpenTelemetry does not have this package, which is optional. */
+/** Optional: a caller without OpenTelemetry need not have it. Loaded for the first event. */
 let openTelemetry: Promise<OpenTelemetryApi | undefined> | undefined;
 
 /** The trace that a producer's events belong to: the one that it names, or else the one that is active in its process. */
