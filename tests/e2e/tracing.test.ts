@@ -150,6 +150,19 @@ describe.each(queueBackends())('traces, queued on $name', (backend) => {
     expect(request.attributes).toMatchObject({ 'enterprise_api.organization_id': customer.organizationId });
   });
 
+  it('lead from the request for a test to its attempt', async () => {
+    const { data } = (await customer.call('GET', '/v1/webhooks')).body;
+    const headers = { 'x-request-id': 'asks-for-a-test' };
+    const test = await customer.call('POST', `/v1/webhooks/${data[0].id}/test`, undefined, headers);
+    expect(test.status).toBe(202);
+    const request = await collector.untilSpan(
+      'the request',
+      ({ attributes }) => attributes['enterprise_api.request_id'] === 'asks-for-a-test',
+    );
+    const { traceId, spanId: parentSpanId } = request;
+    expect(await attemptOf(test.body.event_id)).toMatchObject({ traceId, parentSpanId });
+  });
+
   it('go on to an upstream, which is told of our trace and not of its client', async () => {
     const { traceparent } = newTrace();
     const headers = { traceparent, tracestate: 'a=b', 'x-request-id': 'passed-on' };

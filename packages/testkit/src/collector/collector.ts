@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { until } from '../until.ts';
@@ -28,7 +28,7 @@ export async function startCollector(): Promise<Collector> {
   const bodies: Buffer[] = [];
   const requests: IncomingHttpHeaders[] = [];
   let status: CollectorAnswer = 200;
-  const server = createServer(async (request, response) => {
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(request);
     bodies.push(body);
     requests.push(request.headers);
@@ -38,7 +38,9 @@ export async function startCollector(): Promise<Collector> {
     }
     spans.push(...readSpans(body));
     if (status !== 'hangs') response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end();
-  });
+  };
+  // A process that is stopped cuts its request.
+  const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -20,7 +20,11 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       response: deliverySchema,
       eventIds: ({ event_id }) => [event_id],
       handle: ({ access, ids, requestId, traceparent, transact }) =>
-        redelivery.test(transact, { organizationId: access.key.organization.id, id: ids.id }, { requestId, traceparent }),
+        redelivery.test(
+          transact,
+          { organizationId: access.key.organization.id, id: ids.id },
+          { requestId, traceparent },
+        ),
     }),
     defineRoute({
       method: 'POST',
