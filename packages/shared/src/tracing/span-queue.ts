@@ -2,7 +2,7 @@ import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/s
 import { settledWithin, withTimeout } from '../runtime/timeout.ts';
 
 /** Why spans were dropped. */
-export type DropReason = 'queue_full' | 'not_exported';
+type DropReason = 'queue_full' | 'not_exported';
 
 export interface SpanQueueOptions {
   exporter: Pick<SpanExporter, 'export' | 'shutdown'>;

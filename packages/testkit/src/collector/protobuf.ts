@@ -2,7 +2,7 @@
 export type WireMessage = ReadonlyMap<number, readonly WireValue[]>;
 
 /** A varint or a fixed number, or the bytes of a text, of bytes or of a message. */
-export type WireValue = bigint | Buffer;
+type WireValue = bigint | Buffer;
 
 /** Reads a message of which nothing is known but that it is one (protobuf.dev/programming-guides/encoding). */
 export function readMessage(bytes: Buffer): WireMessage {
