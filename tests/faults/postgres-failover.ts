@@ -1,20 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { toPublicId } from '@enterprise-api/shared/runtime';
 import { type PatroniCluster, type ServiceProcess, startPatroni, steadily, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
-import { apiEvent, type Posted, post } from './load.ts';
+import { createKeyedLoad, type KeyedLoad } from './keyed-load.ts';
+import { followEvents, type ListFollower } from './list-follower.ts';
+import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R5 where PostgreSQL is two servers: another one becomes the leader under load. */
 export interface PostgresFailover {
   /** Whether a commit waits for the replica. */
   synchronous: boolean;
-  /** What is done, in turn. `kill`: the leader's machine is lost, and comes back later. `switchover`: an operator changes the leader. */
-  steps: readonly ('kill' | 'switchover')[];
+  /**
+   * What is done, in turn. `kill`: the leader's machine is lost, and comes back later. `switchover`: an operator changes the
+   * leader. `kill while behind`: the same as `kill`, when the replica has received nothing for two seconds.
+   */
+  steps: readonly ('kill' | 'switchover' | 'kill while behind')[];
   eventsPerSecond: number;
   webhooks: number;
   beforeMs: number;
   settleWithinMs: number;
 }
+
+const behindMs = 2_000;
 
 export async function changeLeader({ redisUrl }: Stores, size: PostgresFailover): Promise<Finding> {
   await using cluster = await startPatroni(size);
@@ -22,7 +30,8 @@ export async function changeLeader({ redisUrl }: Stores, size: PostgresFailover)
   const { organizationId } = await stage.subscribe(Array.from({ length: size.webhooks }, (_, n) => `/${n}`));
   const api = await stage.startApi();
   const workers = [await stage.startWorker(), await stage.startWorker()];
-  const load = createLoad(api, organizationId);
+  await using follower = await followEvents(api, organizationId);
+  const load = createKeyedLoad(api, organizationId);
   await using running = steadily(size.eventsPerSecond, load.emit);
   await until('a first request', () => stage.requests.sent.length > 0, { withinMs: 30_000 });
   const pauses: string[] = [];
@@ -37,12 +46,14 @@ export async function changeLeader({ redisUrl }: Stores, size: PostgresFailover)
   }
   await pause(size.beforeMs);
   await running.stop();
-  const keys = await stage.db.selectFrom('event_keys').select('key').execute();
-  await untilSettled(stage, keys.length * size.webhooks, size.settleWithinMs);
+  await untilSettled(stage, (await keysOf(stage)).size * size.webhooks, size.settleWithinMs);
+  const gone = await forgotten(stage, load);
+  const again = await emitAgain(api, organizationId, gone);
+  const events = (await keysOf(stage)).size;
+  await untilSettled(stage, events * size.webhooks, size.settleWithinMs);
+  const missed = await untilShown(stage, follower);
   const badEnds = await stopAll([...workers, api]);
-  const written = new Set(keys.map(({ key }) => key));
-  const gone = [...load.accepted].filter((key) => !written.has(key));
-  return await report(stage, size, { version: cluster.version, events: keys.length, gone, pauses, load, badEnds });
+  return await report(stage, size, { version: cluster.version, events, pauses, load, ...gone, again, missed, badEnds });
 }
 
 /** @returns the server that was killed */
@@ -51,57 +62,71 @@ async function takeStep(cluster: PatroniCluster, step: PostgresFailover['steps']
     await cluster.switchOver();
     return undefined;
   }
+  if (step === 'kill while behind') {
+    await cluster.pauseReplication();
+    await pause(behindMs);
+  }
   return await cluster.killLeader();
 }
 
-type Load = ReturnType<typeof createLoad>;
+async function keysOf(stage: FaultStage): Promise<Set<string>> {
+  const rows = await stage.db.selectFrom('event_keys').select('key').execute();
+  return new Set(rows.map(({ key }) => key));
+}
 
-/** Emits events with keys, each once, and notes what was answered. */
-function createLoad(api: ServiceProcess, organizationId: string) {
-  const accepted = new Set<string>();
-  const acceptedAt: number[] = [];
-  const refused: Posted[] = [];
-  let n = 0;
+/** What the leader that was lost had, and the new one has not. */
+interface Forgotten {
+  /** Keys of events that were accepted. */
+  gone: readonly string[];
+  /** Deliveries of which the receiver has had a request. */
+  unknownDeliveries: number;
+}
+
+async function forgotten(stage: FaultStage, load: KeyedLoad): Promise<Forgotten> {
+  const written = await keysOf(stage);
+  const deliveries = await stage.db.selectFrom('deliveries').select('id').execute();
+  const known = new Set<string>(deliveries.map(({ id }) => id));
+  const sent = new Set(stage.requests.sent.map(({ deliveryId }) => deliveryId));
   return {
-    accepted,
-    refused,
-    emit: async () => {
-      n += 1;
-      const key = `event-${n}`;
-      const posted = await post(api.internalUrl, [apiEvent(organizationId, key)]);
-      if (posted.status !== 202) return void refused.push(posted);
-      accepted.add(key);
-      acceptedAt.push(Date.now());
-    },
-    /** Waits until events are accepted for more than a moment. */
-    untilAccepted: async () => {
-      const before = refused.length;
-      await until('the change is noticed', () => refused.length > before, { withinMs: 10_000 }).catch(() => undefined);
-      const from = accepted.size;
-      await until('events are accepted again', () => accepted.size > from + 50, { withinMs: 180_000 });
-    },
-    /** Between two accepted events, from a time on. */
-    longestPauseMs: (from: number) => {
-      const times = [from, ...acceptedAt.filter((at) => at > from)];
-      return Math.max(0, ...times.slice(1).map((at, index) => at - (times[index] ?? at)));
-    },
+    gone: [...load.accepted].filter((key) => !written.has(key)),
+    unknownDeliveries: [...sent].filter((id) => !known.has(id)).length,
   };
 }
 
-interface Run {
+/** As a producer does that keeps what it has emitted. @returns how many of the lost events were accepted as new ones */
+async function emitAgain(api: ServiceProcess, organizationId: string, { gone }: Forgotten): Promise<number> {
+  let accepted = 0;
+  for (const key of gone) {
+    const { events } = await post(api.internalUrl, [apiEvent(organizationId, key)]);
+    if (events[0]?.duplicate === false) accepted += 1;
+  }
+  return accepted;
+}
+
+/** Waits until a client that follows the list has had every event. @returns how many it is never shown */
+async function untilShown(stage: FaultStage, { shown }: ListFollower): Promise<number> {
+  const rows = await stage.db.selectFrom('events').select('id').execute();
+  const missed = () => rows.filter(({ id }) => !shown.has(toPublicId('evt', id))).length;
+  await until('every event is shown', () => missed() === 0, { withinMs: 30_000 }).catch(() => undefined);
+  return missed();
+}
+
+interface Run extends Forgotten {
   /** Of PostgreSQL. */
   version: string;
   events: number;
-  /** Keys of events that were accepted and are not in the ledger. */
-  gone: readonly string[];
+  /** Of the lost events, those that were accepted when they were emitted again. */
+  again: number;
+  /** Events that a client with a cursor was not shown. */
+  missed: number;
   /** For each step, how long no event was accepted. */
   pauses: readonly string[];
-  load: Load;
+  load: KeyedLoad;
   badEnds: readonly string[];
 }
 
 async function report(stage: FaultStage, size: PostgresFailover, run: Run): Promise<Finding> {
-  const { events, gone, pauses, load, badEnds } = run;
+  const { events, gone, again, missed, pauses, load, badEnds } = run;
   const deliveries = events * size.webhooks;
   const otherAnswers = load.refused.filter(({ status }) => status !== 503).length;
   const slowest = Math.round(Math.max(0, ...load.refused.map(({ ms }) => ms)));
@@ -112,10 +137,17 @@ async function report(stage: FaultStage, size: PostgresFailover, run: Run): Prom
     'refused with 503': load.refused.length - otherAnswers,
     'slowest 503 (ms)': slowest,
     'accepted events that the new leader has not': gone.length,
+    ...(!size.synchronous && {
+      'accepted when emitted again': again,
+      'deliveries sent that it does not know': run.unknownDeliveries,
+    }),
+    'events that a client with a cursor was not shown': missed,
   };
   return await conclude(stage, deliveries, figures, {
     [`${otherAnswers} answers other than 202 and 503`]: otherAnswers === 0,
     [`${gone.length} accepted events are gone`]: gone.length === 0 || !size.synchronous,
+    [`${gone.length - again} of them were not accepted again`]: again === gone.length,
+    [`${missed} events are not shown to a client that follows the list`]: missed === 0,
     [badEnds.join('; ')]: badEnds.length === 0,
   });
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { namedVersions } from './versions.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const notCopied = new Set(['node_modules', '.git', '.data', 'results']);
+const installed = 'node_modules/.install-complete';
 const notes = '### Added\n\n- A thing.';
 let clone: string;
 
@@ -19,6 +20,8 @@ beforeAll(() => {
   cpSync(project, clone, { recursive: true, filter: (path) => path === project || !notCopied.has(basename(path)) });
   linkPackages(project, clone);
   linkPackages(join(project, 'packages/sdk'), join(clone, 'packages/sdk'));
+  rmSync(join(clone, installed), { force: true });
+  writeFileSync(join(clone, installed), '');
   writeFileSync(join(clone, 'CHANGELOG.md'), `# Changelog\n\n## [Unreleased]\n\n${notes}\n\n## [0.0.1] - 2026-01-01\n`);
   git('init', '--quiet');
   git('config', 'user.name', 'A tester');
@@ -84,6 +87,8 @@ describe('a release', () => {
       version,
       dependencies: { '@enterprise-api/shared': version },
     });
+    const changedAt = (file: string) => lstatSync(join(clone, file)).mtimeMs;
+    expect(changedAt(installed)).toBeGreaterThanOrEqual(changedAt('package-lock.json'));
     expect(git('tag', '--list', 'v*')).toBe('');
     expect(releaseIt().problems).toContain('The working tree has changes: commit or remove them.');
     const [, commands = ''] =

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lutimesSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changelogProblems, releaseSection, unreleasedNotes } from './changelog.ts';
 import { namedVersions, writeVersion } from './versions.ts';
@@ -44,6 +44,7 @@ export function release(options: ReleaseOptions): string[] {
   writeFileSync(notes, `${unreleasedNotes(changelog)}\n`);
   writeFileSync(changelogFile, releaseSection(changelog, options));
   writeVersion(project, version);
+  keepInstallation(project);
   // The documents name the version of the API.
   run('npm', ['run', '--silent', 'openapi']);
   say(`The notes are in ${notes}.`);
@@ -55,6 +56,18 @@ export function release(options: ReleaseOptions): string[] {
     say('Or: git checkout . and the same with --tag, which writes, checks, commits and tags.');
   }
   return [];
+}
+
+/**
+ * Of the lock only the versions of our own packages changed, which are links: what is installed is complete. Otherwise the
+ * next command would install everything anew, because the lock is newer than the mark of the installation.
+ */
+function keepInstallation(project: string): void {
+  const installed = join(project, 'node_modules/.install-complete');
+  if (!existsSync(installed)) return;
+  // A mark has whole milliseconds: rounded down, it would be the older one.
+  const changedAt = Math.ceil(statSync(join(project, 'package-lock.json')).mtimeMs) / 1_000;
+  lutimesSync(installed, changedAt, changedAt);
 }
 
 function commitAndTag({ version, run, say }: ReleaseOptions): void {

@@ -24,6 +24,7 @@ export * from './load/steady-load.ts';
 export * from './lowest.ts';
 export * from './network/dns-server.ts';
 export * from './network/fault-proxy.ts';
+export * from './processes/earlier-version.ts';
 export * from './processes/find-program.ts';
 export * from './processes/fleet.ts';
 export * from './processes/folder-lock.ts';

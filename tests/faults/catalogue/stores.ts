@@ -113,6 +113,13 @@ export const stores = {
     missing: missingPatroni,
     full: (stores) => changeLeader(stores, { ...underPatroni, synchronous: true, steps: ['kill', 'switchover'] }),
   },
+  'R5-patroni-async': {
+    promise: 'R5',
+    what: 'the same with asynchronous replication, whose replica has received nothing for 2 s when the leader is killed',
+    backends: 'both',
+    missing: missingPatroni,
+    full: (stores) => changeLeader(stores, { ...underPatroni, synchronous: false, steps: ['kill while behind'] }),
+  },
   'R5-network': {
     promise: 'R3, R5',
     what: 'connections to the stores cut, reset, half-closed, frozen, delayed, under load',

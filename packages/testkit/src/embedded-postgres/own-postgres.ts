@@ -1,6 +1,5 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync } from 'node:fs';
+import { createTemporaryFolder } from '../processes/temporary-folder.ts';
 import { type BaseBackup, type Recovery, restoreBaseBackup } from './base-backup.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 
@@ -26,7 +25,8 @@ export interface OwnPostgresOptions {
 }
 
 export async function startOwnPostgres({ settings, from }: OwnPostgresOptions = {}): Promise<OwnPostgres> {
-  const dataFolder = mkdtempSync(join(tmpdir(), 'enterprise-api-faults-'));
+  const own = createTemporaryFolder('faults');
+  const dataFolder = own.path;
   chmodSync(dataFolder, 0o711);
   if (from !== undefined) restoreBaseBackup(from.backup, dataFolder, from.recovery);
   const isStandby = from?.recovery === 'standby';
@@ -49,7 +49,7 @@ export async function startOwnPostgres({ settings, from }: OwnPostgresOptions = 
     },
     [Symbol.asyncDispose]: async () => {
       await server.stop();
-      rmSync(dataFolder, { recursive: true, force: true });
+      own[Symbol.dispose]();
     },
   };
 }

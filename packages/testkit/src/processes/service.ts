@@ -40,6 +40,8 @@ export interface StartServiceOptions {
   withinMs?: number;
   /** Called with each line of its output. */
   onLine?: (line: string) => void;
+  /** The folder of another version of the product; this one by default. */
+  project?: string;
   /** Ends the wait for readiness. */
   signal?: AbortSignal;
 }
@@ -105,7 +107,7 @@ export function localUrl(listener: { host: string; port: number | string }): str
 
 interface Kind {
   /** The arguments of Node.js. */
-  command: () => string[];
+  command: (project: string) => string[];
   ports: readonly string[];
   /** The settings of the listener that {@link ServiceProcess.url} names. */
   listener: readonly [host: string, port: string];
@@ -114,13 +116,13 @@ interface Kind {
 
 const kinds: Record<ServiceName, Kind> = {
   api: {
-    command: () => nodeArguments('api'),
+    command: (project) => nodeArguments('api', project),
     ports: ['API_PORT', 'INTERNAL_PORT'],
     listener: ['API_HOST', 'API_PORT'],
     readyPath: '/readyz',
   },
   'webhook-worker': {
-    command: () => nodeArguments('worker'),
+    command: (project) => nodeArguments('worker', project),
     ports: ['WORKER_PORT'],
     listener: ['WORKER_HOST', 'WORKER_PORT'],
     readyPath: '/readyz',
@@ -146,7 +148,8 @@ async function launch(name: ServiceName, env: Environment, options: StartService
     noteNodeWarning(name, line);
     options.onLine?.(line);
   };
-  const child = await spawnGuarded(process.execPath, kinds[name].command(), { cwd: projectFolder, env, onLine });
+  const { project = projectFolder } = options;
+  const child = await spawnGuarded(process.execPath, kinds[name].command(project), { cwd: project, env, onLine });
   running.add(child);
   void child.exited.then(() => running.delete(child));
   const service = describeService(name, child, env);

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '../processes/temporary-folder.ts';
 import { createCertificateAuthority, type KeyPairPem } from '../receiver/certificates.ts';
 
 /** A certificate for receivers on this machine, and the file that makes a worker trust it. */
@@ -18,13 +17,14 @@ export interface ReceiverTrust extends AsyncDisposable {
 export async function createReceiverTrust(): Promise<ReceiverTrust> {
   const authority = await createCertificateAuthority();
   const certificate = await authority.issue({ hosts: ['localhost', '127.0.0.1'] });
-  const caFile = join(tmpdir(), `test-ca-${randomUUID()}.pem`);
+  const folder = createTemporaryFolder('trust');
+  const caFile = join(folder.path, 'ca.pem');
   await writeFile(caFile, authority.certificate);
   return {
     certificate,
     issue: (hosts) => authority.issue({ hosts }),
     ca: authority.certificate,
     caFile,
-    [Symbol.asyncDispose]: () => rm(caFile, { force: true }),
+    [Symbol.asyncDispose]: async () => folder[Symbol.dispose](),
   };
 }

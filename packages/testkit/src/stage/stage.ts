@@ -2,7 +2,7 @@ import { createDatabase, type Database, migrate } from '@enterprise-api/shared/l
 import { testInternalSecret } from '../http/api-client.ts';
 import { insertOrganization, insertWebhook, testKeyRing, type WebhookValues } from '../ledger/builders.ts';
 import type { ProcessExit } from '../processes/guarded-process.ts';
-import { type ServiceName, type ServiceProcess, startService } from '../processes/service.ts';
+import { type ServiceName, type ServiceProcess, type StartServiceOptions, startService } from '../processes/service.ts';
 import type { KeyPairPem } from '../receiver/certificates.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../receiver/receiver.ts';
 import { startPgBouncer } from '../stores/pgbouncer.ts';
@@ -35,8 +35,8 @@ export interface Stage extends AsyncDisposable {
   issueCertificate(hosts: readonly string[]): Promise<KeyPairPem>;
   /** Closed with the stage. */
   startReceiver(options?: Partial<ReceiverOptions>): Promise<Receiver>;
-  startApi(settings?: Settings): Promise<ServiceProcess>;
-  startWorker(settings?: Settings): Promise<ServiceProcess>;
+  startApi(settings?: Settings, options?: StartServiceOptions): Promise<ServiceProcess>;
+  startWorker(settings?: Settings, options?: StartServiceOptions): Promise<ServiceProcess>;
   /** The internal service of examples/consultations; it needs API_INTERNAL_URL. */
   startConsultations(settings: Settings): Promise<ServiceProcess>;
   /** An organization, new unless given, with one webhook. Ids are internal ones. */
@@ -75,8 +75,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     certificate,
     issueCertificate: issue,
     startReceiver: receivers.start,
-    startApi: (settings) => services.start('api', settings),
-    startWorker: (settings) => services.start('webhook-worker', settings),
+    startApi: (settings, own) => services.start('api', settings, own),
+    startWorker: (settings, own) => services.start('webhook-worker', settings, own),
     startConsultations: (settings) => services.start('consultations', { DATABASE_URL: databaseUrl, ...settings }),
     subscribe: async (values) => {
       const organizationId = values.organizationId ?? (await insertOrganization(db));
@@ -117,8 +117,8 @@ function createReceivers(certificate: KeyPairPem) {
 function createServices(common: Readonly<Record<string, string | undefined>>) {
   const started: ServiceProcess[] = [];
   return {
-    start: async (name: ServiceName, settings: Settings = {}) => {
-      const service = await startService(name, { ...common, ...settings });
+    start: async (name: ServiceName, settings: Settings = {}, own: StartServiceOptions = {}) => {
+      const service = await startService(name, { ...common, ...settings }, own);
       started.push(service);
       return service;
     },

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import { role } from '../embedded-postgres/data-folder.ts';
 import type { GuardedProcess } from '../processes/guarded-process.ts';
 import { until } from '../until.ts';
 import { type PatroniNode, type PatroniSettings, patroniConfiguration } from './patroni-files.ts';
@@ -22,6 +24,7 @@ export function createNodes(
   run: (configuration: string) => Promise<GuardedProcess>,
 ) {
   const running = new Map<string, GuardedProcess>();
+  const stopped: number[] = [];
   const start = async (node: PatroniNode) => {
     const file = join(settings.folder, `${node.name}.json`);
     await writeFile(file, patroniConfiguration(node, settings));
@@ -52,7 +55,8 @@ export function createNodes(
     killLeader: async () => {
       const { name } = nodeOf(await untilLeads('there is a leader', (each) => each !== undefined));
       running.get(name)?.kill('SIGKILL');
-      killProcess(postmasterOf(join(settings.folder, name)));
+      const pids = [postmasterOf(join(settings.folder, name)), ...stopped.splice(0)];
+      for (const pid of pids) signalTo(pid, 'SIGKILL');
       return name;
     },
     restart: (name: string) => start(nodeOf(name)),
@@ -61,6 +65,13 @@ export function createNodes(
       const candidate = nodes.find((node) => node.name !== name)?.name;
       await askToSwitchOver(restPort, { leader: name, candidate });
       await untilLeads('the other server is the leader', (each) => each === candidate);
+    },
+    pauseReplication: async () => {
+      const { port } = nodeOf(await leader());
+      for (const pid of await senders(port, settings.password)) {
+        process.kill(pid, 'SIGSTOP');
+        stopped.push(pid);
+      }
     },
   };
 }
@@ -81,6 +92,18 @@ async function firstAnswer(urls: readonly string[]): Promise<Member[]> {
   return members;
 }
 
+/** What sends the log to replicas: stopped, commits go on without them. */
+async function senders(port: number, password: string): Promise<number[]> {
+  const client = new Client({ host: '127.0.0.1', port, user: role, password, database: 'postgres' });
+  await client.connect();
+  try {
+    const { rows } = await client.query('select pid from pg_stat_replication');
+    return rows.map(({ pid }) => pid);
+  } finally {
+    await client.end();
+  }
+}
+
 function postmasterOf(folder: string): number | undefined {
   try {
     return Number.parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10);
@@ -89,10 +112,15 @@ function postmasterOf(folder: string): number | undefined {
   }
 }
 
-function killProcess(pid: number | undefined): void {
+/** Ends the server on a folder, if one runs, without waiting for clients or for its end. */
+export function quitServer(folder: string): void {
+  signalTo(postmasterOf(folder), 'SIGQUIT');
+}
+
+function signalTo(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined || !(pid > 1)) return;
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It has ended.
   }

@@ -1,6 +1,5 @@
 import { globSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { dropPrivileges } from '../embedded-postgres/account.ts';
 import { role } from '../embedded-postgres/data-folder.ts';
@@ -9,9 +8,10 @@ import { acceptsConnections } from '../network/accepts-connections.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { freePort } from '../processes/free-ports.ts';
 import { type GuardedProcess, spawnGuarded } from '../processes/guarded-process.ts';
+import { createTemporaryFolder } from '../processes/temporary-folder.ts';
 import { until } from '../until.ts';
 import { haproxyConfiguration, type PatroniNode } from './patroni-files.ts';
-import { createNodes } from './patroni-nodes.ts';
+import { createNodes, quitServer } from './patroni-nodes.ts';
 import { ensureDatabase } from './test-database.ts';
 
 /** Two servers of PostgreSQL that Patroni keeps available, with etcd and HAProxy. */
@@ -30,6 +30,8 @@ export interface PatroniCluster extends AsyncDisposable {
   restart(name: string): Promise<void>;
   /** Has the other server become the leader, as an operator does. Resolves when it is. */
   switchOver(): Promise<void>;
+  /** From here on the replica gets nothing any more from this leader, as over a slow network; for asynchronous replication. */
+  pauseReplication(): Promise<void>;
   /** Waits until the other server follows the leader; with synchronous replication, until commits wait for it. */
   untilReplicated(): Promise<void>;
 }
@@ -61,14 +63,17 @@ export async function startPatroni({ synchronous }: { synchronous: boolean }): P
   const programs = findPatroniPrograms();
   if (programs === undefined) throw new Error('Install the packages patroni, etcd-server, haproxy and postgresql.');
   await using building = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'enterprise-api-patroni-'));
-  building.defer(() => rm(folder, { recursive: true, force: true }));
-  await chmod(folder, 0o700);
+  const folder = building.use(createTemporaryFolder('patroni')).path;
   const nodes = [await newNode('one'), await newNode('two')] as const;
-  // A Patroni that was killed leaves its PostgreSQL.
+  // A Patroni that was killed leaves its PostgreSQL, which has a session of its own.
   building.defer(async () => {
     for (const { name } of nodes) await clearLeftovers(join(folder, name), () => undefined);
   });
+  building.use(
+    atExit(() => {
+      for (const { name } of nodes) quitServer(join(folder, name));
+    }),
+  );
   const { run, stop } = createRunner(folder);
   building.defer(stop);
   const etcdPort = await startEtcd(programs.etcd, folder, run);
@@ -90,6 +95,12 @@ export async function startPatroni({ synchronous }: { synchronous: boolean }): P
     ...cluster,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** Does something when this process exits before the end, on a Ctrl-C for example; before the folders go. */
+function atExit(act: () => void): Disposable {
+  process.prependOnceListener('exit', act);
+  return { [Symbol.dispose]: () => void process.off('exit', act) };
 }
 
 const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', HOME: '/tmp' };

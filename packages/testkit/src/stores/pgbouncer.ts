@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dropPrivileges } from '../embedded-postgres/account.ts';
 import { acceptsConnections } from '../network/accepts-connections.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { freePort } from '../processes/free-ports.ts';
 import { spawnGuarded } from '../processes/guarded-process.ts';
+import { createTemporaryFolder } from '../processes/temporary-folder.ts';
 import { until } from '../until.ts';
 
 export interface PgBouncer extends AsyncDisposable {
@@ -29,8 +29,7 @@ export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer> {
   const program = findPgBouncer();
   if (program === undefined) throw new Error('This test starts PgBouncer: install the package pgbouncer.');
   await using building = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'enterprise-api-pgbouncer-'));
-  building.defer(() => rm(folder, { recursive: true, force: true }));
+  const folder = building.use(createTemporaryFolder('pgbouncer')).path;
   const port = await freePort();
   const file = join(folder, 'pgbouncer.ini');
   await writeFile(file, configuration(new URL(databaseUrl), port), { mode: 0o600 });

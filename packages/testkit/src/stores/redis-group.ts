@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../processes/free-ports.ts';
+import { createTemporaryFolder } from '../processes/temporary-folder.ts';
 import { until } from '../until.ts';
 import { type RedisServer, type StartRedisOptions, startRedis } from './redis.ts';
 
@@ -65,8 +65,7 @@ export async function startRedisWithSentinel(options: RedisGroupOptions = {}): P
   const master = building.use(await startNode(tls, { ...settings }));
   const replicaof = `127.0.0.1 ${master.clientPort}`;
   const replica = building.use(await startNode(tls, { ...settings, replicaof }));
-  const folder = await mkdtemp(join(tmpdir(), 'enterprise-api-sentinel-'));
-  building.defer(() => rm(folder, { recursive: true, force: true }));
+  const folder = building.use(createTemporaryFolder('sentinel')).path;
   const file = join(folder, 'sentinel.conf');
   const watch = `sentinel monitor main 127.0.0.1 ${master.clientPort} 1
 sentinel down-after-milliseconds main ${downAfterMs}

@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connectRedis } from '@enterprise-api/shared/redis';
 import { Redis } from 'ioredis';
 import { findProgram } from '../processes/find-program.ts';
 import { freePort } from '../processes/free-ports.ts';
 import { type GuardedProcess, spawnGuarded } from '../processes/guarded-process.ts';
+import { createTemporaryFolder, type TemporaryFolder } from '../processes/temporary-folder.ts';
 
 export interface TestRedis extends AsyncDisposable {
   readonly url: string;
@@ -93,11 +91,12 @@ export async function createTestRedis(): Promise<TestRedis> {
 export async function startRedis(options: StartRedisOptions = {}): Promise<RedisServer> {
   const program = findRedisProgram();
   if (program === undefined) throw new Error(`This test starts a Redis server: install ${redisPrograms.join(' or ')}.`);
+  const own = options.folder === undefined ? createTemporaryFolder('redis') : undefined;
   return launch({
     program,
     port: options.port ?? (await freePort()),
-    folder: options.folder ?? (await mkdtemp(join(tmpdir(), 'enterprise-api-redis-'))),
-    ownsFolder: options.folder === undefined,
+    folder: options.folder ?? own?.path ?? '',
+    own,
     file: options.file,
     settings: {
       ...(options.file === undefined && { save: '', 'maxmemory-policy': 'noeviction' }),
@@ -111,7 +110,8 @@ interface Launch {
   program: string;
   port: number;
   folder: string;
-  ownsFolder: boolean;
+  /** Removed at the end. */
+  own: TemporaryFolder | undefined;
   file: string | undefined;
   settings: Readonly<Record<string, string>>;
 }
@@ -150,7 +150,7 @@ function describeServer(server: GuardedProcess, how: Launch): RedisServer {
   const close = async () => {
     // A frozen server does not handle SIGTERM, and a test's data need not be saved.
     await crash();
-    if (how.ownsFolder) await rm(how.folder, { recursive: true, force: true });
+    how.own?.[Symbol.dispose]();
   };
   return {
     url: `redis://127.0.0.1:${how.port}`,

@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { type Clock, createMicroBatcher } from '@enterprise-api/shared/runtime';
+import { type Clock, createMicroBatcher, withTimeout } from '@enterprise-api/shared/runtime';
 import type { FallbackReason, ReadFromReplica, ReplicaRead } from './replica-reads.ts';
 import type { WalPosition } from './wal-position.ts';
 
@@ -69,12 +69,17 @@ export function createHistoryReads(options: HistoryReadsOptions): HistoryReads {
 
 type TryReplica = <Result>(read: (db: Database) => Promise<Result>) => Promise<ReplicaRead<Result>>;
 
-/** The lists of one turn of the event loop ask the primary for its position together. */
+/** For the position, which the primary's disk may hold up. */
+const positionWithinMs = 250;
+
+/** Lists that come while the primary is asked for its position wait for the next answer, together. */
 function createTries({ writtenPosition, readFromReplica, onObstacle }: HistoryReadsOptions): TryReplica {
-  const positions = createMicroBatcher({ run: writtenPosition });
-  const currentPosition = () => positions.add(null).catch((error: unknown) => ({ error }));
+  const positions = createMicroBatcher({ maxRunning: 1, run: writtenPosition });
+  const askPrimary = () => positions.add(null).catch((error: unknown) => ({ error }));
+  const currentPosition = () => withTimeout(askPrimary(), positionWithinMs, () => undefined);
   const ask: TryReplica = async (read) => {
     const position = await currentPosition();
+    if (position === undefined) return { kind: 'fallback', reason: 'lagging' };
     // What the read from the primary comes to is then the answer.
     if ('error' in position) return { kind: 'fallback', reason: 'failed', ...position };
     return await readFromReplica(position, read);

@@ -5,9 +5,10 @@ import { readReplayedPosition } from './queries.ts';
 import type { WalPosition } from './wal-position.ts';
 
 /**
- * Why a list was not read from the replica. `lagging`: it has not replayed what the list must show. `other_timeline`,
- * `other_database`: it does not follow the primary. `promoted`: it is a primary itself. `unavailable`: it did not answer.
- * `conflict`: it canceled the statement in favour of what it had to replay. `failed`: anything else.
+ * Why a list was not read from the replica. `lagging`: it has not replayed what the list must show, or the primary has not
+ * said in time what that is. `other_timeline`, `other_database`: it does not follow the primary. `promoted`: it is a primary
+ * itself. `unavailable`: it did not answer. `conflict`: it canceled the statement in favour of what it had to replay.
+ * `failed`: anything else.
  */
 export type FallbackReason =
   | 'lagging'

@@ -20,7 +20,8 @@ import * as pendingDeliveries from './0020-pending-deliveries.ts';
 import * as retention from './0021-retention.ts';
 import * as lateDeliveries from './0022-late-deliveries.ts';
 import * as sendingPauses from './0023-sending-pauses.ts';
-import * as traceContexts from './0024-trace-contexts.ts';
+import * as positionsAfterFailover from './0025-positions-after-a-failover.ts';
+import * as traceContexts from './0026-trace-contexts.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -45,5 +46,6 @@ export const migrations: Record<string, Migration> = {
   '0021-retention': retention,
   '0022-late-deliveries': lateDeliveries,
   '0023-sending-pauses': sendingPauses,
-  '0024-trace-contexts': traceContexts,
+  '0025-positions-after-a-failover': positionsAfterFailover,
+  '0026-trace-contexts': traceContexts,
 };

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await sql`drop schema public cascade`.execute(db);
   await sql`create schema public`.execute(db);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const { error } = await migrator.migrateTo('0023-sending-pauses');
+  const { error } = await migrator.migrateTo('0025-positions-after-a-failover');
   if (error) throw error;
   await ensurePartitions(db, new Date());
 });
@@ -43,7 +43,7 @@ it('an upgrade keeps events as they are, without writing one of them, and the ve
   const filesBefore = (await files()).rows;
   expect(filesBefore.length).toBeGreaterThan(1);
 
-  expect(await migrate(database.url)).toContain('0024-trace-contexts');
+  expect(await migrate(database.url)).toContain('0026-trace-contexts');
 
   expect((await files()).rows).toEqual(filesBefore);
   const after = await insertEvent();
