@@ -5,10 +5,10 @@ NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
 
 .DEFAULT_GOAL := help
-.PHONY: help start demo test faults drill bench check release audit migrate retention up
+.PHONY: help start demo test faults drill bench check release audit migrate retention retry-jobs up
 
 help: ## prints this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 start: $(READY) ## starts the product on this machine, has work done that ends in each type of event, delivers them; keeps serving
 	@exec $(NODE) tools/dev/main.ts
@@ -42,6 +42,9 @@ migrate: $(READY) ## applies the migrations to DATABASE_DIRECT_URL, else to DATA
 
 retention: $(READY) ## removes from DATABASE_URL what is past its time, as the workers do; ARGS=--dry-run says what would go, and when
 	@exec $(NODE) services/webhook-worker/src/retention-main.ts $(ARGS)
+
+retry-jobs: $(READY) ## lets workers have the failed jobs with whole events again, in the queue of REDIS_URL, else of DATABASE_URL
+	@exec $(NODE) services/webhook-worker/src/retry-jobs-main.ts
 
 # The range of the network that deliveries may reach in the demo; choose another one if it is in use on this machine.
 DEMO_SUBNET ?= 172.31.251.0/24

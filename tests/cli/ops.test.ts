@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InspectedWebhook, Sending, Stats } from '@enterprise-api/shared/contracts';
+import type { AuditEntry, Delivery, InspectedWebhook, Sending, Stats } from '@enterprise-api/shared/contracts';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { type GuardedProcess, sendRequest, testInternalSecret, testKeyRing, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { sql } from 'kysely';
 import { type CliStage, openCliStage } from './stage.ts';
 
 // Each command is a process of its own.
@@ -49,6 +50,59 @@ describe('enterprise-api ops', () => {
     expect(shown.stdout).toContain(stage.customer.organizationId);
     expect(shown.stdout).toMatch(/status\s+pending/);
     expect((await ops('delivery', toPublicId('dlv', newUuid()))).code).toBe(5);
+    const uuid = fromPublicId('whk', webhook.id) as string;
+    expect(await json<InspectedWebhook>('webhook', uuid)).toMatchObject({ webhook: { id: webhook.id } });
+    expect((await ops('id', uuid)).stdout).toContain(webhook.id);
+    expect((await ops('id', webhook.id)).stdout).toContain(uuid);
+  });
+
+  it('sends a failed delivery again, and replays those of a webhook, on behalf of somebody', async () => {
+    const { db } = stage.stage;
+    const webhook = await stage.customer.createWebhook('https://hooks.example.com/failing');
+    const { body: test } = await stage.customer.call('POST', `/v1/webhooks/${webhook.id}/test`);
+    const fail = async () => {
+      const id = fromPublicId('dlv', test.id) as string;
+      await db.deleteFrom('pending_deliveries').where('delivery_id', '=', id).execute();
+      await db
+        .updateTable('deliveries')
+        // Tests are in no replay.
+        .set({ status: 'failed', completed_at: new Date(), event_type: 'batch.failed' })
+        .where('id', '=', id)
+        .execute();
+    };
+    expect((await ops('retry', test.id)).code).toBe(7);
+    await fail();
+    expect(await json<Delivery>('retry', test.id, '--actor', 'on-call')).toMatchObject({ status: 'pending' });
+    await fail();
+    expect((await ops('replay', webhook.id, '--since', '1h')).stdout).toContain('1 are sent again');
+    expect(await ops('replay', webhook.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('--since') });
+    const entries = await stage.cli.json<AuditEntry[]>(['audit', '--object', webhook.id]);
+    expect(entries.map(({ action }) => action)).toContain('webhook.replayed');
+  });
+
+  it('disables a webhook and enables it again', async () => {
+    const webhook = await stage.customer.createWebhook('https://hooks.example.com/to-be-disabled');
+    const disabled = await json<InspectedWebhook>('disable', webhook.id);
+    expect(disabled.webhook).toMatchObject({ enabled: false, disabled_reason: 'manual' });
+    expect((await ops('enable', webhook.id, '--actor', 'on-call')).stdout).toMatch(/state\s+enabled/);
+    expect((await ops('disable', toPublicId('whk', newUuid()))).code).toBe(5);
+  });
+
+  it('lets workers have failed jobs again, and says of which queue', async () => {
+    const env = { DATABASE_URL: stage.stage.databaseUrl };
+    const retried = await stage.cli.run(['ops', 'retry-jobs'], { env });
+    const said = 'event-writes in PostgreSQL (no REDIS_URL): 0 failed jobs wait for a worker again.\n';
+    expect(retried).toMatchObject({ code: 0, stdout: said });
+  });
+
+  it('shows the statistics without a part that does not answer in time', async () => {
+    const shown = await stage.stage.db.transaction().execute(async (trx) => {
+      await sql`lock table webhook_health in access exclusive mode`.execute(trx);
+      return ops('stats');
+    });
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toMatch(/webhooks\s+did not answer in time/);
+    expect(shown.stdout).toMatch(/sending\s+goes on/);
   });
 
   it('runs retention and re-encryption where the services are installed, with the settings of the environment', async () => {

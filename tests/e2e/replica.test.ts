@@ -100,6 +100,11 @@ async function expectShownAtOnce(writer: ApiCustomer): Promise<void> {
 }
 
 describe('lists that may be read from a replica', () => {
+  it('come over a pool of their own, which the metrics of each process show', async () => {
+    expect(await sumOf('database_pool_size', 'pool="replica"')).toBe(2 * 10);
+    expect(await sumOf('database_pool_connections', 'pool="replica"')).toBeGreaterThan(0);
+  });
+
   it('show what any process has answered before, under load, and come from the replica', async () => {
     const [before, lagging] = [await reads('replica'), await fallbacks('lagging')];
     const rounds = Array.from({ length: 30 }, (_, round) => round);

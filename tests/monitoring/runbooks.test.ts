@@ -1,19 +1,33 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { createLogger } from '@enterprise-api/shared/runtime';
-import { createTestDatabase, type TestDatabase } from '@enterprise-api/testkit';
+import { createTestDatabase, projectFolder, type TestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { readCommandTree } from '../../packages/cli/src/completion/command-tree.ts';
+import { createProgram } from '../../packages/cli/src/program.ts';
+import { testIo } from '../../packages/cli/src/testing/test-io.ts';
 import { expressionProblems } from '../../tools/monitoring/problems.ts';
 
 const text = readFileSync(new URL('../../docs/runbooks.md', import.meta.url), 'utf8');
 const codes = [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
-const statements = codes.filter((code) => /^select |^update /.test(code));
+const statements = codes.filter((code) => /^(select|update|insert) /.test(code));
 const expressions = codes.filter(
   (code) =>
     /^(api|webhook|ledger|database|process|nodejs|log)_\w+_\w+|^\w+( by \([\w, ]+\))? ?\(.*_/.test(code) &&
     !statements.includes(code),
 );
+
+/** What services log, which is not all in one place; programs of the machine and words of SQL have spaces as well. */
+const otherPrograms = /^(kubectl|docker|make|npx|curl|redis-cli|chronyc|ip|ss|ulimit|config|vacuum) /;
+const logLines = codes.filter((code) => /^[a-z][a-z']+( [a-z;:',-]+)+( …)?$/.test(code) && !otherPrograms.test(code));
+const sources = globSync(['services/*/src/**/*.ts', 'packages/shared/src/**/*.ts'], { cwd: projectFolder })
+  .filter((file) => !file.endsWith('.test.ts'))
+  .map((file) => readFileSync(join(projectFolder, file), 'utf8'))
+  .join('\n');
+const commands = codes.filter((code) => /^(npx )?enterprise-api \w/.test(code));
+const known = readCommandTree(createProgram(testIo()));
 
 let test: TestDatabase;
 let db: Database;
@@ -35,9 +49,23 @@ it.each(expressions)('an expression of the runbooks reads metrics that there are
   expect(expressionProblems(expression.replaceAll('<area>', 'chat'))).toEqual([]);
 });
 
-it('there are statements and expressions', () => {
+it.each(logLines)('a service logs what the runbooks look for: %s', (line) => {
+  expect(sources).toContain(line.replace(/ …$/, ''));
+});
+
+it.each(commands)('the command line has what the runbooks say: %s', (command) => {
+  const words = command.replace(/^(npx )?enterprise-api /, '').split(' ');
+  const found = known.filter(({ path }) => path !== '' && `${words.join(' ')} `.startsWith(`${path} `)).at(-1);
+  const options = found?.options.flatMap(({ names }) => names) ?? [];
+  expect({ command, path: found?.path }).toEqual({ command, path: expect.stringMatching(/^(ops \w|audit)/) });
+  expect(words.filter((word) => word.startsWith('-') && !options.includes(word))).toEqual([]);
+});
+
+it('there are statements, expressions, log lines and commands', () => {
   expect(statements.length).toBeGreaterThan(8);
   expect(expressions.length).toBeGreaterThan(12);
+  expect(logLines.length).toBeGreaterThan(8);
+  expect(commands.length).toBeGreaterThan(8);
 });
 
 it('the filter of log lines leaves those that warn, by the levels as the services write them', () => {

@@ -69,6 +69,7 @@ describe('usesKubectl', () => {
 describe('usesPromtool', () => {
   it.each([
     ["runPromtool(['check', 'metrics'], text)", true],
+    ['prometheus = await startPrometheus(configuration);', true],
     ["import { runPromtool } from '@enterprise-api/testkit';", false],
   ])('%s → %s', (source, uses) => {
     expect(usesPromtool(source)).toBe(uses);

@@ -62,9 +62,9 @@ export function usesKubectl(source: string): boolean {
   return /\bbuild(Kustomization|Overlay)\(/.test(source);
 }
 
-/** A suite that runs promtool calls `runPromtool`. */
+/** A suite that runs promtool calls `runPromtool`; one that starts Prometheus, of the same package, `startPrometheus`. */
 export function usesPromtool(source: string): boolean {
-  return /\brunPromtool\(/.test(source);
+  return /\b(runPromtool|startPrometheus)\(/.test(source);
 }
 
 /** A suite that uses a program of another language calls `requireToolchain`. */

@@ -37,6 +37,7 @@ export * from './processes/node-warnings.ts';
 export * from './processes/npm-script.ts';
 export * from './processes/peer.ts';
 export * from './processes/project-folder.ts';
+export * from './processes/prometheus.ts';
 export * from './processes/promtool.ts';
 export * from './processes/service.ts';
 export * from './processes/state-file.ts';

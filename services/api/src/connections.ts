@@ -70,7 +70,7 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   await runPreflightChecks({ db, pooled: settings.pooled, queue: queueOf(config), clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
   closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
-  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions not created'));
+  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions could not be created'));
   closers.add('partition loop', partitions.stop, closeWithinMs);
   partitions.start();
   return { db, databaseClock, databaseHealth };

@@ -16,7 +16,7 @@ export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 export function createApiMetrics(db: Database, databaseClock: DatabaseClock, commit: string | undefined) {
   const registry = createMetrics('api', commit);
   const counters = createCounters(registry);
-  registerLedgerMetrics(registry, databaseClock, { ledger: db });
+  const registerPool = registerLedgerMetrics(registry, databaseClock, db);
   return {
     registry,
     request: (
@@ -45,6 +45,8 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
       counters.streamsEnded.inc({ reason });
     },
     shareWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }),
+    /** The connection pool of another database than the ledger is shown as well. */
+    registerPool,
     historyRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
     replicaFallback: (reason: FallbackReason) => counters.replicaFallbacks.inc({ reason }),
     keyLookup: () => counters.keyLookups.inc(),

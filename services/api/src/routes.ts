@@ -25,6 +25,8 @@ import { identityRoutes } from './identity/routes.ts';
 import { inspectionRoutes } from './inspection/routes.ts';
 import { createInspectionService } from './inspection/service.ts';
 import { meRoutes } from './me/routes.ts';
+import { operatorActionRoutes } from './operator-actions/routes.ts';
+import { createOperatorActions } from './operator-actions/service.ts';
 import { historyRoutes } from './organizations/history-routes.ts';
 import { findExistingOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
@@ -63,7 +65,7 @@ interface PublicFeatureParts extends FeatureParts {
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
   const { config, db, history, databaseClock, horizon, limits, eventStream } = parts;
-  const { cursors, addressPolicy, webhooks, deliveries } = createSharedParts(parts);
+  const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
@@ -71,7 +73,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits, now: databaseClock.now })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
-    ...redeliveryRoutes(createRedelivery({ clock: databaseClock, addressPolicy })),
+    ...redeliveryRoutes(redelivery),
     ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
@@ -93,7 +95,8 @@ export function internalRoutes(
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { db, databaseClock, history, onEmitted, identityTokens, countJobs } = parts;
-  const { cursors, webhooks, deliveries } = createSharedParts(parts);
+  const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
+  const inspection = createInspectionService({ db, webhooks, deliveries });
   const organizations = createOrganizationService({ db, cursors });
   const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
@@ -102,7 +105,8 @@ export function internalRoutes(
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
     ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
-    ...inspectionRoutes(createInspectionService({ db, webhooks, deliveries })),
+    ...inspectionRoutes(inspection),
+    ...operatorActionRoutes(createOperatorActions({ inspection, redelivery, webhooks })),
     ...queueJobsRoutes(
       createQueueJobsService({ isOpen: parts.config.queueBoard, countJobs, newestJobs: parts.newestJobs }),
     ),
@@ -127,7 +131,7 @@ function createSharedParts({ config, db, history, databaseClock }: FeatureParts)
   const secretBox = createSecretBox(config.keyRing);
   return {
     cursors,
-    addressPolicy,
+    redelivery: createRedelivery({ clock: databaseClock, addressPolicy }),
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
     deliveries: createDeliveryService({ db, history, cursors, now: databaseClock.now }),
   };

@@ -1,6 +1,6 @@
 import { ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
 import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
-import { describePlan } from './retention/describe.ts';
+import { describePeriods, describePlan } from './retention/describe.ts';
 import { planRetention } from './retention/plan.ts';
 import { monthName, runRetention } from './retention/run.ts';
 import { withRetentionLock } from './retention/session.ts';
@@ -26,8 +26,9 @@ try {
   if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(' ')}. Known: --dry-run`);
   const done = await withRetentionLock({ url, applicationName: 'enterprise-api-retention' }, async (db) => {
     await requireLedger(db);
+    say(describePeriods(periods, (name) => process.env[name] !== undefined));
     if (isDryRun) {
-      for (const line of describePlan(await planRetention(db, periods), periods)) say(line);
+      for (const line of describePlan(await planRetention(db, periods))) say(line);
       return true;
     }
     const { kept, isComplete } = await runRetention({

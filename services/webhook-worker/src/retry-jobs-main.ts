@@ -20,5 +20,7 @@ if (retried === null) {
   process.stderr.write('The queue did not answer. Nothing is lost: run the command again.\n');
   process.exitCode = 1;
 } else {
-  process.stdout.write(`${jobs.writeEvent.queue}: ${retried} failed jobs wait for a worker again.\n`);
+  // Without REDIS_URL that is another queue than the one of services that have it: whoever runs this by hand sees which.
+  const place = backend.kind === 'redis' ? 'Redis' : 'PostgreSQL (no REDIS_URL)';
+  process.stdout.write(`${jobs.writeEvent.queue} in ${place}: ${retried} failed jobs wait for a worker again.\n`);
 }

@@ -71,7 +71,7 @@ async function build(
   const changes = openChangeFeed(config, log);
   closers.add('change feed', changes.close, closeWithinMs);
   const metrics = createWorkerMetrics(config.BUILD_COMMIT);
-  registerLedgerMetrics(metrics.registry, clock, { ledger: db });
+  registerLedgerMetrics(metrics.registry, clock, db);
   const tracing = await startTracing(config, log, closers, metrics);
   const readiness = createReadiness(db);
   const probes = await startProbeServer({

@@ -1,9 +1,9 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Failure } from '../failure.ts';
 import type { InternalApi } from '../internal/client.ts';
-import { serveBoard } from './serve-board.ts';
+import { type ServedBoard, serveBoard } from './serve-board.ts';
 
 const at = '2026-11-21T07:00:00.000Z';
 const queue = { name: 'events', is_paused: false, waiting: 0, active: 0, delayed: 0, failed: 1, workers: null };
@@ -27,23 +27,30 @@ async function ask(url: URL, options: { path?: string; method?: string; headers?
   return { status: answer.statusCode, headers: answer.headers, text: await text(answer) };
 }
 
+const boards: ServedBoard[] = [];
+/** Closed after the test, also when it fails: a server that listens keeps its process. */
+async function open(from: Pick<InternalApi, 'get'>): Promise<ServedBoard> {
+  const board = await serveBoard(from);
+  boards.push(board);
+  return board;
+}
+afterEach(() => Promise.all(boards.splice(0).map((board) => board.close())));
+
 describe('the queue board', () => {
   it('shows names and reasons of jobs as text, whatever they contain', async () => {
-    const board = await serveBoard(api);
+    const board = await open(api);
     const url = new URL(board.url);
     const page = await ask(url, { path: `${url.pathname}?queue=events&state=failed` });
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('<script');
     expect(page.text).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
-    await board.close();
   });
 
   it('asks again by itself when what it shows could not be read', async () => {
     const failing = { get: () => Promise.reject(new Failure('unavailable', 'The queue does not answer.')) };
-    const board = await serveBoard(failing);
+    const board = await open(failing);
     const page = await ask(new URL(board.url));
     expect([page.status, page.headers.refresh, page.text]).toEqual([502, '5', 'The queue does not answer.']);
-    await board.close();
   });
 
   it.each([
@@ -54,10 +61,9 @@ describe('the queue board', () => {
     ['a request without its path', 404, { path: '/' }],
     ['a target with a host of its own', 404, { path: '//other/' }],
   ])('refuses %s', async (_what, status, options) => {
-    const board = await serveBoard(api);
+    const board = await open(api);
     const answer = await ask(new URL(board.url), options);
     expect([answer.status, answer.headers['cache-control']]).toEqual([status, 'no-store']);
     expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
-    await board.close();
   });
 });

@@ -13,6 +13,7 @@ import { action } from './action.ts';
 const programs = {
   retention: 'services/webhook-worker/src/retention-main.ts',
   reencrypt: 'services/api/src/reencrypt-main.ts',
+  retryJobs: 'services/webhook-worker/src/retry-jobs-main.ts',
 } as const;
 
 /** The folder that this file is in when it runs in the repository. */
@@ -56,6 +57,14 @@ export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) =
     action<LedgerOptions>(open, (context, { services }) =>
       runProgram(context, programs.reencrypt, services, ['--only-key-in-use']),
     ),
+  );
+  withServices(
+    ops
+      .command('retry-jobs')
+      .description('let workers have the failed jobs of event-writes again, each of which may be a whole event'),
+    'Name REDIS_URL as well where the services have it: without it the queue in PostgreSQL is meant.',
+  ).action(
+    action<LedgerOptions>(open, (context, { services }) => runProgram(context, programs.retryJobs, services, [])),
   );
 }
 

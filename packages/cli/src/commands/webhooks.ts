@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
 import { confirm } from '../input/ask.ts';
 import { durationMs, instant, listOf } from '../input/values.ts';
 import { deliveryFields } from '../present/deliveries.ts';
-import { count } from '../present/format.ts';
+import { showReplay } from '../present/replay.ts';
 import { eventTypeColumns, webhookColumns, webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
@@ -209,9 +209,7 @@ function addSending(webhooks: Command, open: Open): void {
       action<ReplayOptions>(open, async (context, { since, until, status }, id) => {
         const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };
         const replay = await openApi(context).webhooks.replay(id, body, { signal: context.io.signal });
-        context.printer.object(replay, [['deliveries', `${count(replay.matched)} are sent again`]]);
-        if (replay.has_more)
-          context.printer.note('More deliveries match than one replay takes. Run it again for the others.');
+        showReplay(context.printer, replay);
       }),
     );
 }

@@ -322,6 +322,10 @@ export interface components {
                 open_until: string | null;
             };
         };
+        OperatorUpdateWebhook: {
+            /** @description False stops deliveries to it, and cancels those that are pending. */
+            enabled: boolean;
+        };
         /** @description A customer of the service, with one plan, API keys and webhooks. */
         Organization: {
             id: string;
@@ -397,6 +401,35 @@ export interface components {
                 event_ids: string[];
             }[];
         };
+        /** @description What a replay set going. */
+        Replay: {
+            /** @constant */
+            object: "replay";
+            /** @description How many deliveries are sent again by this request. */
+            matched: number;
+            /** @description Whether there were more than one replay takes. */
+            has_more: boolean;
+        };
+        ReplayRequest: {
+            /**
+             * Format: date-time
+             * @description Only deliveries that were created at this time or later.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Only what was created before this time.
+             */
+            until?: string;
+            /**
+             * @description Which deliveries are sent again.
+             * @default [
+             *       "failed",
+             *       "canceled"
+             *     ]
+             */
+            status?: ("failed" | "canceled" | "succeeded")[];
+        };
         /**
          * @description A permission of a key. `*` grants every other scope.
          * @enum {string}
@@ -430,6 +463,8 @@ export interface components {
              * @constant
              */
             counts_stop_at: 10000;
+            /** @description The parts that are null because they did not answer within their time. Empty on a healthy system. */
+            unanswered: ("sending" | "outbox" | "deliveries" | "last_minute" | "last_hour" | "webhooks" | "queues" | "partitions" | "retention")[];
             sending: {
                 paused: boolean;
                 /** Format: date-time */
@@ -442,15 +477,15 @@ export interface components {
                     /** Format: date-time */
                     since: string;
                 }[];
-            };
+            } | null;
             outbox: {
                 /** @description Counted up to `counts_stop_at`. */
                 events: number;
                 /** @description Null while there is none. */
                 oldest_seconds: number | null;
-            };
-            /** @description Counted up to `counts_stop_at`. */
-            parked_events: number;
+                /** @description Events whose deliveries the database refuses. */
+                parked_events: number;
+            } | null;
             deliveries: {
                 /** @description Counted up to `counts_stop_at`. */
                 pending: number;
@@ -458,9 +493,9 @@ export interface components {
                 due: number;
                 /** @description Due for longer than a minute. */
                 overdue: number;
-            };
-            last_minute: components["schemas"]["DeliveriesOfPeriod"];
-            last_hour: components["schemas"]["DeliveriesOfPeriod"];
+            } | null;
+            last_minute: components["schemas"]["DeliveriesOfPeriod"] | null;
+            last_hour: components["schemas"]["DeliveriesOfPeriod"] | null;
             webhooks: {
                 /** @description Counted up to `counts_stop_at`. */
                 open_circuits: number;
@@ -468,14 +503,13 @@ export interface components {
                 disabled_failing: number;
                 /** @description Disabled because their endpoints answered 410. */
                 disabled_gone: number;
-            };
-            /** @description Null when the queue did not answer. */
+            } | null;
             queues: components["schemas"]["QueueCounts"][] | null;
             partitions: {
                 /** @description `2026-11` */
                 oldest_month: string | null;
                 newest_month: string | null;
-            };
+            } | null;
             retention: {
                 /** Format: date-time */
                 bodies_removed_until: string | null;
@@ -485,7 +519,7 @@ export interface components {
                 completed_at: string | null;
                 /** @description Months past their time that something pending keeps. */
                 kept_months: number;
-            };
+            } | null;
         };
         /** @description The fields to change; the others stay as they are. */
         UpdateApiKey: {

@@ -12,5 +12,6 @@ export type InspectedDelivery = Schemas['InspectedDelivery'];
 export type InspectedWebhook = Schemas['InspectedWebhook'];
 export type QueueCounts = Schemas['QueueCounts'];
 export type QueueJobs = Schemas['QueueJobs'];
+export type Replay = Schemas['Replay'];
 export type Sending = Schemas['Sending'];
 export type Stats = Schemas['Stats'];

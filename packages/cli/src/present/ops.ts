@@ -14,39 +14,57 @@ export function sendingFields({ paused, organization_id, since }: Sending): Fiel
 export function statsFields(stats: Stats): Field[] {
   const capped = (number: number) => count(number) + (number >= stats.counts_stop_at ? '+' : '');
   const { sending, outbox, deliveries, webhooks, partitions, retention } = stats;
-  const lately = (period: Stats['last_hour']) =>
+  const lately = (period: NonNullable<Stats['last_hour']>) =>
     `${capped(period.created)} made, of these ${capped(period.succeeded)} succeeded, ${capped(period.pending)} pending, ` +
     `${capped(period.failed)} failed, ${capped(period.canceled)} canceled; ${capped(period.failed_attempts)} failed attempts`;
   return [
     ['at', time(stats.at)],
-    ['sending', sending.paused ? `paused since ${time(sending.since)}` : 'goes on'],
-    ['paused organizations', pausedText(stats, capped)],
-    ['outbox', outboxText(outbox, capped)],
-    ['parked events', capped(stats.parked_events)],
+    ['sending', shown(sending, ({ paused, since }) => (paused ? `paused since ${time(since)}` : 'goes on'))],
+    ['paused organizations', shown(sending, (part) => pausedText(part, capped))],
+    ['outbox', shown(outbox, (part) => outboxText(part, capped))],
+    ['parked events', shown(outbox, (part) => capped(part.parked_events))],
     [
       'deliveries',
-      `${capped(deliveries.pending)} pending, ${capped(deliveries.due)} due, ${capped(deliveries.overdue)} overdue`,
+      shown(
+        deliveries,
+        (part) => `${capped(part.pending)} pending, ${capped(part.due)} due, ${capped(part.overdue)} overdue`,
+      ),
     ],
-    ['last minute', lately(stats.last_minute)],
-    ['last hour', lately(stats.last_hour)],
+    ['last minute', shown(stats.last_minute, lately)],
+    ['last hour', shown(stats.last_hour, lately)],
     [
       'webhooks',
-      `${capped(webhooks.open_circuits)} with an open circuit; disabled: ${capped(webhooks.disabled_failing)} failing, ${capped(webhooks.disabled_gone)} gone`,
+      shown(
+        webhooks,
+        (part) =>
+          `${capped(part.open_circuits)} with an open circuit; disabled: ${capped(part.disabled_failing)} failing, ${capped(part.disabled_gone)} gone`,
+      ),
     ],
-    ['partitions', `${orDash(partitions.oldest_month)} to ${orDash(partitions.newest_month)}`],
+    ['partitions', shown(partitions, (part) => `${orDash(part.oldest_month)} to ${orDash(part.newest_month)}`)],
     [
       'retention',
-      `complete at ${time(retention.completed_at)}, ${retention.kept_months} months kept beyond their time`,
+      shown(
+        retention,
+        (part) => `complete at ${time(part.completed_at)}, ${part.kept_months} months kept beyond their time`,
+      ),
     ],
   ];
 }
 
-function pausedText({ sending }: Stats, capped: (number: number) => string): string {
+/** A part of the statistics, or that it is missing. */
+function shown<Part>(part: Part | null, present: (part: Part) => string): string {
+  return part === null ? 'did not answer in time' : present(part);
+}
+
+function pausedText(sending: NonNullable<Stats['sending']>, capped: (number: number) => string): string {
   const ids = sending.organizations.map(({ organization_id }) => organization_id);
   return [capped(sending.paused_organizations), ...ids].join('  ');
 }
 
-function outboxText({ events, oldest_seconds }: Stats['outbox'], capped: (number: number) => string): string {
+function outboxText(
+  { events, oldest_seconds }: NonNullable<Stats['outbox']>,
+  capped: (number: number) => string,
+): string {
   return oldest_seconds === null ? 'empty' : `${capped(events)} events, the oldest ${oldest_seconds.toFixed(1)} s old`;
 }
 

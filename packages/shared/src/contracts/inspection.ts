@@ -32,6 +32,12 @@ export const inspectedWebhookSchema = z
   });
 export type InspectedWebhook = z.infer<typeof inspectedWebhookSchema>;
 
+/** What an operator may change of a webhook. The rest is its owner's. */
+export const operatorUpdateWebhookSchema = z
+  .strictObject({ enabled: z.boolean().describe('False stops deliveries to it, and cancels those that are pending.') })
+  .meta({ id: 'OperatorUpdateWebhook', examples: [{ enabled: true }] });
+export type OperatorUpdateWebhook = z.infer<typeof operatorUpdateWebhookSchema>;
+
 /** A delivery as an operator sees it, whosever it is. What the event says is not shown. */
 export const inspectedDeliverySchema = z
   .strictObject({

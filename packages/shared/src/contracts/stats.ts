@@ -36,47 +36,76 @@ export const queueCountsSchema = z
   .meta({ id: 'QueueCounts', description: 'The jobs of a queue, by state.' });
 export type QueueCounts = z.infer<typeof queueCountsSchema>;
 
+/** The parts of the statistics, each of which may be missing from an answer. */
+export const statsParts = [
+  'sending',
+  'outbox',
+  'deliveries',
+  'last_minute',
+  'last_hour',
+  'webhooks',
+  'queues',
+  'partitions',
+  'retention',
+] as const;
+export type StatsPart = (typeof statsParts)[number];
+
 export const statsSchema = z
   .strictObject({
     object: z.literal('stats'),
     at: timestampSchema,
     counts_stop_at: z.literal(statsCountLimit).describe('A count of so many means so many or more.'),
-    sending: z.strictObject({
-      paused: z.boolean(),
-      since: timestampSchema.nullable(),
-      paused_organizations: countSchema,
-      organizations: z
-        .array(z.strictObject({ organization_id: publicIdSchema('org'), since: timestampSchema }))
-        .describe(`The first ${statsNamedOrganizations} that are paused by themselves.`),
-    }),
-    outbox: z.strictObject({
-      events: countSchema,
-      oldest_seconds: z.number().nullable().describe('Null while there is none.'),
-    }),
-    parked_events: countSchema,
-    deliveries: z.strictObject({
-      pending: countSchema,
-      due: countSchema,
-      overdue: countSchema.describe('Due for longer than a minute.'),
-    }),
-    last_minute: periodSchema,
-    last_hour: periodSchema,
-    webhooks: z.strictObject({
-      open_circuits: countSchema,
-      disabled_failing: countSchema.describe('Disabled because no attempt had succeeded for five days.'),
-      disabled_gone: countSchema.describe('Disabled because their endpoints answered 410.'),
-    }),
-    queues: z.array(queueCountsSchema).nullable().describe('Null when the queue did not answer.'),
-    partitions: z.strictObject({
-      oldest_month: z.string().nullable().describe('`2026-11`'),
-      newest_month: z.string().nullable(),
-    }),
-    retention: z.strictObject({
-      bodies_removed_until: timestampSchema.nullable(),
-      keys_removed_until: timestampSchema.nullable(),
-      completed_at: timestampSchema.nullable(),
-      kept_months: z.int().describe('Months past their time that something pending keeps.'),
-    }),
+    unanswered: z
+      .array(z.enum(statsParts))
+      .describe('The parts that are null because they did not answer within their time. Empty on a healthy system.'),
+    sending: z
+      .strictObject({
+        paused: z.boolean(),
+        since: timestampSchema.nullable(),
+        paused_organizations: countSchema,
+        organizations: z
+          .array(z.strictObject({ organization_id: publicIdSchema('org'), since: timestampSchema }))
+          .describe(`The first ${statsNamedOrganizations} that are paused by themselves.`),
+      })
+      .nullable(),
+    outbox: z
+      .strictObject({
+        events: countSchema,
+        oldest_seconds: z.number().nullable().describe('Null while there is none.'),
+        parked_events: countSchema.describe('Events whose deliveries the database refuses.'),
+      })
+      .nullable(),
+    deliveries: z
+      .strictObject({
+        pending: countSchema,
+        due: countSchema,
+        overdue: countSchema.describe('Due for longer than a minute.'),
+      })
+      .nullable(),
+    last_minute: periodSchema.nullable(),
+    last_hour: periodSchema.nullable(),
+    webhooks: z
+      .strictObject({
+        open_circuits: countSchema,
+        disabled_failing: countSchema.describe('Disabled because no attempt had succeeded for five days.'),
+        disabled_gone: countSchema.describe('Disabled because their endpoints answered 410.'),
+      })
+      .nullable(),
+    queues: z.array(queueCountsSchema).nullable(),
+    partitions: z
+      .strictObject({
+        oldest_month: z.string().nullable().describe('`2026-11`'),
+        newest_month: z.string().nullable(),
+      })
+      .nullable(),
+    retention: z
+      .strictObject({
+        bodies_removed_until: timestampSchema.nullable(),
+        keys_removed_until: timestampSchema.nullable(),
+        completed_at: timestampSchema.nullable(),
+        kept_months: z.int().describe('Months past their time that something pending keeps.'),
+      })
+      .nullable(),
   })
   .meta({
     id: 'Stats',
@@ -93,14 +122,14 @@ function exampleOfStats() {
     object: 'stats',
     at,
     counts_stop_at: statsCountLimit,
+    unanswered: [],
     sending: {
       paused: false,
       since: null,
       paused_organizations: 1,
       organizations: [{ organization_id: exampleId('org'), since: at }],
     },
-    outbox: { events: 3, oldest_seconds: 0.2 },
-    parked_events: 0,
+    outbox: { events: 3, oldest_seconds: 0.2, parked_events: 0 },
     deliveries: { pending: 120, due: 5, overdue: 0 },
     last_minute: period,
     last_hour: { ...period, created: statsCountLimit, succeeded: 9_984 },

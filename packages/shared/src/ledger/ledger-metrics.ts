@@ -8,14 +8,15 @@ import { slowFiguresEveryMs, slowLedgerFigures, slowLedgerGauges } from './slow-
 /**
  * Registers what every process shows of the ledger: its figures, the offset of the clocks, and the connection pools.
  *
- * @param pools the databases that the process has opened, by the name of the pool; `ledger` is read
+ * @param ledger is read
+ * @returns registers the pool of another database that the process has opened, by the name of the pool
  */
 export function registerLedgerMetrics(
   registry: Registry,
   clock: DatabaseClock,
-  pools: Readonly<Record<string, Database>> & { ledger: Database },
-): void {
-  const { ledger } = pools;
+  ledger: Database,
+): (pool: string, database: Database) => void {
+  const pools = new Map([['ledger', ledger]]);
   registerFigures(registry, ledgerGauges, () => ledgerFigures(ledger));
   registerFigures(registry, slowLedgerGauges, () => slowLedgerFigures(ledger), slowFiguresEveryMs);
   registerPools(registry, pools);
@@ -27,4 +28,5 @@ export function registerLedgerMetrics(
       this.set(clock.offsetMs() / 1_000);
     },
   });
+  return (pool, database) => void pools.set(pool, database);
 }

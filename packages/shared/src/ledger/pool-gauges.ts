@@ -1,9 +1,8 @@
 import { Gauge, type Registry } from '../runtime/index.ts';
 import { type Database, poolFiguresOf } from './database.ts';
 
-/** Registers gauges of the connection pools of these databases, by the name that each has as the label `pool`. */
-export function registerPools(registry: Registry, databases: Readonly<Record<string, Database>>): void {
-  const pools = Object.entries(databases);
+/** Registers gauges of the connection pools of these databases, by the name as the label `pool`. One may be added later. */
+export function registerPools(registry: Registry, databases: ReadonlyMap<string, Database>): void {
   const gauge = (name: string, help: string, show: (gauge: Gauge, pool: string, db: Database) => void) =>
     new Gauge({
       name,
@@ -11,7 +10,7 @@ export function registerPools(registry: Registry, databases: Readonly<Record<str
       labelNames: name === connections ? ['pool', 'state'] : ['pool'],
       registers: [registry],
       collect() {
-        for (const [pool, db] of pools) show(this, pool, db);
+        for (const [pool, db] of databases) show(this, pool, db);
       },
     });
   gauge(connections, 'Open connections to PostgreSQL.', (shown, pool, db) => {

@@ -2,3 +2,8 @@
 export function sqlStateOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
+
+/** Whether a statement was ended by `statement_timeout`, or by somebody who canceled it. */
+export function isStatementTimeout(error: unknown): boolean {
+  return sqlStateOf(error) === '57014';
+}

@@ -1,4 +1,4 @@
-import type { EventEmitter } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { createTestDatabase, type TestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type JobsOptions, type PostgresQueueBackend, Queue, Worker } from 'bullmq';
@@ -68,6 +68,34 @@ async function openBackend() {
   await backend.moveToActive('token');
   await backend.waitForJob(0.001);
   return backend;
+}
+
+type QuietBackend = Awaited<ReturnType<typeof openBackend>>;
+
+/** Holds back the answer to the backend's next statement, as a slow network does. */
+function holdNextAnswer(backend: QuietBackend) {
+  const [given, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { pool } = (backend as PostgresQueueBackend).connection;
+  (pool as EventEmitter & typeof pool).once('acquire', (client: { query: (...args: unknown[]) => unknown }) => {
+    const { query } = client;
+    client.query = (...args) => {
+      client.query = query;
+      const callback = args.pop() as (...answer: unknown[]) => void;
+      return query.call(client, ...args, (...answer: unknown[]) => {
+        given.resolve();
+        void released.promise.then(() => callback(...answer));
+      });
+    };
+  });
+  return { given: given.promise, release: released.resolve };
+}
+
+/** Adds a job, and waits until the backend was told of it. */
+async function addAndTell(backend: QuietBackend): Promise<void> {
+  const internals = backend as unknown as { ensureListening(): Promise<EventEmitter> };
+  const told = once(await internals.ensureListening(), 'notification');
+  await producer.add(data);
+  await told;
 }
 
 /** The rows of the table, and what BullMQ appended to its stream. */
@@ -171,6 +199,19 @@ describe('a wake-up in PostgreSQL', () => {
     const { result } = await backend.moveToCompleted({ id } as never, null, true, 'token', true);
     expect(result).toMatchObject([{ name: 'fan-out' }, expect.anything(), 0, 0]);
     expect(await rows()).toEqual({ jobs: [], events: [] });
+  });
+
+  it('is not forgotten when it is added while the statement that takes the last one before it is answered', async () => {
+    const backend = await openBackend();
+    await addAndTell(backend);
+    const answer = holdNextAnswer(backend);
+    const taking = backend.moveToActive('token');
+    await answer.given;
+    await addAndTell(backend);
+    answer.release();
+    const [, id] = await taking;
+    const { result } = await backend.moveToCompleted({ id } as never, null, true, 'token', true);
+    expect(result).toMatchObject([{ name: 'fan-out' }, expect.anything(), 0, 0]);
   });
 
   it('that fails is put back, among the failed jobs with the reason', async () => {

@@ -1,4 +1,4 @@
-import type { InspectedDelivery, InspectedWebhook } from '@enterprise-api/shared/contracts';
+import type { InspectedDelivery, InspectedWebhook, Webhook } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
@@ -21,19 +21,20 @@ export function createInspectionService({ db, webhooks, deliveries }: Inspection
       const owner = await findOwnerAndHealth(db, id);
       if (owner === undefined) return problem('not_found');
       const found = await webhooks.get(owner.organization_id, id);
-      if (isProblem(found)) return found;
-      return {
-        organization_id: toPublicId('org', owner.organization_id),
-        webhook: found.tagged,
-        sending_paused: Boolean(owner.sending_paused),
-        health: {
-          consecutive_failures: owner.consecutive_failures ?? 0,
-          failed_attempts: owner.failed_attempts ?? 0,
-          openings: owner.openings ?? 0,
-          open_until: owner.open_until?.toISOString() ?? null,
-        },
-      };
+      return isProblem(found) ? found : presentInspected(owner, found.tagged);
     },
+
+    /** A webhook, as a transaction has it, with its organization and its health. */
+    describeWebhook: async (trx: Database, id: Uuid, webhook: Webhook): Promise<InspectedWebhook | Problem> => {
+      const owner = await findOwnerAndHealth(trx, id);
+      return owner === undefined ? problem('not_found') : presentInspected(owner, webhook);
+    },
+
+    /** Whose webhook it is, also when it was deleted. */
+    ownerOfWebhook: async (trx: Database, id: Uuid): Promise<Uuid | undefined> =>
+      (await findOwnerAndHealth(trx, id))?.organization_id,
+
+    ownerOfDelivery: findOrganizationOfDelivery,
 
     delivery: async (id: Uuid): Promise<InspectedDelivery | Problem> => {
       const organizationId = await findOrganizationOfDelivery(db, id);
@@ -42,6 +43,22 @@ export function createInspectionService({ db, webhooks, deliveries }: Inspection
       if (isProblem(found)) return found;
       const { attempts, request: _, ...delivery } = found;
       return { organization_id: toPublicId('org', organizationId), delivery, attempts };
+    },
+  };
+}
+
+type Owner = NonNullable<Awaited<ReturnType<typeof findOwnerAndHealth>>>;
+
+function presentInspected(owner: Owner, webhook: Webhook): InspectedWebhook {
+  return {
+    organization_id: toPublicId('org', owner.organization_id),
+    webhook,
+    sending_paused: Boolean(owner.sending_paused),
+    health: {
+      consecutive_failures: owner.consecutive_failures ?? 0,
+      failed_attempts: owner.failed_attempts ?? 0,
+      openings: owner.openings ?? 0,
+      open_until: owner.open_until?.toISOString() ?? null,
     },
   };
 }

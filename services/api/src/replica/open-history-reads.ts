@@ -23,6 +23,7 @@ export function openHistoryReads(
   const onError = createLimitedWarning(log, 'connection to the replica lost');
   const settings = { ...ledger.pool, url: replicaUrl, applicationName, onError };
   const replica = createDatabase({ ...settings, poolSize });
+  metrics.registerPool('replica', replica);
   closers.add('replica', () => replica.destroy(), closeWithinMs);
   const pinger = createDatabasePing(settings);
   closers.add('replica ping', pinger.close, closeWithinMs);

@@ -1,6 +1,6 @@
 import { statsCountLimit, statsNamedOrganizations } from '@enterprise-api/shared/contracts';
 import { type Database, type DatabaseTransaction, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
-import type { Uuid } from '@enterprise-api/shared/runtime';
+import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
 /** A statement that takes longer than this ends with an error: the figures are for a person who can ask again. */
@@ -29,43 +29,67 @@ export function readSnapshot<Result>(
 const counted = (rows: RawBuilder<unknown>) =>
   sql<number>`(select count(*)::int from (select from ${rows} limit ${statsCountLimit}) c)`;
 
-export interface Waiting {
-  outbox_events: number;
-  outbox_oldest_seconds: number | null;
+interface Outbox {
+  events: number;
+  oldest_seconds: number | null;
   parked_events: number;
+}
+
+/** Events that are not fanned out yet. */
+export async function readOutbox(db: Database): Promise<Outbox> {
+  const { rows } = await sql<Outbox>`
+    select ${counted(sql`outbox`)} as events,
+      (select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1)
+        as oldest_seconds,
+      ${counted(sql`parked_events`)} as parked_events`.execute(db);
+  return rows[0] as Outbox;
+}
+
+interface Waiting {
   pending: number;
   due: number;
   overdue: number;
+}
+
+/** Deliveries that are not done, those that operators hold back included. */
+export async function readWaiting(db: Database): Promise<Waiting> {
+  const { rows } = await sql<Waiting>`
+    select ${counted(sql`pending_deliveries`)} as pending,
+      ${counted(sql`pending_deliveries where next_attempt_at <= now()`)} as due,
+      ${counted(sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`)} as overdue`.execute(db);
+  return rows[0] as Waiting;
+}
+
+interface Webhooks {
   open_circuits: number;
   disabled_failing: number;
   disabled_gone: number;
-  paused_organizations: number;
+}
+
+/** Webhooks that nothing is sent to. */
+export async function readWebhooks(db: Database): Promise<Webhooks> {
+  const { rows } = await sql<Webhooks>`
+    select ${counted(sql`webhook_health where open_until > now()`)} as open_circuits,
+      ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'failing'`)} as disabled_failing,
+      ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'gone'`)} as disabled_gone`.execute(db);
+  return rows[0] as Webhooks;
+}
+
+interface Months {
   oldest_month: string | null;
   newest_month: string | null;
 }
 
-/** What waits, and what is out of order. */
-export async function readWaiting(db: Database, everybody: Uuid): Promise<Waiting> {
-  const { rows } = await sql<Waiting>`
-    select ${counted(sql`outbox`)} as outbox_events,
-      (select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1)
-        as outbox_oldest_seconds,
-      ${counted(sql`parked_events`)} as parked_events,
-      ${counted(sql`pending_deliveries`)} as pending,
-      ${counted(sql`pending_deliveries where next_attempt_at <= now()`)} as due,
-      ${counted(sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`)} as overdue,
-      ${counted(sql`webhook_health where open_until > now()`)} as open_circuits,
-      ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'failing'`)} as disabled_failing,
-      ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'gone'`)} as disabled_gone,
-      ${counted(sql`sending_pauses where organization_id <> ${everybody}`)} as paused_organizations, m.*
-    from (
-      select replace(min(month), '_', '-') as oldest_month, replace(max(month), '_', '-') as newest_month
-      from (select substring(c.relname from '\\d{4}_\\d\\d$') as month from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = 'events'::regclass) p) m`.execute(db);
-  return rows[0] as Waiting;
+/** The months that have partitions. */
+export async function readMonths(db: Database): Promise<Months> {
+  const { rows } = await sql<Months>`
+    select replace(min(month), '_', '-') as oldest_month, replace(max(month), '_', '-') as newest_month
+    from (select substring(c.relname from '\\d{4}_\\d\\d$') as month from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'events'::regclass) p`.execute(db);
+  return rows[0] as Months;
 }
 
-export interface Lately {
+interface Lately {
   created: number;
   pending: number;
   succeeded: number;
@@ -89,14 +113,21 @@ export async function readLately(db: Database, now: number, seconds: number): Pr
   return rows[0] as Lately;
 }
 
-/** The first organizations that are paused, and everybody's pause. */
-export function readPauses(db: Database) {
-  return db
+/** What operators hold back: the pause of everybody, and the first organizations with one of their own. */
+export async function readPauses(db: Database) {
+  const pauses = await db
     .selectFrom('sending_pauses')
-    .select(['organization_id', 'paused_at'])
+    .select([
+      'organization_id',
+      'paused_at',
+      counted(sql`sending_pauses where organization_id <> ${nilUuid}`).as('all'),
+    ])
     .orderBy('organization_id')
     .limit(statsNamedOrganizations + 1)
     .execute();
+  const everybody = pauses.find(({ organization_id }) => organization_id === nilUuid);
+  const named = pauses.filter((pause) => pause !== everybody).slice(0, statsNamedOrganizations);
+  return { since: everybody?.paused_at ?? null, count: pauses[0]?.all ?? 0, named };
 }
 
 export function readRetention(db: Database) {

@@ -1,74 +1,85 @@
+import { type QueueCounts, type Stats, type StatsPart, statsCountLimit } from '@enterprise-api/shared/contracts';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
+import { readInTime } from './parts.ts';
 import {
-  type QueueCounts,
-  type Stats,
-  statsCountLimit,
-  statsNamedOrganizations,
-} from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
-import { type Clock, nilUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { readLately, readPauses, readRetention, readSnapshot, readWaiting } from './queries.ts';
+  readLately,
+  readMonths,
+  readOutbox,
+  readPauses,
+  readRetention,
+  readSnapshot,
+  readWaiting,
+  readWebhooks,
+} from './queries.ts';
 
 export interface StatsServiceOptions {
   db: Database;
   /** Of the database. */
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   /** The jobs of every queue; null when the queue does not answer in time. */
   countJobs: () => Promise<QueueCounts[] | null>;
 }
 
 export type StatsService = ReturnType<typeof createStatsService>;
 
-/** What an operator wants to see first. Every count is limited, so that asking costs the same whatever waits. */
+/**
+ * What an operator wants to see first. Every count is limited, so that asking costs the same whatever waits; and a part that
+ * does not answer in time is left out, for then the others matter the most.
+ */
 export function createStatsService({ db, clock, countJobs }: StatsServiceOptions) {
-  const readLedger = (now: number) =>
-    readSnapshot(db, async (trx) => ({
-      waiting: await readWaiting(trx, nilUuid),
-      last_minute: await readLately(trx, now, 60),
-      last_hour: await readLately(trx, now, 3_600),
-      pauses: await readPauses(trx),
-      retention: await readRetention(trx),
-    }));
   return {
     read: async (): Promise<Stats> => {
       const now = clock.now();
-      const [{ waiting, pauses, retention, ...lately }, queues] = await Promise.all([readLedger(now), countJobs()]);
+      const [{ parts, unanswered }, queues] = await Promise.all([
+        readSnapshot(db, (trx) => readInTime(trx, clock, ledgerParts(trx, now))),
+        countJobs(),
+      ]);
       return {
         object: 'stats',
         at: new Date(now).toISOString(),
         counts_stop_at: statsCountLimit,
-        sending: presentPauses(pauses, waiting.paused_organizations),
-        outbox: { events: waiting.outbox_events, oldest_seconds: waiting.outbox_oldest_seconds },
-        parked_events: waiting.parked_events,
-        deliveries: { pending: waiting.pending, due: waiting.due, overdue: waiting.overdue },
-        ...lately,
-        webhooks: {
-          open_circuits: waiting.open_circuits,
-          disabled_failing: waiting.disabled_failing,
-          disabled_gone: waiting.disabled_gone,
-        },
+        unanswered: queues === null ? [...unanswered, 'queues'] : unanswered,
+        ...parts,
         queues,
-        partitions: { oldest_month: waiting.oldest_month, newest_month: waiting.newest_month },
-        retention: {
-          bodies_removed_until: retention?.bodies_removed_until?.toISOString() ?? null,
-          keys_removed_until: retention?.keys_removed_until?.toISOString() ?? null,
-          completed_at: retention?.completed_at?.toISOString() ?? null,
-          kept_months: retention?.kept_months ?? 0,
-        },
       };
     },
   };
 }
 
-function presentPauses(pauses: Awaited<ReturnType<typeof readPauses>>, organizations: number): Stats['sending'] {
-  const everybody = pauses.find(({ organization_id }) => organization_id === nilUuid);
-  const named = pauses.filter((pause) => pause !== everybody).slice(0, statsNamedOrganizations);
+/** The parts that are in the ledger. The cheap ones, and those that say what is wrong, come first. */
+function ledgerParts(trx: DatabaseTransaction, now: number) {
   return {
-    paused: everybody !== undefined,
-    since: everybody?.paused_at.toISOString() ?? null,
-    paused_organizations: organizations,
+    sending: () => presentPauses(trx),
+    outbox: () => readOutbox(trx),
+    deliveries: () => readWaiting(trx),
+    webhooks: () => readWebhooks(trx),
+    last_minute: () => readLately(trx, now, 60),
+    last_hour: () => readLately(trx, now, 3_600),
+    partitions: () => readMonths(trx),
+    retention: () => presentRetention(trx),
+  } satisfies { [Part in Exclude<StatsPart, 'queues'>]: () => Promise<NonNullable<Stats[Part]>> };
+}
+
+async function presentPauses(trx: DatabaseTransaction): Promise<NonNullable<Stats['sending']>> {
+  const { since, count, named } = await readPauses(trx);
+  return {
+    paused: since !== null,
+    since: since?.toISOString() ?? null,
+    paused_organizations: count,
     organizations: named.map(({ organization_id, paused_at }) => ({
       organization_id: toPublicId('org', organization_id),
       since: paused_at.toISOString(),
     })),
+  };
+}
+
+async function presentRetention(trx: DatabaseTransaction): Promise<NonNullable<Stats['retention']>> {
+  const retention = await readRetention(trx);
+  return {
+    bodies_removed_until: retention?.bodies_removed_until?.toISOString() ?? null,
+    keys_removed_until: retention?.keys_removed_until?.toISOString() ?? null,
+    completed_at: retention?.completed_at?.toISOString() ?? null,
+    kept_months: retention?.kept_months ?? 0,
   };
 }

@@ -1,4 +1,4 @@
-import { type Database, type DatabaseTransaction, sqlStateOf } from '@enterprise-api/shared/ledger';
+import { type Database, type DatabaseTransaction, isStatementTimeout } from '@enterprise-api/shared/ledger';
 import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
 import { hourMs, startOfHour } from './hours.ts';
 import {
@@ -61,7 +61,7 @@ export function createSpanCounter(db: Database, firstSpanMs = hourMs): () => Pro
       });
     } catch (error) {
       const triedMs = lengthOf(span);
-      if (!isCanceled(error) || triedMs <= shortestSpanMs) throw error;
+      if (!isStatementTimeout(error) || triedMs <= shortestSpanMs) throw error;
       longestMs = Math.max(triedMs / 2, shortestSpanMs);
       return 'some';
     }
@@ -96,9 +96,4 @@ async function countSpan(trx: DatabaseTransaction, span: Span): Promise<void> {
 
 function lengthOf(span: Span | null): number {
   return span === null ? 0 : span.until.getTime() - span.from.getTime();
-}
-
-/** SQLSTATE 57014: the statement timeout. */
-function isCanceled(error: unknown): boolean {
-  return sqlStateOf(error) === '57014';
 }

@@ -46,7 +46,11 @@ it('make retention says what would go, removes it, and says when the next part g
   }
   expect(await countRows(db, history.eventIds)).toMatchObject({ events: 1, deliveries: 1 });
 
-  expect(await retention([])).toMatchObject({ code: 0, text: expect.stringContaining('Done.') });
+  const done = await retention([]);
+  expect(done).toMatchObject({ code: 0, text: expect.stringContaining('Done.') });
+  expect(done.text).toMatch(
+    /^Kept: RETENTION_BODIES \d+h.*, RETENTION_HISTORY \d+h.*, RETENTION_AUDIT 9600h \(default\)\./m,
+  );
   expect(await countRows(db, history.eventIds)).toMatchObject({ events: 0, deliveries: 0, keys: 0 });
   expect(await countRows(db, young.eventIds)).toMatchObject({ events: 1, bodies: 1, deliveries: 1, keys: 1 });
   const after = await retention(['--dry-run']);

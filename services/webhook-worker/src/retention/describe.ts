@@ -4,14 +4,20 @@ import type { RetentionPeriods } from './settings.ts';
 const hourMs = 3_600_000;
 
 /** A plan as lines of text. */
-export function describePlan(plans: readonly TablePlan[], periods: RetentionPeriods): string[] {
+export function describePlan(plans: readonly TablePlan[]): string[] {
+  return plans.flatMap(describeTable);
+}
+
+/**
+ * What is kept for how long, in one line: whoever runs the command by hand sees what it goes by.
+ *
+ * @param isSet whether a setting of this name was given; the others have their defaults
+ */
+export function describePeriods(periods: RetentionPeriods, isSet: (name: string) => boolean): string {
   const kept = Object.entries(periods).map(
-    ([name, ms]) => `${name} ${Number.isFinite(ms) ? `${ms / hourMs}h` : 'for ever'}`,
+    ([name, ms]) => `${name} ${Number.isFinite(ms) ? `${ms / hourMs}h` : 'for ever'}${isSet(name) ? '' : ' (default)'}`,
   );
-  return [
-    `Kept: ${kept.join(', ')}. A month goes when its youngest rows are that old.`,
-    ...plans.flatMap(describeTable),
-  ];
+  return `Kept: ${kept.join(', ')}. A month goes when its youngest rows are that old.`;
 }
 
 function describeTable({ name, now, kept, rows = 0, next }: TablePlan): string[] {

@@ -40,6 +40,7 @@ it('deliveries, replays, the audit log, events and usage have a period', () => {
     'GET /v1/events',
     'GET /v1/usage',
     'GET /v1/webhooks/deliveries',
+    'POST /internal/v1/webhooks/{id}/replay',
     'POST /v1/webhooks/{id}/replay',
   ]);
 });

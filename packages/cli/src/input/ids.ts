@@ -1,0 +1,48 @@
+import { Failure } from '../failure.ts';
+
+/** What ids stand for, by the prefix of their public form. */
+const idKinds = {
+  org: 'organization',
+  key: 'API key',
+  whk: 'webhook',
+  evt: 'event',
+  dlv: 'delivery',
+  att: 'attempt',
+} as const;
+export type IdPrefix = keyof typeof idKinds;
+
+const digits = '0123456789abcdefghjkmnpqrstvwxyz';
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const publicForm = new RegExp(`^(${Object.keys(idKinds).join('|')})_([0-7][${digits}]{25})$`);
+
+/**
+ * The public form of an id. The API takes no other, and the ledger's tables have UUIDs: an operator has either.
+ *
+ * @param given a public id, which is returned as it is, or a UUID
+ */
+export function publicId(prefix: IdPrefix, given: string): string {
+  return uuidForm.test(given) ? `${prefix}_${toDigits(given)}` : given;
+}
+
+/** Both forms of an id. @throws when it is neither */
+export function formsOf(given: string): { uuid: string; publicIds: readonly (readonly [kind: string, id: string])[] } {
+  const [, prefix, suffix] = publicForm.exec(given) ?? [];
+  if (prefix !== undefined && suffix !== undefined) {
+    return { uuid: toUuid(suffix), publicIds: [[idKinds[prefix as IdPrefix], given]] };
+  }
+  if (!uuidForm.test(given)) throw new Failure('usage', `${given} is no id.`, 'Give a public id or a UUID.');
+  const publicIds = Object.entries(idKinds).map(([of, kind]) => [kind, publicId(of as IdPrefix, given)] as const);
+  return { uuid: given.toLowerCase(), publicIds };
+}
+
+/** 128 bits as 26 digits of five bits. */
+function toDigits(uuid: string): string {
+  const number = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  return Array.from({ length: 26 }, (_, at) => digits[Number((number >> BigInt(5 * (25 - at))) & 31n)]).join('');
+}
+
+function toUuid(suffix: string): string {
+  const number = suffix.split('').reduce((sum, digit) => (sum << 5n) | BigInt(digits.indexOf(digit)), 0n);
+  const hex = number.toString(16).padStart(32, '0');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
