@@ -37,7 +37,7 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** `GET /v1/webhooks` has the status 200, an error of ours 500: what HTTP spans call a failure. */
-export function errorOfStatus(status: number, isOurs: boolean): string | undefined {
-  return status >= (isOurs ? 500 : 400) ? String(status) : undefined;
+/** What the conventions of HTTP spans call a failure: 5xx for a server, 4xx as well for a client. */
+export function errorOfStatus(status: number, isServer: boolean): string | undefined {
+  return status >= (isServer ? 500 : 400) ? String(status) : undefined;
 }
