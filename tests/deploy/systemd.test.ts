@@ -21,7 +21,7 @@ import { environmentOf, readUnit, type UnitName, unitNames } from './systemd-uni
 
 const verifier = findProgram(['systemd-analyze'], process.env.PATH);
 /** A machine without systemd runs the commands of the units all the same. */
-const withSystemd = verifier === undefined ? it.skip : it;
+const withSystemd = verifier === undefined ? describe.skip : describe;
 const services = ['enterprise-api@', 'enterprise-api-worker@'] as const;
 let database: TestDatabase;
 let files: Record<string, string>;
@@ -50,22 +50,24 @@ function start(name: UnitName) {
   return spawnGuarded(program, args, { cwd: unit.one('WorkingDirectory'), env });
 }
 
-withSystemd('systemd reads the units without a complaint', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'units-'));
-  try {
-    const paths = unitNames.map((name) => join(folder, `${name}.service`));
-    for (const [index, name] of unitNames.entries())
-      writeFileSync(paths[index] ?? '', readUnit(name, projectFolder).text);
-    const { status, stderr } = spawnSync(verifier ?? '', ['verify', '--man=no', ...paths], { encoding: 'utf8' });
-    // Units of the machine itself may be wrong: what counts is what is said of ours.
-    expect(stderr.split('\n').filter((line) => line.includes('enterprise-api'))).toEqual([]);
-    expect(status).toBe(0);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+withSystemd('systemd', () => {
+  it('reads the units without a complaint', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'units-'));
+    try {
+      const paths = unitNames.map((name) => join(folder, `${name}.service`));
+      for (const [index, name] of unitNames.entries())
+        writeFileSync(paths[index] ?? '', readUnit(name, projectFolder).text);
+      const { status, stderr } = spawnSync(verifier ?? '', ['verify', '--man=no', ...paths], { encoding: 'utf8' });
+      // Units of the machine itself may be wrong: what counts is what is said of ours.
+      expect(stderr.split('\n').filter((line) => line.includes('enterprise-api'))).toEqual([]);
+      expect(status).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
-it('the commands migrate, serve, deliver and stop with the settings of the files', async () => {
+it('the commands migrate, serve and stop with the settings of the files', async () => {
   await using migration = await start('enterprise-api-migrate');
   expect(await migration.exited).toMatchObject({ code: 0 });
   await using api = await start('enterprise-api@');

@@ -64,16 +64,25 @@ async function insertRetry(webhookId: Uuid, owner: Uuid, dueAt: Date): Promise<v
   );
 }
 
-it('while 100,000 webhooks wait for tomorrow, a retry goes out within a second of its time, and nothing of the others is leased', async () => {
+it('while 100,000 webhooks wait for tomorrow, a retry goes out within a second of its time by one worker, by two and by the one that is left', async () => {
   const { webhookId, organizationId: owner } = await stage.subscribe({ url: receiver.url() });
+  let retries = 0;
+  const lateness = () =>
+    lowest(promisedMs, async () => {
+      const dueAt = new Date((await databaseTime(stage.db)).getTime() + dueInMs);
+      await insertRetry(webhookId, owner, dueAt);
+      retries += 1;
+      const isReceived = () => receiver.requests.length >= retries;
+      await until('the retry is received', isReceived, { withinMs: 30_000, everyMs: 5 });
+      return (await databaseTime(stage.db)).getTime() - dueAt.getTime();
+    });
+  const first = await stage.startWorker();
+  expect(await lateness()).toBeLessThan(promisedMs);
   await stage.startWorker();
-  const late = await lowest(promisedMs, async (nth) => {
-    const dueAt = new Date((await databaseTime(stage.db)).getTime() + dueInMs);
-    await insertRetry(webhookId, owner, dueAt);
-    await until('the retry is received', () => receiver.requests.length >= nth, { withinMs: 30_000, everyMs: 5 });
-    return (await databaseTime(stage.db)).getTime() - dueAt.getTime();
-  });
-  expect(late).toBeLessThan(promisedMs);
+  expect(await lateness()).toBeLessThan(promisedMs);
+  first.kill('SIGKILL');
+  await first.exited;
+  expect(await lateness()).toBeLessThan(promisedMs);
   const { rows } =
     await sql`select from pending_deliveries where organization_id = ${organizationId} and lease_count > 0`.execute(
       stage.db,

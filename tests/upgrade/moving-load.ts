@@ -12,6 +12,8 @@ export interface MovingLoad extends AsyncDisposable {
   readonly refusals: readonly string[];
   /** Emits in these ways from now on, in turn, or rests without any; resolves when no other is under way. */
   emitBy(...ways: readonly Emit[]): Promise<void>;
+  /** Emits the newest of the accepted events once more, in each of these ways. */
+  emitAgain(...ways: readonly Emit[]): Promise<void>;
   /** Resolves when so many more events are accepted. */
   accepts(count: number): Promise<void>;
   /** @throws when an event was never accepted */
@@ -47,6 +49,9 @@ export function startMovingLoad(): MovingLoad {
       ways = next;
       const isDone = () => underWay.every((way) => ways.includes(way));
       await until('nothing is emitted in the ways of before', isDone, { withinMs: 120_000 });
+    },
+    emitAgain: async (...again) => {
+      for (const key of accepted.slice(-10)) for (const way of again) await persistently(() => way(key), refusals);
     },
     accepts: async (more) => {
       const enough = accepted.length + more;

@@ -28,7 +28,8 @@ function actions(statement: string): string[] {
 function splitOutsideBrackets(list: string): string[] {
   const parts: string[] = [];
   let [depth, begin] = [0, 0];
-  for (const [at, character] of [...list].entries()) {
+  for (let at = 0; at < list.length; at++) {
+    const character = list[at];
     if (character === '(') depth += 1;
     if (character === ')') depth -= 1;
     if (character !== ',' || depth > 0) continue;

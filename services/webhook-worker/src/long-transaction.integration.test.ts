@@ -84,6 +84,12 @@ const dispatch = (dueFrom: Date | null) =>
 const relay = (since: Date | null) =>
   fanOutOverdueEvents(worker, plenty, settings, { cursor: null, limit: 100, olderThanMs: 0, from: since });
 
+/** A delivery that has been due for so long. */
+const insertDue = (secondsAgo: number) =>
+  sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
+    values (gen_random_uuid(), ${webhookId}, ${organizationId}, gen_random_uuid(), 'batch.failed',
+      now() - make_interval(secs => ${secondsAgo}), 3)`.execute(db);
+
 /** Events that have waited for two minutes, with a webhook that is older. */
 async function emitTwoMinutesAgo(count: number): Promise<void> {
   const at = Date.now() - 120_000;
@@ -131,14 +137,33 @@ describe('while a long transaction keeps what was deleted', () => {
     expect(await entriesPassed(table, () => run(from()))).toBeLessThan(100);
   });
 
+  it.each([
+    ['dispatch', 'pending_deliveries', dispatch, () => insertDue(5)],
+    ['the relay', 'outbox', relay, () => emitEvents(db, organizationId, 1)],
+  ] as const)(
+    '%s passes none of it for a webhook or an organization of which something waits',
+    async (_who, table, run, wait) => {
+      await wait();
+      let leases = 0;
+      const runOnce = async () => {
+        leases = (await run(from())).leases.length;
+      };
+      expect(await entriesPassed(table, runOnce)).toBeLessThan(100);
+      expect(leases).toBe(1);
+    },
+  );
+
+  it('dispatch knows since when the oldest is due, also when more is due than it looks at', async () => {
+    for (const secondsAgo of [20, 50, 30]) await insertDue(secondsAgo);
+    const page = { cursor: nilUuid, visit: 1_000, rows: 2, dueFrom: from() };
+    const { isComplete, dueSince } = await leaseDueDeliveries(worker, page, plenty, settings.leaseMs);
+    expect(isComplete).toBe(false);
+    expect(Date.now() - (dueSince?.getTime() ?? 0)).toBeGreaterThan(49_000);
+  });
+
   it('dispatch leases what is due since then, and finds by whole walks what became due unseen before', async () => {
-    const insert = (secondsAgo: number) =>
-      sql`
-      insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
-      values (gen_random_uuid(), ${webhookId}, ${organizationId}, gen_random_uuid(), 'batch.failed',
-        now() - make_interval(secs => ${secondsAgo}), 3)`.execute(db);
-    await insert(5);
-    await insert(600);
+    await insertDue(5);
+    await insertDue(600);
     const since = await dispatch(from());
     expect(since.leases).toHaveLength(1);
     expect(Date.now() - (since.dueSince?.getTime() ?? 0)).toBeLessThan(60_000);
@@ -166,6 +191,16 @@ describe('while a long transaction keeps what was deleted', () => {
     locking.kill('SIGKILL');
     await locking.exited;
     await until('its locks are gone', countUnlocked, { holds: (rows) => rows === 3, withinMs: 60_000 });
+    expect(await fanOut.fanOutOverdue()).toBe('again');
+    expect(await countUnlocked()).toBe(0);
+  });
+
+  it('the relay goes on with what was beyond its limit', async () => {
+    await emitTwoMinutesAgo(3);
+    const process = { free: 2, statementTakesMs: 3_000 };
+    const { fanOut } = fanOutOf(db, process);
+    expect(await fanOut.fanOutOverdue()).toBe('again');
+    expect(await countUnlocked()).toBe(1);
     expect(await fanOut.fanOutOverdue()).toBe('again');
     expect(await countUnlocked()).toBe(0);
   });

@@ -10,7 +10,7 @@ const everyMs = 200;
  * also lasts until a statement has ended that a killed process left running.
  *
  * It is asked for again and again: a session that waits inside a statement would have a snapshot, and an index that is built
- * concurrently waits for those, each for the other.
+ * concurrently waits for those, each for the other: PostgreSQL would end one of them as a deadlock.
  *
  * @param work gets the session that holds the lock
  */

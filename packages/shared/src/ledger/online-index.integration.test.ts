@@ -63,6 +63,17 @@ async function untilBuildWaits(): Promise<Build> {
   return (await until('a build waits', waiting, { withinMs: 30_000 })) as Build;
 }
 
+/** Resolves when a run other than the one that builds asks for its turn. */
+async function untilAnotherAsks({ pid }: Build): Promise<void> {
+  const asking = async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and pid not in (${pid}, pg_backend_pid())
+        and query ~ 'advisory_lock'`.execute(db);
+    return rows.length > 0;
+  };
+  await until('another run asks for its turn', asking, { withinMs: 30_000 });
+}
+
 /** The indexes of the online migration, with those of partitions: whether they are valid, by their oid. */
 async function indexes(): Promise<{ oid: number; name: string; valid: boolean }[]> {
   const { rows } = await sql<{ oid: number; name: string; valid: boolean }>`
@@ -120,6 +131,24 @@ describe('a migration that builds indexes online', () => {
     expect(await migrateOnline()).toEqual(['9000-events-by-request']);
     await expectBuilt();
     expect(await migrateOnline()).toEqual([]);
+  });
+
+  it('takes turns with another run at the same time, and neither is ended as a deadlock', async () => {
+    let first: Promise<string[]>;
+    let second: Promise<string[]>;
+    {
+      await using _older = await olderTransaction();
+      first = migrateOnline();
+      first.catch(() => undefined);
+      const build = await untilBuildWaits();
+      second = migrateOnline();
+      second.catch(() => undefined);
+      await untilAnotherAsks(build);
+    }
+    // From here on the first run builds more indexes, each of which waits for snapshots that are older.
+    expect(await first).toEqual(['9000-events-by-request']);
+    expect(await second).toEqual([]);
+    await expectBuilt();
   });
 
   it('waits for the build that a killed process has left running, and does not build it twice', async () => {

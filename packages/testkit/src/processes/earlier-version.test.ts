@@ -69,7 +69,11 @@ describe('the files of an earlier version', () => {
   const ours = { link: true, resolved: 'packages/shared' };
 
   it('have the packages of this project, where those that its services need are the same', () => {
-    writeLock({ 'node_modules/kysely': { version: '1.0.0' }, 'node_modules/jest': { version: '1.0.0', dev: true } });
+    writeLock({
+      'node_modules/kysely': { version: '1.0.0' },
+      'node_modules/jest': { version: '1.0.0', dev: true },
+      'packages/cli/node_modules/kysely': { version: '0.9.0' },
+    });
     writeFileSync(join(clone, 'earlier.txt'), 'earlier');
     commit('v1.0.0');
     rmSync(join(clone, 'earlier.txt'));

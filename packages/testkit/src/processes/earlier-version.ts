@@ -56,11 +56,15 @@ interface LockedPackage {
   dev?: boolean;
 }
 
+/** Where the packages of the services are; the command line and others of ours have some of their own. */
+const ofServices = /^((services\/[^/]+|packages\/shared)\/)?node_modules\//;
+
 /** Whether every package that the services in a folder need is in the project, at the same place and in the same version. */
 function hasPackagesOf(project: string, folder: string): boolean {
   const [ours, theirs] = [lockedPackages(project), lockedPackages(folder)];
-  const needed = Object.entries(theirs).filter(([place, { dev }]) => place.includes('node_modules/') && !dev);
+  const needed = Object.entries(theirs).filter(([place, { dev }]) => ofServices.test(place) && !dev);
   return needed.every(
+    // Links are made of what the project has at its top.
     ([place, { version, link }]) =>
       place.startsWith('node_modules/') && ours[place]?.version === version && ours[place]?.link === link,
   );

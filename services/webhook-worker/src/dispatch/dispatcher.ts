@@ -14,8 +14,8 @@ const visitedPerRun = 1_000;
 const rowsPerRun = 1_000;
 /** Runs that are asked for follow each other no sooner: under load every freed endpoint queue asks for one. */
 const wakeFloorMs = 20;
-/** A transaction that makes a delivery due and commits so much later is found by the next run all the same. */
-const lateCommitMs = 10_000;
+/** A transaction that makes a delivery due and commits so much later is found in time all the same. */
+const lateCommits = { nearMs: 1_000, farMs: 10_000 };
 
 export interface DispatcherOptions {
   db: Database;
@@ -38,7 +38,8 @@ export interface DispatcherOptions {
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
   let cursor = nilUuid;
-  const walkStart = createWalkStart(clock, lateCommitMs);
+  let isApart = false;
+  const walkStart = createWalkStart(clock, lateCommits);
   return createLoop({
     onError: options.onError,
     delayAfterErrorMs: idleEveryMs,
@@ -53,7 +54,9 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const page = { cursor, visit: visitedPerRun, rows: rowsPerRun, dueFrom: walkStart.next() };
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
       noteWalk(walkStart, page.dueFrom, dispatched, clock.monotonic() - leasedAt);
-      cursor = dispatched.cursor ?? nilUuid;
+      // Processes that begin together would follow each other through a backlog, each passing what the other has just leased.
+      cursor = (isApart || dispatched.isComplete ? dispatched.cursor : dispatched.someDue) ?? nilUuid;
+      isApart = !dispatched.isComplete;
       options.onDispatched(dispatched.leases.length);
       if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
@@ -67,13 +70,8 @@ export function createDispatcher(options: DispatcherOptions): Loop {
   });
 }
 
-function noteWalk(
-  walkStart: WalkStart,
-  from: Date | null,
-  { isComplete, dueSince, askedAt }: Dispatched,
-  tookMs: number,
-): void {
-  walkStart.note({ from, tookMs, waitsSince: isComplete ? (dueSince ?? askedAt) : null });
+function noteWalk(walkStart: WalkStart, from: Date | null, { dueSince, askedAt }: Dispatched, tookMs: number): void {
+  walkStart.note({ from, tookMs, waitsSince: dueSince ?? askedAt });
 }
 
 function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dispatched): number {

@@ -3,7 +3,7 @@ import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../pipeline/types.ts';
-import { type DispatchPage, isDue, visitedWebhooks, walkLimit } from './visited-webhooks.ts';
+import { type DispatchPage, isDue, someDue, visitedWebhooks, walkLimit } from './visited-webhooks.ts';
 
 export interface Dispatched {
   leases: LeaseRow[];
@@ -11,6 +11,8 @@ export interface Dispatched {
   cursor: string | null;
   /** Whether every webhook with something due was visited, wherever the run began. */
   isComplete: boolean;
+  /** Where more is due than a run looks at, a webhook with something due, by chance. */
+  someDue: string | null;
   /** Since when the oldest of what was due was; null when nothing was. */
   dueSince: Date | null;
   /** The database's time of the run. */
@@ -43,7 +45,7 @@ export async function leaseDueDeliveries(
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
     with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(page, capacity)},
-    ${picked(page, capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk}
+    ${picked(page, capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk(page)}
     select v.*, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
     from walk v left join (leased l join chosen c on c.delivery_id = l.delivery_id) on true`.execute(db);
   const summary = rows[0];
@@ -53,6 +55,7 @@ export async function leaseDueDeliveries(
     leases,
     cursor: nextCursor(page, summary, inTurn, capacity.total),
     isComplete: summary?.is_complete ?? false,
+    someDue: summary?.some_due ?? null,
     dueSince: summary?.due_since ?? null,
     askedAt: summary?.asked_at ?? new Date(0),
     nextDueMs: summary?.next_due_ms ?? null,
@@ -170,11 +173,11 @@ const notedProbes = (leaseMs: number) => sql`noted_probes as (
   )`;
 
 /** `walk`: one row, what the run says of its walk. */
-const walk = sql`walk as (
+const walk = (page: DispatchPage) => sql`walk as (
     select max(visited) as walked, max(webhook_id::text)::uuid as cursor, (select is_complete from known) as is_complete,
            (select array_agg(webhook_id) from capacities where state <> 'enabled') as not_enabled,
            (select max(share) from due) as share,
-           (select due_since from known) as due_since, now() as asked_at,
+           (select due_since from known) as due_since, ${someDue(page)} as some_due, now() as asked_at,
            (select (extract(epoch from next_attempt_at - now()) * 1000)::float8 from pending_deliveries
             where next_attempt_at > now() and next_attempt_at <= now() + interval '1 second'
             order by next_attempt_at limit 1) as next_due_ms
@@ -187,6 +190,7 @@ interface Walk {
   walked: number | null;
   cursor: string | null;
   is_complete: boolean;
+  some_due: string | null;
   due_since: Date | null;
   asked_at: Date;
   next_due_ms: number | null;

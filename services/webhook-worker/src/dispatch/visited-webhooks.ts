@@ -25,6 +25,10 @@ const newestDueRows = 200;
 export const isDue = ({ dueFrom }: DispatchPage): RawBuilder<unknown> =>
   sql`next_attempt_at <= now() and next_attempt_at >= coalesce(${dueFrom}::timestamptz, '-infinity')`;
 
+/** One of the webhooks that have something due, by chance, where more is due than a run looks at. */
+export const someDue = ({ rows }: DispatchPage): RawBuilder<unknown> => sql`(select case when not is_complete then (
+    select webhook_id from due_first offset floor(random() * ${sql.lit(rows)})::int limit 1) end from known)`;
+
 /**
  * `visited_webhooks`: those with something due. What is due is found by its time, so a hundred thousand
  * deliveries that wait for tomorrow cost nothing. Where more is due than can be looked at, one webhook may have all of it:

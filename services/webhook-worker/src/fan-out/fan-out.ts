@@ -50,7 +50,9 @@ const lateJobMs = 5_000;
 const overdueAfterMs = 600;
 const overdueBatchSize = 100;
 /** As long as a statement may run: an event whose transaction commits so much later is fanned out in time all the same. */
-const lateCommitMs = 30_000;
+const lateCommits = { nearMs: 1_000, farMs: 30_000 };
+/** A walk that found events took this long at most; the rest was their fan-out. */
+const longestWalkMs = 100;
 /** After this time without capacity here, the relay fans events out nevertheless: another process may have capacity. */
 const patienceMs = 1_000;
 
@@ -66,7 +68,7 @@ export class FanOut {
   constructor(options: FanOutOptions) {
     this.#options = options;
     this.#estimate = new AdmissionEstimate(() => options.scheduler.freeCapacity());
-    this.#walkStart = createWalkStart(options.clock, lateCommitMs);
+    this.#walkStart = createWalkStart(options.clock, lateCommits);
   }
 
   /**
@@ -115,17 +117,17 @@ export class FanOut {
     return page.cursor === null ? 'all_visited' : 'again';
   }
 
-  /**
-   * Where a walk came from the first organization to the last and found nothing, the next one begins with what came after it,
-   * or with the oldest event that it had to leave.
-   */
+  /** After a walk from the first organization to the last, the next one begins with what it had to leave, or with what came after it. */
   #noteWalk(from: Date | null, begunAt: { wall: number; monotonic: number }, result: FannedOut): void {
     const { events, cursor, oldestLeft } = result;
     const tookMs = this.#options.clock.monotonic() - begunAt.monotonic;
-    const isEmpty = events === 0 && cursor === null;
     const leftAt = oldestLeft === null ? begunAt.wall : Math.min(begunAt.wall, uuidTimeMs(oldestLeft));
-    const waitsSince = isEmpty ? new Date(leftAt) : from && new Date(from.getTime() + lateCommitMs);
-    this.#walkStart.note({ from, tookMs, waitsSince });
+    const unknown = from === null ? null : undefined;
+    this.#walkStart.note({
+      from,
+      tookMs: events === 0 ? tookMs : Math.min(tookMs, longestWalkMs),
+      waitsSince: cursor === null ? new Date(leftAt) : unknown,
+    });
   }
 
   /** Fans out those parked events whose time has come. */

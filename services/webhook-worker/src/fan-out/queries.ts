@@ -33,7 +33,7 @@ export interface FannedOut {
   leftDue: string[];
   /** Of the relay: the organization behind which its next run begins; null when this one came to the last. */
   cursor: string | null;
-  /** Of a run of the relay that found nothing: the oldest event that waits all the same, young or locked by another process. */
+  /** Of the relay: the oldest event that waits and that its run left, because it is young, beyond a limit or locked by another process. */
   oldestLeft: string | null;
 }
 
@@ -125,7 +125,7 @@ function oldestLeft(from: Date | null): RawBuilder<unknown> {
   const leftOfEach = sql`visited v cross join lateral (
     select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
   const source = from === null ? leftOfEach : sql`recent where ${left}`;
-  return sql`case when not exists (select from picked_events) then (select min(event_id::text)::uuid from ${source}) end`;
+  return sql`(select min(event_id::text)::uuid from ${source})`;
 }
 
 /**

@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { createWalkStart } from './walk-start.ts';
 
-const marginMs = 10_000;
+const margins = { nearMs: 1_000, farMs: 10_000 };
 const at = (ms: number) => new Date(1_800_000_000_000 + ms);
 
 function walkStart() {
   let nowMs = 0;
-  const start = createWalkStart({ monotonic: () => nowMs }, marginMs);
+  const start = createWalkStart({ monotonic: () => nowMs }, margins);
   const pass = (ms: number) => {
     nowMs += ms;
   };
@@ -30,6 +30,29 @@ it('begins where the oldest row waits, less the margin, while a walk from the be
   note({ from: at(10_000), tookMs: 3, waitsSince: at(21_000) });
   pass(1_000);
   expect(next()).toEqual(at(11_000));
+});
+
+it('has the far margin every half second, and the near one in between', () => {
+  const { next, note, pass } = walkStart();
+  note({ from: null, tookMs: 3_000, waitsSince: at(20_000) });
+  const starts: unknown[] = [];
+  for (let run = 0; run < 5; run++) {
+    pass(250);
+    const from = next();
+    starts.push(from);
+    note({ from, tookMs: 3, waitsSince: at(20_000) });
+  }
+  const [near, far] = [at(19_000), at(10_000)];
+  expect(starts).toEqual([near, far, near, far, near]);
+});
+
+it('begins where it did before when a walk found no more than that', () => {
+  const { next, note, pass } = walkStart();
+  note({ from: null, tookMs: 3_000, waitsSince: at(20_000) });
+  pass(1_000);
+  note({ from: next(), tookMs: 3, waitsSince: undefined });
+  pass(1_000);
+  expect(next()).toEqual(at(10_000));
 });
 
 it('walks from the beginning again after twenty times what it took, and after a minute at the latest', () => {
