@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { along, bodyBytes, diskOf } from './disk.ts';
 import { deliveryCosts, eventBytes, eventCosts, logBytes, measuredMost, type Part, rowBytes } from './figures.ts';
 import { type Plan, planFor } from './plan.ts';
-import { attemptsInFlight, ratesOf } from './processes.ts';
+import { attemptsInFlight, ratesOf, reasons } from './processes.ts';
 import { busyCores, newConnectionShare, valueAt } from './processor-time.ts';
 import type { Workload } from './workload.ts';
 
@@ -96,6 +96,13 @@ describe('a plan', () => {
       const before = plans[index] ?? [];
       expect(plan.map((need, at) => need >= (before[at] ?? 0) * 0.999_999)).toEqual(plan.map(() => true));
     }
+  });
+
+  it('has permits for the attempts under way, at most seven in ten of them taken', () => {
+    const slow = { ...usual, eventsPerSecond: 1_000, latencyMs: 300 };
+    expect(planFor(slow).worker).toMatchObject({ least: Math.ceil(300 / 70), because: reasons.permits });
+    const hanging = { ...slow, latencyMs: 15_000, workerConcurrency: 10_000 };
+    expect(planFor(hanging).worker).toMatchObject({ least: Math.ceil(14_000 / 700), because: reasons.slow });
   });
 
   it('needs no more workers with more attempts at once, and no less disk', () => {

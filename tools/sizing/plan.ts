@@ -111,7 +111,7 @@ function service(needed: Needed, overlay: keyof typeof leastOf, memory: ProcessM
     least,
     // The overlay small has no autoscaler.
     most: overlay === 'small' ? least : Math.max(least + 1, needed.peak.count),
-    because: needed.peak.count <= least ? 'one may be lost' : needed.peak.because,
+    because: needed.peak.count <= leastOf[overlay] ? 'one may be lost' : needed.peak.because,
     busyCores: { average: needed.average.busyCores, peak: needed.peak.busyCores },
     memory: { request, limit: Math.max(memory.limitMib * mebibyte, request * 1.25) },
   };

@@ -29,7 +29,7 @@ export type Parsed =
   | { kind: 'problems'; problems: string[] };
 
 /** What is kept for ever (`0`) is sized for so long. */
-export const daysOfForever = 365;
+const daysOfForever = 365;
 const largestBody = 256 * 1_024;
 
 interface NumberOption {

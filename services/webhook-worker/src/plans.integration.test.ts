@@ -71,6 +71,8 @@ async function everyStatement(
   const ids = await emit(at);
   const { leases } = await run('fan-out', () => fanOutEvents(worker, ids, plenty, settings));
   const [lease] = leases as readonly LeaseRow[] as [LeaseRow];
+  const several = [...(await emit(at)), ...(await emit(at))];
+  await run('fan-out of several', () => fanOutEvents(worker, several, plenty, settings));
   await run('events', () => findEvents(worker, ids));
   await run('release', () => releaseLeases(worker, [lease.id], [lease.lease_token]));
   const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
@@ -100,7 +102,15 @@ it.each([
   // Dispatch looks at up to 1,000 rows, in about 200 blocks; a whole index of what `fill` made is two hundred blocks and more.
   const tooMany = [...read].filter(([name, blocks]) => blocks > (name === 'dispatch' ? 300 : 150));
   expect(tooMany).toEqual([]);
-  expect([...read.keys()]).toEqual(['fan-out', 'events', 'release', 'dispatch', 'outcomes', 'relay']);
+  expect([...read.keys()]).toEqual([
+    'fan-out',
+    'fan-out of several',
+    'events',
+    'release',
+    'dispatch',
+    'outcomes',
+    'relay',
+  ]);
 });
 
 it('with 27 months open the partitions of the events at hand alone, whatever month these are of', async () => {
@@ -130,7 +140,7 @@ it('with 27 months open the partitions of the events at hand alone, whatever mon
     opened.delete('relay');
     const others = [...opened].map(([name, all]) => [name, all.filter((each) => !each.endsWith(month))]);
     expect(others).toEqual([...opened.keys()].map((name) => [name, []]));
-    expect(opened.get('fan-out')).toContain(`events_${month}`);
+    for (const name of ['fan-out', 'fan-out of several']) expect(opened.get(name)).toContain(`events_${month}`);
     expect(opened.get('events')).toContain(`events_${month}`);
     for (const name of ['outcomes', 'several outcomes']) expect(opened.get(name)).toContain(`deliveries_${month}`);
   }

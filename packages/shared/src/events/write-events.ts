@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
+import { hotStatement } from '../ledger/hot-statement.ts';
 import { lineArray, plainArray } from '../ledger/plain-array.ts';
 import { prepared } from '../ledger/prepared.ts';
 import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
@@ -106,7 +107,9 @@ export async function writeEvents<DB>(
   events: readonly NewEvent[],
   deadline: Date | null = null,
 ): Promise<WrittenEvent[]> {
-  const inserted = await insertEvents(db, events, deadline);
+  const [only] = events;
+  const isAlone = only?.key === null && only.traceparent === null && events.length === 1;
+  const inserted = isAlone ? await insertEvent(db, only, deadline) : await insertEvents(db, events, deadline);
   const taken = events.filter((event) => !inserted.has(event.id));
   const first = taken.length > 0 ? await findByKey(db, taken) : new Map<string, { id: string; type: EventType }>();
   return events.map((event) => {
@@ -122,6 +125,32 @@ export async function writeEvents<DB>(
     };
   });
 }
+
+/** One event without a key and without a trace: the ordinary one. The statement has a third of the plan of the one for many. */
+async function insertEvent<DB>(db: Kysely<DB>, event: NewEvent, deadline: Date | null): Promise<Set<string>> {
+  const rows = await oneEvent(db, [
+    deadline?.toISOString() ?? null,
+    event.id,
+    event.organizationId,
+    event.type,
+    event.body,
+    event.occurredAt?.toISOString() ?? null,
+    event.requestId,
+  ]);
+  return insertedIds(rows);
+}
+
+const oneEvent = hotStatement<{ id: string | null }>(sql`${prepared}
+  with arrival as materialized (
+    select coalesce(clock_timestamp() < $1::timestamptz, true) as in_time
+  ), written as (
+    insert into events (id, organization_id, type, body, occurred_at, request_id, position)
+    select $2::uuid, $3::uuid, $4::text, $5::text, $6::timestamptz, $7::text, event_position($3::uuid) from arrival where in_time
+    on conflict do nothing returning id, organization_id
+  ), waiting as (
+    insert into outbox (event_id, organization_id) select id, organization_id from written
+  )
+  select id from written union all select null from arrival where not in_time`);
 
 async function insertEvents<DB>(
   db: Kysely<DB>,
@@ -155,6 +184,10 @@ async function insertEvents<DB>(
       insert into outbox (event_id, organization_id) select id, organization_id from written order by id
     )
     select id from written union all select null from arrival where not in_time`.execute(db);
+  return insertedIds(rows);
+}
+
+function insertedIds(rows: readonly { id: string | null }[]): Set<string> {
   if (rows[0]?.id === null) throw new StatementTooLateError('The statement reached the database too late.');
   return new Set(rows.map((row) => row.id as string));
 }

@@ -5,6 +5,7 @@ export { databaseTime } from './clock.ts';
 export * from './database.ts';
 export * from './database-clock.ts';
 export * from './deadline-commit.ts';
+export { hotStatement } from './hot-statement.ts';
 export * from './id-range.ts';
 export { idMarginMs } from './late-deliveries.ts';
 export * from './ledger-address.ts';

@@ -80,10 +80,10 @@ function holdNextAnswer(backend: QuietBackend) {
     const { query } = client;
     client.query = (...args) => {
       client.query = query;
-      const callback = args.pop() as (...answer: unknown[]) => void;
+      const receive = args.pop() as (...answer: unknown[]) => void;
       return query.call(client, ...args, (...answer: unknown[]) => {
         given.resolve();
-        void released.promise.then(() => callback(...answer));
+        void released.promise.then(() => receive(...answer));
       });
     };
   });

@@ -2,7 +2,7 @@ import { statsCountLimit, statsParts } from '@enterprise-api/shared/contracts';
 import { ensurePartitions, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { createJobProducer, queueNames, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { newUuid } from '@enterprise-api/shared/runtime';
-import { insertOrganization, insertWebhook, queueBackends } from '@enterprise-api/testkit';
+import { insertOrganization, insertWebhook, queueBackends, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openQueryPlans, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
@@ -10,6 +10,18 @@ import { startTestApi, type TestApi } from '../testing/test-api.ts';
 import { readLately, readOutbox, readSnapshot, readWaiting } from './queries.ts';
 
 const path = '/internal/v1/stats';
+
+/** Asks until these parts alone are missing: on a machine that is very busy, others may take their time as well. */
+async function answerWithout(api: TestApi, holds: (unanswered: string[]) => boolean) {
+  const ask = () => api.internal('get', path);
+  const { body } = await until('the statistics', ask, {
+    withinMs: 40_000,
+    holds: ({ status, body: stats }) => status === 200 && holds(stats.unanswered),
+  });
+  return body;
+}
+
+const wholeAnswer = (api: TestApi) => answerWithout(api, (unanswered) => unanswered.length === 0);
 
 describe.each(queueBackends())('GET /internal/v1/stats, queued on $name', (backend) => {
   let api: TestApi;
@@ -25,7 +37,7 @@ describe.each(queueBackends())('GET /internal/v1/stats, queued on $name', (backe
     await closeStore();
   });
 
-  const read = async () => (await api.internal('get', path).expect(200)).body;
+  const read = () => wholeAnswer(api);
 
   it('200 with what waits, what happened lately, and the jobs of each queue', async () => {
     const organizationId = await insertOrganization(api.db);
@@ -91,26 +103,25 @@ describe('GET /internal/v1/stats while a part of the ledger does not answer', ()
   afterAll(() => api.stop());
 
   /** Asks while another transaction keeps everybody out of these tables. */
-  const readWithout = (tables: string) =>
+  const readWithout = (tables: string, holds: (unanswered: string[]) => boolean) =>
     api.db.transaction().execute(async (trx) => {
       await sql`lock table ${sql.raw(tables)} in access exclusive mode`.execute(trx);
-      return (await api.internal('get', path).expect(200)).body;
+      return answerWithout(api, holds);
     });
 
   it('200 with null for that part, which is named, and with all others', async () => {
-    const stats = await readWithout('webhook_health');
+    const stats = await readWithout('webhook_health', (unanswered) => unanswered.join() === 'webhooks');
     expect(stats).toMatchObject({ unanswered: ['webhooks'], webhooks: null });
     for (const part of statsParts.filter((name) => name !== 'webhooks')) expect(stats[part]).not.toBeNull();
   });
 
   it('200 within seconds where nothing of the ledger answers, with what is known of the queue', async () => {
     const tables = 'sending_pauses, outbox, pending_deliveries, webhook_health, deliveries, retention_progress';
-    const stats = await readWithout(tables);
+    const stats = await readWithout(tables, (unanswered) => !unanswered.includes('queues'));
     const answered = statsParts.filter((part) => stats[part] !== null);
     expect(stats.unanswered).toEqual(
       expect.arrayContaining(['sending', 'outbox', 'deliveries', 'last_hour', 'retention']),
     );
-    expect(answered).toContain('queues');
     expect([...answered, ...stats.unanswered].sort()).toEqual([...statsParts].sort());
   });
 });
@@ -160,7 +171,7 @@ describe('the statements of the statistics', () => {
   });
 
   it('count no further than the limit, whatever waits', async () => {
-    const { body } = await api.internal('get', path).expect(200);
+    const body = await wholeAnswer(api);
     expect(body.deliveries).toEqual({ pending: statsCountLimit, due: statsCountLimit, overdue: statsCountLimit });
     expect([body.outbox.events, body.last_hour.created, body.last_hour.failed_attempts]).toEqual([
       statsCountLimit,

@@ -1,6 +1,6 @@
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import { parseTraceparent, type Tracing } from '@enterprise-api/shared/tracing';
-import type { FannedOut } from './queries.ts';
+import type { FannedOut } from './fanned-out.ts';
 
 /**
  * Records the fan-out of each event whose deliveries this process has leased, in the event's own trace: events that share

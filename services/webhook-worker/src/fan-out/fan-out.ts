@@ -4,15 +4,11 @@ import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Capacity } from '../pipeline/types.ts';
 import { createWalkStart, type WalkStart } from '../pipeline/walk-start.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { FannedOut, FanOutSettings } from './fanned-out.ts';
+import { fewWebhooks } from './one-event-queries.ts';
 import { type ApartOptions, fanOutApart, isRefusedRow, retryParkedEvents } from './parked-events.ts';
 import type { ParkedEvent } from './parked-queries.ts';
-import {
-  type FannedOut,
-  type FanOutSettings,
-  fanOutEvents,
-  fanOutOverdueEvents,
-  findOverdueEvents,
-} from './queries.ts';
+import { fanOutEvents, fanOutOverdueEvents, findOverdueEvents } from './queries.ts';
 
 export interface FanOutOptions {
   db: Database;
@@ -82,7 +78,9 @@ export class FanOut {
     const admitted = eventIds.slice(0, mayLease() ? this.#estimate.events() : 0);
     if (admitted.length < eventIds.length) this.leaveToRelay();
     if (admitted.length === 0) return 'no_capacity';
-    const { events } = await this.#run('job', (capacity) => fanOutEvents(db, admitted, capacity, settings));
+    const { events } = await this.#run('job', (capacity) =>
+      fanOutEvents(db, admitted, capacity, settings, this.#estimate.deliveriesPerEvent <= fewWebhooks),
+    );
     // All are old, and fanned out already: jobs are behind the relay, and jobs of young events wait behind this one.
     const isLate = events === 0 && admitted.every((id) => uuidTimeMs(id) < clock.now() - lateJobMs);
     if (isLate) this.leaveToRelay();
@@ -241,6 +239,10 @@ const maxEventsPerUnit = 10;
 export class AdmissionEstimate {
   readonly #freeCapacity: () => number;
   #deliveriesPerEvent = 1;
+
+  get deliveriesPerEvent(): number {
+    return this.#deliveriesPerEvent;
+  }
 
   constructor(freeCapacity: () => number) {
     this.#freeCapacity = freeCapacity;

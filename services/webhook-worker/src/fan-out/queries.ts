@@ -10,35 +10,10 @@ import {
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { traceColumn } from '../leases/event-contents.ts';
-import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
+import { leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../pipeline/types.ts';
-
-export interface FanOutSettings {
-  leaseMs: number;
-  maxAttempts: number;
-  /** Whether attempts need the traces of their events. */
-  withTrace?: boolean;
-}
-
-/** What one statement did. */
-export interface FannedOut {
-  events: number;
-  /** Delivery rows written, leased or not. */
-  deliveries: number;
-  /** Of these, the ones that use capacity now: leased, or due now because there was none. */
-  admitted: number;
-  /** Only the first lease of each event brings the event's content, unless its body is large. */
-  leases: FannedOutLease[];
-  /** Webhooks with deliveries that are due now and were not leased here, unless their organization is paused. */
-  leftDue: string[];
-  /** Of the relay: the organization behind which its next run begins; null when this one came to the last. */
-  cursor: string | null;
-  /** Of the relay: the oldest event that waits and that its run left, because it is young, beyond a limit or locked by another process. */
-  oldestLeft: string | null;
-}
-
-/** A lease, with what its attempt needs of the event or nulls. */
-type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null; traceparent?: string | null };
+import { type FannedOut, type FannedOutLease, type FanOutSettings, mostBytesAlong } from './fanned-out.ts';
+import { committedLater, fanOutOneEvent } from './one-event-queries.ts';
 
 /** Which part of the outbox a run of the relay looks at. */
 export interface OutboxPage {
@@ -57,13 +32,23 @@ const organizationsPerRun = 100;
 /** Events looked at, to find their organizations, where the relay knows since when any wait. */
 const recentEvents = 1_000;
 
-/** Fans out the events that a job names. Events that are fanned out already, or locked by another process, are passed over. */
-export function fanOutEvents(
+/**
+ * Fans out the events that a job names. Events that are fanned out already, or locked by another process, are passed over.
+ *
+ * @param mayBeSmall false where an event has more webhooks than the statement for one event takes, as far as is known
+ */
+export async function fanOutEvents(
   db: Database,
   eventIds: readonly string[],
   capacity: Capacity,
   settings: FanOutSettings,
+  mayBeSmall = true,
 ): Promise<FannedOut> {
+  const [only] = eventIds;
+  if (mayBeSmall && !settings.withTrace && only !== undefined && eventIds.length === 1) {
+    const fannedOut = await fanOutOneEvent(db, only, capacity, settings);
+    if (fannedOut !== null) return fannedOut;
+  }
   const picked = sql`picked as materialized (
     select event_id, organization_id, created_at from outbox
     where event_id = any (${plainArray(eventIds)}::uuid[]) for update skip locked
@@ -160,9 +145,6 @@ interface Source {
 }
 
 const leaseColumnsOfWritten = leaseColumns('p');
-/** A larger body does not come along: a hundred of them would be in memory at once. They are loaded a few at a time. */
-const mostBytesAlong = 32 * 1024;
-
 type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & {
   left_due: string[] | null;
   oldest_left: string | null;
@@ -196,13 +178,6 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };
 }
-
-/**
- * The statement returns before its commit is on disk, which spares a third of an event's disk writes and the wait for it.
- * PostgreSQL may forget it in a crash, and then the event is in the outbox again: it is fanned out once more, to deliveries
- * with the same ids. The next commit of an outcome or an event makes it durable as well. See ADR 0041.
- */
-const committedLater = sql`committed_later as materialized (select set_config('synchronous_commit', 'off', true))`;
 
 /**
  * `known_types`: the event types of the catalogue, each with the subscription patterns that match it. They are a part of the
