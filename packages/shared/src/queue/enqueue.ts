@@ -150,13 +150,16 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
     notify: async (events) => {
       const share = shareOf(events.length, countWaitingJobs());
       const added = new Set<Promise<unknown>>();
-      let left = 0;
+      const left: Uuid[] = [];
       for (const { id, organizationId } of events) {
-        const isNamed = isWithinShare(organizationId, share);
-        if (!isNamed) left += 1;
-        added.add(isNamed ? batcher.add(id) : relayWaker.add(id));
+        if (isWithinShare(organizationId, share)) added.add(batcher.add(id));
+        else left.push(id);
       }
-      if (left > 0) onOutcome('left_to_relay', left);
+      const [first] = left;
+      if (first !== undefined) {
+        added.add(relayWaker.add(first));
+        onOutcome('left_to_relay', left.length);
+      }
       await Promise.all(added);
     },
     flush: async () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkPackages } from './link-packages.ts';
 import { projectFolder } from './project-folder.ts';
+import { createTemporaryFolder } from './temporary-folder.ts';
 
 /** The files of an earlier version, with the packages that its services need. */
 export interface EarlierVersion extends Disposable {
@@ -36,18 +36,14 @@ export function releasedRevision(project = projectFolder, given = process.env.UP
  * where they are the same, else installed by npm, which asks its registry for what it has not kept.
  */
 export function checkOutVersion(revision: string, project = projectFolder): EarlierVersion {
-  const folder = mkdtempSync(join(tmpdir(), 'enterprise-api-earlier-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const archive = execFileSync('git', ['archive', revision], { cwd: project, stdio: 'pipe', maxBuffer: 1024 ** 3 });
-    execFileSync('tar', ['-x', '-C', folder], { input: archive });
-    if (hasPackagesOf(project, folder)) linkPackages(project, folder);
-    else installPackages(folder);
-    return { folder, [Symbol.dispose]: remove };
-  } catch (error) {
-    remove();
-    throw error;
-  }
+  using building = new DisposableStack();
+  const { path: folder } = building.use(createTemporaryFolder('earlier'));
+  const archive = execFileSync('git', ['archive', revision], { cwd: project, stdio: 'pipe', maxBuffer: 1024 ** 3 });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  if (hasPackagesOf(project, folder)) linkPackages(project, folder);
+  else installPackages(folder);
+  const resources = building.move();
+  return { folder, [Symbol.dispose]: () => resources.dispose() };
 }
 
 interface LockedPackage {

@@ -54,6 +54,25 @@ describe('jobs whose events are fanned out together', () => {
     await gathered.flush();
   });
 
+  it('of large requests leave a statement to those of others, and do not share it', async () => {
+    const { gathered, statements, nextStatement } = controlled();
+    const large = (name: string) => Array.from({ length: 51 }, (_, index) => `${name}${index}`);
+    await Promise.all(['a', 'b'].map((name) => gathered.add(large(name))));
+    await new Promise(setImmediate);
+    expect(statements.map(({ ids }) => ids.length)).toEqual([102]);
+    await gathered.add(large('c'));
+    const start = nextStatement();
+    await gathered.add(['d']);
+    await start;
+    expect(statements.map(({ ids }) => ids.length)).toEqual([102, 1]);
+    const third = nextStatement();
+    statements[0]?.end(102);
+    await third;
+    expect(statements.at(2)?.ids).toEqual(large('c'));
+    for (const { end } of statements) end(1);
+    await gathered.flush();
+  });
+
   it('do not fail when their fan-out fails, which is reported, and the next ones are fanned out', async () => {
     const { gathered, statements, errors, addAndStart } = controlled();
     await addAndStart('a');

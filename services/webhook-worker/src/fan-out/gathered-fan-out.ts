@@ -17,6 +17,12 @@ export interface GatheredFanOut {
 const eventsPerStatement = 100;
 /** One that is slow, because its event has thousands of webhooks or a row is locked, does not hold up the others. */
 const maxStatements = 2;
+/**
+ * A job of more events than this is part of a large request. Its statement takes long, and another one runs beside it: the
+ * events of others wait neither for its end nor in it.
+ */
+const smallJob = eventsPerStatement / 2;
+const maxLargeStatements = 1;
 /** With more jobs than this waiting in memory, none is taken: another process may be less busy. */
 const maxJobs = 20;
 /** A process without capacity must not be the quickest to take jobs: another one may have capacity for their events. */
@@ -33,22 +39,25 @@ export function createGatheredFanOut(
   onError: (error: unknown) => void,
 ): GatheredFanOut {
   let hasCapacity = true;
-  const batcher = createMicroBatcher({
-    run: async (jobs: (readonly string[])[]) => {
-      const result = await fanOut.fanOutEvents(jobs.flat()).catch(onError);
-      hasCapacity = result !== 'no_capacity';
-    },
-    sizeOf: (eventIds) => eventIds.length,
-    maxSize: eventsPerStatement,
-    maxRunning: maxStatements,
-  });
+  const createBatcher = (maxRunning: number) =>
+    createMicroBatcher({
+      run: async (jobs: (readonly string[])[]) => {
+        const result = await fanOut.fanOutEvents(jobs.flat()).catch(onError);
+        hasCapacity = result !== 'no_capacity';
+      },
+      sizeOf: (eventIds) => eventIds.length,
+      maxSize: eventsPerStatement,
+      maxRunning,
+    });
+  const small = createBatcher(maxStatements);
+  const large = createBatcher(maxLargeStatements);
   return {
     add: async (eventIds) => {
-      const done = batcher.add(eventIds);
-      if (hasCapacity && batcher.unfinished <= maxJobs) return;
+      const done = (eventIds.length > smallJob ? large : small).add(eventIds);
+      if (hasCapacity && small.unfinished + large.unfinished <= maxJobs) return;
       await done;
       if (!hasCapacity) await pause(noCapacityPauseMs);
     },
-    flush: batcher.flush,
+    flush: async () => void (await Promise.all([small.flush(), large.flush()])),
   };
 }
