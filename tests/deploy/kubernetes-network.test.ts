@@ -81,6 +81,7 @@ function permits(rules: readonly Rule[], address: string): boolean {
 
 const names = 'kubernetes.io/metadata.name=kube-system,k8s-app=kube-dns: 53 53';
 const stores = 'enterprise-api/stores=true: 5432 6379 6432 26379';
+const traces = 'enterprise-api/traces=true: 4318';
 
 describe.each(overlayNames)('in the overlay %s', (overlay) => {
   it.each(pods)('%s can be reached, and reaches others, only where a policy says so', (pod) => {
@@ -95,9 +96,10 @@ describe.each(overlayNames)('in the overlay %s', (overlay) => {
     expect(ingressOf(overlay, 'migrate')).toEqual([]);
   });
 
-  it('the API reaches the stores and the services behind it; its two listeners have callers of their own', () => {
+  it('the API reaches the stores, a collector of traces and the services behind it; its two listeners have callers of their own', () => {
     expect(describeRules(egressOf(overlay, 'api'))).toEqual([
       stores,
+      traces,
       'enterprise-api/upstream=true: every port',
       names,
     ]);
@@ -108,9 +110,9 @@ describe.each(overlayNames)('in the overlay %s', (overlay) => {
     ]);
   });
 
-  it('the worker reaches the stores and the ports of receivers, and only its metrics are read', () => {
+  it('the worker reaches the stores, a collector of traces and the ports of receivers, and only its metrics are read', () => {
     const receivers = '0.0.0.0/0 2000::/3: 443 1024-65535';
-    expect(describeRules(egressOf(overlay, 'webhook-worker'))).toEqual([receivers, stores, names]);
+    expect(describeRules(egressOf(overlay, 'webhook-worker'))).toEqual([receivers, stores, traces, names]);
     expect(describeRules(ingressOf(overlay, 'webhook-worker'))).toEqual(['enterprise-api/monitoring=true: 3001 3002']);
   });
 

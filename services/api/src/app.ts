@@ -6,7 +6,7 @@ import type { Authorize } from './authorize/authorize.ts';
 import { isApiPath } from './http/parsing/request-target.ts';
 import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
-import { authorizePath, authorizeRoute } from './http/server/authorize-route.ts';
+import { authorizeRoute } from './http/server/authorize-route.ts';
 import { documentRoute } from './http/server/document-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
@@ -17,7 +17,7 @@ import {
   type RequestContextOptions,
   requestContextOf,
 } from './http/server/request-context.ts';
-import { documentPaths } from './openapi/service-paths.ts';
+import { authorizePath, documentPaths } from './openapi/service-paths.ts';
 import type { JsonObject } from './openapi/types.ts';
 import { createReference } from './reference/reference.ts';
 

@@ -136,6 +136,20 @@ describe('the settings', () => {
     expect(parsed.ok && parsed.warnings).toEqual([]);
   });
 
+  it('send traces where an endpoint is set, with headers from a file, and refuse what is no setting of OpenTelemetry', () => {
+    const file = join(tmpdir(), `otlp-headers-${randomUUID()}`);
+    writeFileSync(file, 'authorization=Bearer%20hunter2\n');
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_EXPORTER_OTLP_HEADERS_FILE: file };
+    const parsed = parseConfig({ ...good, ...endpoint });
+    rmSync(file);
+    expect(parsed.ok && parsed.config.tracing?.headers).toEqual({ authorization: 'Bearer hunter2' });
+    const wrong = { OTEL_EXPORTER_OTLP_HEADERS: 'hunter2', OTEL_TRACES_SAMPLER: 'some' };
+    expect(problemsOf({ ...good, ...wrong }).sort()).toEqual([
+      expect.stringMatching(/^OTEL_EXPORTER_OTLP_HEADERS: (?!.*hunter2)/),
+      expect.stringMatching(/^OTEL_TRACES_SAMPLER: must be one of always_on, /),
+    ]);
+  });
+
   it('warn about unknown names that resemble a setting', () => {
     const parsed = parseConfig({ ...good, API_PROT: '1', WORKER_CONCURRENCY: '5', WEBHOOK_TIMEOUT: '1', PATH: '/bin' });
     expect(parsed.ok && parsed.warnings).toEqual(['API_PROT', 'WEBHOOK_TIMEOUT']);

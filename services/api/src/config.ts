@@ -17,6 +17,7 @@ import {
   settingNames,
 } from '@enterprise-api/shared/runtime';
 import { addressRangesSetting, type KeyRing, keyRingSetting } from '@enterprise-api/shared/security';
+import { type TracingConfig, tracingConfig, tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing';
 import { z } from 'zod';
 import type { ForwardingLimits } from './forwarding/forwarder.ts';
 import { type Upstreams, upstreamsSetting } from './forwarding/upstreams.ts';
@@ -53,6 +54,8 @@ export interface ApiConfig {
   logLevel: LogLevel;
   /** What this was built from, where that is known. */
   buildCommit: string | undefined;
+  /** Where spans go; undefined where nothing is recorded. */
+  tracing: TracingConfig | undefined;
 }
 
 export type ParsedConfig = { ok: true; config: ApiConfig; warnings: string[] } | { ok: false; problems: string[] };
@@ -120,13 +123,20 @@ const settings = {
   API_UPSTREAM_CA_FILE: certificateFileSchema.optional(),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   IDENTITY_SIGNING_KEYS: keyRingSetting.optional(),
+  ...tracingSettings,
 };
 type Settings = z.output<z.ZodObject<typeof settings>>;
 
 /** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const rules = {
-    secrets: [...commonSecrets, 'DATABASE_REPLICA_URL', ...internalSecretNames, 'IDENTITY_SIGNING_KEYS'],
+    secrets: [
+      ...commonSecrets,
+      'DATABASE_REPLICA_URL',
+      ...internalSecretNames,
+      'IDENTITY_SIGNING_KEYS',
+      ...tracingSecrets,
+    ],
     known: settingNames,
   };
   const parsed = parseEnvironment(settings, environment, rules, (values) => [
@@ -184,5 +194,6 @@ function toConfig(values: Settings): ApiConfig {
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,
     buildCommit: values.BUILD_COMMIT,
+    tracing: tracingConfig(values),
   };
 }

@@ -25,6 +25,7 @@ import {
   type Logger,
   settledWithin,
 } from '@enterprise-api/shared/runtime';
+import { openTracing, type Tracing } from '@enterprise-api/shared/tracing';
 import { createRateLimiter } from './auth/rate-limit.ts';
 import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
@@ -134,9 +135,20 @@ export function openEventProducer(
   return createBatchedProducer({ db, notifier, clock: databaseClock });
 }
 
+/** The last that is closed of what sends anything: what others do while they close is recorded. */
+export async function startTracing({ config, log, closers }: Foundation, { registry }: ApiMetrics) {
+  const tracing = await openTracing(config.tracing, { serviceName: applicationName, log, registry });
+  if (tracing !== undefined) closers.add('tracing', tracing.stop);
+  return tracing;
+}
+
 export function openForwarder(
   { config, clock, closers }: Foundation,
-  { identityTokens, metrics }: { identityTokens: IdentityTokens; metrics: ApiMetrics },
+  {
+    identityTokens,
+    metrics,
+    tracing,
+  }: { identityTokens: IdentityTokens; metrics: ApiMetrics; tracing: Tracing | undefined },
 ) {
   const forwarder = createForwarder({
     upstreams: config.upstreams,
@@ -145,6 +157,7 @@ export function openForwarder(
     trustedProxies: config.trustedProxies,
     clock,
     identityToken: identityTokens.tokenFor,
+    tracing,
     onStart: metrics.forwardingStarted,
     onEnd: metrics.forwardingEnded,
   });

@@ -3,6 +3,7 @@ import type { Database, DatabaseClock, DatabaseTransaction } from '@enterprise-a
 import type { JobCounts } from '@enterprise-api/shared/queue';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
+import type { Tracing } from '@enterprise-api/shared/tracing';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
 import { auditRoutes } from './audit/routes.ts';
@@ -81,6 +82,8 @@ export function publicRoutes(parts: PublicFeatureParts) {
 export interface InternalFeatureParts extends FeatureParts {
   onEmitted: (event: WrittenEvent) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
+  /** Undefined where no spans are recorded. */
+  tracing?: Tracing | undefined;
   /** The jobs of every queue; null when it does not answer in time. */
   countJobs: () => Promise<JobCounts[] | null>;
   newestJobs: QueueJobsOptions['newestJobs'];
@@ -115,6 +118,7 @@ export function internalRoutes(
         emitWithin,
         findExistingOrganizations: findExisting,
         onEmitted,
+        tracing: parts.tracing,
       }),
     ),
   ];

@@ -9,6 +9,7 @@ import {
   toPublicId,
 } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
+import type { Tracing } from '@enterprise-api/shared/tracing';
 import { createInternalApp, createPublicApp } from './app.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createFailureLimit } from './auth/failure-limit.ts';
@@ -32,6 +33,7 @@ import {
   openForwarder,
   openRateLimiter,
   queueOf,
+  startTracing,
 } from './connections.ts';
 import type { DatabaseHealth } from './core/database-health.ts';
 import { createDatabaseShare } from './core/database-share.ts';
@@ -51,6 +53,7 @@ import { createAccessLog, createMalformedRequestLog } from './http/server/access
 import { createClientAddressOf } from './http/server/client-address.ts';
 import { listen } from './http/server/listener.ts';
 import type { RequestContextOptions } from './http/server/request-context.ts';
+import { endRequestSpan } from './http/server/request-span.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
@@ -107,6 +110,7 @@ interface Parts extends Foundation {
   identityTokens: IdentityTokens;
   runOnce: RunOnce;
   usage: Pick<UsageCounters, 'count'>;
+  tracing: Tracing | undefined;
   life: { stopping: boolean };
   checkResponses: boolean;
 }
@@ -116,6 +120,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
   const opened = await openDatabase(foundation);
   const { db } = opened;
   const metrics = createApiMetrics(db, opened.databaseClock, config.buildCommit);
+  const tracing = await startTracing(foundation, metrics);
   const find = (hash: Buffer) => {
     metrics.keyLookup();
     return findKeyByHash(db, hash);
@@ -154,6 +159,7 @@ async function build(foundation: Foundation, checkResponses: boolean): Promise<R
     identityTokens,
     runOnce,
     usage,
+    tracing,
     life,
     checkResponses,
   };
@@ -281,16 +287,19 @@ function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUs
 
 function requestContextOptions(
   listener: 'public' | 'internal',
-  { log, clock, metrics, usage, life }: Parts,
+  { log, clock, metrics, usage, life, tracing }: Parts,
 ): RequestContextOptions {
   const logRequest = createAccessLog(log);
   return {
     clock,
     isStopping: () => life.stopping,
+    traceSource: listener === 'internal' ? 'caller' : 'client',
+    tracing,
     onFinished: (context, request) => {
       const durationMs = clock.monotonic() - context.startedAtMs;
       usage.count(context);
       metrics.request(listener, context, request, durationMs);
+      if (context.span !== undefined) endRequestSpan(context.span, context, request);
       logRequest(context, request, durationMs);
     },
   };

@@ -30,6 +30,19 @@ describe('the settings of the worker', () => {
     expect([leaseMs(settings), stopWithinMs(settings)]).toEqual([45_000, 20_000]);
   });
 
+  it('refuse what is no setting of OpenTelemetry', () => {
+    const wrong = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
+      OTEL_TRACES_SAMPLER_ARG: '2',
+      WEBHOOK_TRACEPARENT: 'yes',
+    };
+    expect(problemsOf(wrong).map((problem) => problem.split(':')[0])).toEqual([
+      'WEBHOOK_TRACEPARENT',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_TRACES_SAMPLER_ARG',
+    ]);
+  });
+
   it('refuse a memory for bodies that is no size, or too small for any event', () => {
     expect(problemsOf({ WORKER_BODY_MEMORY: '1MiB' })).toEqual([]);
     for (const nonsense of ['much', '128', '128MB', '-1MiB', '1023KiB', '0MiB']) {

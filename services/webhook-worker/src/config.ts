@@ -1,4 +1,5 @@
 import {
+  booleanSchema,
   byteSizeSchema,
   certificateFileSchema,
   commaList,
@@ -12,6 +13,7 @@ import {
   settingNames,
 } from '@enterprise-api/shared/runtime';
 import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
+import { tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing';
 import { z } from 'zod';
 import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
@@ -51,19 +53,26 @@ const settings = {
   WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   WEBHOOK_CA_FILE: certificateFileSchema.optional(),
+  WEBHOOK_TRACEPARENT: booleanSchema.prefault('false'),
   ...retentionSettings,
+  ...tracingSettings,
 };
 
 /** Parses the worker's settings; see the table in the README. */
 export function parseConfig(environment: Environment) {
-  return parseEnvironment(settings, environment, { secrets: commonSecrets, known: settingNames }, (parsed) => {
-    const problems = retentionProblems(parsed);
-    if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return problems;
-    return [
-      ...problems,
-      'WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN, or an attempt that starts late and takes its full timeout ends after its lease, when another worker may already be sending',
-    ];
-  });
+  return parseEnvironment(
+    settings,
+    environment,
+    { secrets: [...commonSecrets, ...tracingSecrets], known: settingNames },
+    (parsed) => {
+      const problems = retentionProblems(parsed);
+      if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return problems;
+      return [
+        ...problems,
+        'WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN, or an attempt that starts late and takes its full timeout ends after its lease, when another worker may already be sending',
+      ];
+    },
+  );
 }
 
 export type Config = z.output<z.ZodObject<typeof settings>>;

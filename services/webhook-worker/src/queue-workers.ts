@@ -1,12 +1,13 @@
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } from '@enterprise-api/shared/queue';
 import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
+import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { GatheredFanOut } from './fan-out/gathered-fan-out.ts';
 import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
 
-/** What is done with each kind of job in the catalogue. */
-export type JobHandlers = { [Name in JobName]: (data: JobData<Name>) => Promise<void> };
+/** What is done with each kind of job in the catalogue; with a trace, where its producer named one. */
+export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, traceparent?: string) => Promise<void> };
 
 export interface WorkersOptions {
   backend: QueueBackend;
@@ -80,7 +81,7 @@ export function createJobHandlers(
       if (more_in_outbox) leaveToRelay();
       return fanOut.add(event_ids);
     },
-    writeEvent: async (job) => fanOut.add([await writeQueuedEvent(db, clock, job)]),
+    writeEvent: async (job, traceparent) => fanOut.add([await writeQueuedEvent(db, clock, job, traceparent)]),
   };
 }
 
@@ -163,7 +164,7 @@ async function handle<Name extends JobName>(name: Name, job: Job, options: Worke
     throw new UnrecoverableError(`not a job that this version understands: ${describe(job)}`);
   }
   try {
-    await options.handlers[name](parsed.data as JobData<Name>);
+    await options.handlers[name](parsed.data as JobData<Name>, parseTraceparent(job.opts.telemetry?.metadata));
   } catch (error) {
     if (error instanceof UnprocessableJobError) throw new UnrecoverableError(error.message);
     throw error;

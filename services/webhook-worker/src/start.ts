@@ -21,8 +21,9 @@ import {
   type RunningService,
   systemClock,
 } from '@enterprise-api/shared/runtime';
+import { openTracing, tracingConfig } from '@enterprise-api/shared/tracing';
 import type { Config } from './config.ts';
-import { createWorkerMetrics } from './metrics.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createPipeline, type Pipeline } from './pipeline/build.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { startProbeServer } from './probes/server.ts';
@@ -71,6 +72,7 @@ async function build(
   closers.add('change feed', changes.close, closeWithinMs);
   const metrics = createWorkerMetrics(config.BUILD_COMMIT);
   registerLedgerMetrics(metrics.registry, clock, db);
+  const tracing = await startTracing(config, log, closers, metrics);
   const readiness = createReadiness(db);
   const probes = await startProbeServer({
     host: config.WORKER_HOST,
@@ -80,7 +82,7 @@ async function build(
   });
   // Closed after the pipeline: a supervisor that gets no answer would restart a worker that stops slowly.
   closers.add('probes', probes.close);
-  const pipeline = createPipeline({ config, db, clock, log, metrics, publish: changes.publish });
+  const pipeline = createPipeline({ config, db, clock, log, metrics, publish: changes.publish, tracing });
   closers.add('pipeline', pipeline.stop);
   await followChanges(changes, pipeline);
   await pipeline.pauses.load();
@@ -94,6 +96,12 @@ async function build(
     await closers.closeAll();
   };
   return { port: probes.port, stop };
+}
+
+async function startTracing(config: Config, log: Logger, closers: Closers, { registry }: WorkerMetrics) {
+  const tracing = await openTracing(tracingConfig(config), { serviceName: applicationName, log, registry });
+  if (tracing !== undefined) closers.add('tracing', tracing.stop);
+  return tracing;
 }
 
 function openDatabase(pool: LedgerPool, log: Logger): Database {

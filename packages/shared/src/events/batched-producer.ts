@@ -16,6 +16,8 @@ export interface EmittingRequest {
    * more, not even late.
    */
   isWanted: (forMs: number) => boolean;
+  /** The trace of each event, in the order of the events: from `parseTraceparent`. */
+  traceparents?: readonly string[] | undefined;
 }
 
 /** Emits the events of many callers: the API's. */
@@ -34,7 +36,7 @@ export interface BatchedProducer {
   emitWithin(
     trx: DatabaseTransaction,
     events: readonly EmitEvent[],
-    request: Pick<EmittingRequest, 'requestId'>,
+    request: Pick<EmittingRequest, 'requestId' | 'traceparents'>,
   ): Promise<WrittenEvent[]>;
 
   /** Wakes the workers for events that were written and committed, in the background. */
@@ -66,20 +68,22 @@ export function createBatchedProducer(options: {
     notify,
     emit: async (events, request) => {
       const now = await clock.current(db);
-      const origin = request === undefined ? {} : { requestId: request.requestId };
-      const made = await mapInSlices(events, (event) => newEvent(event, now, origin));
+      const made = await newEvents(events, now, request);
       const written = await batches.write(made, request && (() => request.isWanted(waitsForMs)));
       notify(written);
       return written;
     },
-    emitWithin: async (trx, events, origin) => {
-      const now = await clock.current(trx);
-      return writeEvents(
-        trx,
-        events.map((event) => newEvent(event, now, origin)),
-      );
-    },
+    emitWithin: async (trx, events, request) =>
+      writeEvents(trx, await newEvents(events, await clock.current(trx), request)),
   };
+}
+
+function newEvents(
+  events: readonly EmitEvent[],
+  now: number,
+  { requestId, traceparents }: Partial<Pick<EmittingRequest, 'requestId' | 'traceparents'>> = {},
+): Promise<NewEvent[]> {
+  return mapInSlices(events, (event, index) => newEvent(event, now, { requestId, traceparent: traceparents?.[index] }));
 }
 
 async function writeInTime(

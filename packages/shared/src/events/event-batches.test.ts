@@ -10,6 +10,7 @@ const event = (id: string, organizationId = 'org'): NewEvent => ({
   occurredAt: null,
   key: null,
   requestId: null,
+  traceparent: null,
 });
 const written = ({ id }: NewEvent): WrittenEvent => ({
   id,

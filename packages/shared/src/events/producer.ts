@@ -5,6 +5,7 @@ import { plainArray } from '../ledger/plain-array.ts';
 import { createJobProducer, createNotifier, type NotifierOptions, selectQueueBackend } from '../queue/index.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { toPublicId, type Uuid } from '../runtime/index.ts';
+import { traceparentOf } from './active-trace.ts';
 import { type EmitOptions, openQueueOnlyProducer, type QueueOnlyProducer, safeRequestId } from './queue-producer.ts';
 import { newEvent, toEmittedEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
@@ -150,8 +151,8 @@ async function writeInTransaction(
   // A plugin of the caller's, such as one that renames columns, must not change our statements.
   const trx = callersTrx.withoutPlugins();
   const now = await clock.current(trx);
-  const requestId = safeRequestId(options);
-  const made = events.map((event) => newEvent(event, now, requestId === undefined ? {} : { requestId }));
+  const origin = { requestId: safeRequestId(options), traceparent: await traceparentOf(options) };
+  const made = events.map((event) => newEvent(event, now, origin));
   await requireOrganizations(trx, new Set(made.map((event) => event.organizationId)));
   return writeEvents(trx, made);
 }

@@ -2,6 +2,7 @@ import { type EmitEventInput, emitEventSchema } from '../contracts/index.ts';
 import { createJobProducer, type JobProducer, maxQueuedEventDataBytes, type QueueBackend } from '../queue/index.ts';
 import { newUuid, toPublicId } from '../runtime/ids.ts';
 import { isSafeRequestId } from '../runtime/request-id.ts';
+import { traceparentOf } from './active-trace.ts';
 
 /** The queue already holds 1,000 whole events. Try again later, or write to the database instead. */
 export class QueueFullError extends Error {
@@ -15,6 +16,11 @@ export interface EmitOptions {
    * look like one (`[A-Za-z0-9._-]{1,128}`) is left out: no event is refused for it.
    */
   requestId?: string | undefined;
+  /**
+   * The trace that the event belongs to, as W3C's `traceparent`. Its attempts continue it. Without it, that of the span that
+   * is active in the caller's OpenTelemetry, if it has one. What is no context of a trace is left out.
+   */
+  traceparent?: string | undefined;
 }
 
 /** The id to keep with the events, if it may be kept. */
@@ -57,7 +63,13 @@ export function createQueueOnlyProducer(
       }
       const id = newUuid();
       const requestId = safeRequestId(options);
-      await queue.add({ version: 1, event_id: id, event, ...(requestId !== undefined && { request_id: requestId }) });
+      const job = {
+        version: 1,
+        event_id: id,
+        event,
+        ...(requestId !== undefined && { request_id: requestId }),
+      } as const;
+      await queue.add(job, await traceparentOf(options));
       return toPublicId('evt', id);
     },
   };

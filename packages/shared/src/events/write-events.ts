@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
 import { hotStatement } from '../ledger/hot-statement.ts';
 import { lineArray, plainArray } from '../ledger/plain-array.ts';
@@ -17,6 +17,8 @@ export interface NewEvent {
   key: string | null;
   /** `X-Request-Id` of the API request that emitted the event, if one did; its attempts have it in their log lines. */
   requestId: string | null;
+  /** The trace that its attempts continue (W3C's `traceparent`). */
+  traceparent: string | null;
 }
 
 /** What a producer may know about the origin of an event. */
@@ -24,7 +26,9 @@ export interface EventOrigin {
   /** A UUIDv7, of an event that has its id already because it came through the queue. */
   id?: Uuid;
   /** `X-Request-Id` of the API request that emits it. */
-  requestId?: string;
+  requestId?: string | undefined;
+  /** From `parseTraceparent`. */
+  traceparent?: string | undefined;
 }
 
 /** Beyond this offset the clock that made an id counts as wrong, and the id gets the database's time. */
@@ -59,6 +63,7 @@ export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOri
     occurredAt: event.occurred_at ?? null,
     key: event.id ?? null,
     requestId: origin.requestId ?? null,
+    traceparent: origin.traceparent ?? null,
   };
 }
 
@@ -103,7 +108,7 @@ export async function writeEvents<DB>(
   deadline: Date | null = null,
 ): Promise<WrittenEvent[]> {
   const [only] = events;
-  const isAlone = only?.key === null && events.length === 1;
+  const isAlone = only?.key === null && only.traceparent === null && events.length === 1;
   const inserted = isAlone ? await insertEvent(db, only, deadline) : await insertEvents(db, events, deadline);
   const taken = events.filter((event) => !inserted.has(event.id));
   const first = taken.length > 0 ? await findByKey(db, taken) : new Map<string, { id: string; type: EventType }>();
@@ -121,7 +126,7 @@ export async function writeEvents<DB>(
   });
 }
 
-/** One event without a key: the ordinary one. The statement has a third of the plan of the one for many. */
+/** One event without a key and without a trace: the ordinary one. The statement has a third of the plan of the one for many. */
 async function insertEvent<DB>(db: Kysely<DB>, event: NewEvent, deadline: Date | null): Promise<Set<string>> {
   const rows = await oneEvent(db, [
     deadline?.toISOString() ?? null,
@@ -152,6 +157,7 @@ async function insertEvents<DB>(
   events: readonly NewEvent[],
   deadline: Date | null,
 ): Promise<Set<string>> {
+  const trace = traceColumn(events);
   const { rows } = await sql<{ id: string | null }>`${prepared}
     with arrival as materialized (
       select coalesce(clock_timestamp() < ${deadline?.toISOString() ?? null}::timestamptz, true) as in_time
@@ -162,16 +168,16 @@ async function insertEvents<DB>(
         ${plainArray(events.map((event) => event.type))}::text[],
         ${lineArray(events.map((event) => event.body))},
         ${plainArray(events.map((event) => event.occurredAt?.toISOString() ?? null))}::timestamptz[],
-        ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[]
-      ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, nth)
+        ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[]${trace.values}
+      ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id${trace.name}, nth)
       where (select in_time from arrival)
     ), keyed as (
       insert into event_keys (organization_id, key, event_id, event_type)
       select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
       on conflict do nothing returning event_id
     ), written as (
-      insert into events (id, organization_id, type, body, occurred_at, request_id, position)
-      select id, organization_id, type, body, occurred_at, request_id, event_position(organization_id) from input
+      insert into events (id, organization_id, type, body, occurred_at, request_id, position${trace.name})
+      select id, organization_id, type, body, occurred_at, request_id, event_position(organization_id)${trace.name} from input
       where key is null or id in (select event_id from keyed) order by id
       on conflict do nothing returning id, organization_id
     ), waiting as (
@@ -184,6 +190,15 @@ async function insertEvents<DB>(
 function insertedIds(rows: readonly { id: string | null }[]): Set<string> {
   if (rows[0]?.id === null) throw new StatementTooLateError('The statement reached the database too late.');
   return new Set(rows.map((row) => row.id as string));
+}
+
+/** Only where an event has a trace is there anything to write: the statement of all others stays as short as it was. */
+function traceColumn(events: readonly NewEvent[]): { values: RawBuilder<unknown>; name: RawBuilder<unknown> } {
+  if (events.every((event) => event.traceparent === null)) return { values: sql``, name: sql`` };
+  return {
+    values: sql`, ${plainArray(events.map((event) => event.traceparent))}::text[]`,
+    name: sql`, traceparent`,
+  };
 }
 
 async function findByKey<DB>(

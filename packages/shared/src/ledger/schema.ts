@@ -83,6 +83,8 @@ export interface EventsTable {
   created_at: CreatedAt;
   /** Of the API request that emitted the event; null when a producer or the queue did. */
   request_id: string | null;
+  /** The trace that it belongs to (W3C's `traceparent`); null where its producer named none. */
+  traceparent: string | null;
   /** In the order of writing, across organizations, with gaps; 0 of events from before migration 0018. */
   position: Generated<number>;
 }

@@ -6,8 +6,13 @@ import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
 
 /** One queue as its producers see it. */
 export interface JobProducer<Name extends JobName> {
-  /** Adds a job. Rejects when the backend does not answer; the caller decides what that means. */
-  add(data: JobInput<Name>): Promise<void>;
+  /**
+   * Adds a job. Rejects when the backend does not answer; the caller decides what that means.
+   *
+   * @param traceparent the trace that the job belongs to. It travels beside the data, where BullMQ has a place for it: a worker of
+   *   a version that does not know it takes the job all the same
+   */
+  add(data: JobInput<Name>, traceparent?: string): Promise<void>;
   /** Jobs that wait for a worker. */
   waitingCount(): Promise<number>;
   /** Whether an operator has paused the queue: its jobs wait, and no worker gets one. */
@@ -49,8 +54,9 @@ export function createJobProducer<Name extends JobName>(
   const queue = new Queue(job.queue, { ...options, streams: { events: { maxLen: 100 } } }, factory);
   queue.on('error', onError);
   return {
-    add: async (data) => {
-      await queue.add(job.name, data satisfies z.input<typeof job.data>, optionsOf[name]);
+    add: async (data, traceparent) => {
+      const telemetry = traceparent === undefined ? undefined : { telemetry: { metadata: traceparent } };
+      await queue.add(job.name, data satisfies z.input<typeof job.data>, { ...optionsOf[name], ...telemetry });
     },
     waitingCount: () => queue.getWaitingCount(),
     isPaused: () => queue.isPaused(),

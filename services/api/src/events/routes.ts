@@ -20,10 +20,10 @@ export function eventRoutes(events: EventService): Route<InternalAccess>[] {
       status: 202,
       response: emittedEventsSchema,
       eventIds: ({ data }) => data.map(({ id }) => id),
-      handle: ({ body, requestId, isWanted, idempotencyKey, transact }) =>
+      handle: ({ body, requestId, traceparent, isWanted, idempotencyKey, transact }) =>
         idempotencyKey === null
-          ? events.emit(body, { requestId, isWanted })
-          : events.emitOnce(transact, body, { requestId }),
+          ? events.emit(body, { requestId, traceparent, isWanted })
+          : events.emitOnce(transact, body, { requestId, traceparent }),
     }),
   ];
 }

@@ -7,8 +7,10 @@ import {
 } from '@enterprise-api/shared/events';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, mapInSlices, type Uuid } from '@enterprise-api/shared/runtime';
+import type { Tracing } from '@enterprise-api/shared/tracing';
 import { invalid, type Problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { type EmissionSpans, startEmissionSpans } from './emission-spans.ts';
 
 export interface EventServiceOptions {
   emit: BatchedProducer['emit'];
@@ -17,15 +19,22 @@ export interface EventServiceOptions {
   findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
   /** Called for each event of a request without a transaction. */
   onEmitted: (event: WrittenEvent) => void;
+  /** Undefined where no spans are recorded. */
+  tracing: Tracing | undefined;
 }
 
 export type EventService = ReturnType<typeof createEventService>;
+
+/** The request that emits events, and the trace that they belong to. */
+interface Request extends EmittingRequest {
+  traceparent: string | undefined;
+}
 
 type Emission = Promise<{ data: EmittedEvent[] } | Problem>;
 
 /** Emits all events of a request or none. */
 export function createEventService(options: EventServiceOptions) {
-  const { emit, emitWithin, onEmitted } = options;
+  const { emit, emitWithin, onEmitted, tracing } = options;
   const findMissing = createOrganizationDirectory(options.findExistingOrganizations);
 
   const refuseUnknown = async (body: EmitRequest, trx?: DatabaseTransaction): Promise<Problem | null> => {
@@ -36,22 +45,43 @@ export function createEventService(options: EventServiceOptions) {
     return invalid(unknown.slice(0, 50).map((index) => unknownOrganization('events' in body ? index : null)));
   };
 
+  /** Writes the events of a request, each under a span of its own where spans are recorded. */
+  const recorded = async (
+    body: EmitRequest,
+    { traceparent }: Pick<Request, 'traceparent'>,
+    write: (traceparents: EmissionSpans['traceparents']) => Promise<WrittenEvent[]>,
+  ) => {
+    const spans = startEmissionSpans(tracing, eventsOf(body), traceparent);
+    try {
+      const written = await write(spans.traceparents);
+      spans.end(written);
+      return written;
+    } catch (error) {
+      spans.end();
+      throw error;
+    }
+  };
+
   return {
     /** Shares a statement with other requests: ten times as many a second as with a transaction for each. */
-    emit: async (body: EmitRequest, request: EmittingRequest): Emission => {
+    emit: async (body: EmitRequest, request: Request): Emission => {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
-      const written = await emit(eventsOf(body), request);
+      const written = await recorded(body, request, (traceparents) =>
+        emit(eventsOf(body), { ...request, traceparents }),
+      );
       written.forEach(onEmitted);
       return { data: await mapInSlices(written, toEmittedEvent) };
     },
 
     /** Emits in the transaction of a request with an `Idempotency-Key`. */
-    emitOnce: (transact: Transact, body: EmitRequest, request: Pick<EmittingRequest, 'requestId'>): Emission =>
+    emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'isWanted'>): Emission =>
       transact(async ({ trx, emitted }) => {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;
-        const written = await emitWithin(trx, eventsOf(body), request);
+        const written = await recorded(body, request, (traceparents) =>
+          emitWithin(trx, eventsOf(body), { ...request, traceparents }),
+        );
         emitted(written);
         return { data: written.map(toEmittedEvent) };
       }),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Span, Tracing } from '@enterprise-api/shared/tracing';
 import { createKeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { invalidHeader, type Problem, problem } from '../core/problem.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
@@ -9,6 +10,7 @@ import { identityHeaders } from '../identity/identity-headers.ts';
 import type { TokenSubject } from '../identity/identity-tokens.ts';
 import { type ConnectionPool, createConnectionPool, createUpstreamTrust } from './connection-pool.ts';
 import { Exchange, type Outcome, type TimeLimits } from './exchange.ts';
+import { endForwardSpan, startForwardSpan } from './forward-span.ts';
 import { headersToPass } from './request-headers.ts';
 import type { Upstreams } from './upstreams.ts';
 
@@ -33,6 +35,8 @@ export interface ForwarderOptions {
   /** Told when a request goes to an upstream, and how it ended. One that was `rate_limited` never started. */
   onStart?: (area: Area) => void;
   onEnd?: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => void;
+  /** Upstreams are told of the trace of a request where spans are recorded. */
+  tracing?: Tracing | undefined;
 }
 
 /** A request that the guard has granted. */
@@ -61,6 +65,7 @@ export interface Forwarder {
 
 /** What belongs to an upstream that several areas may share. */
 interface Target {
+  origin: string;
   pool: ConnectionPool;
   /** Put before the path of each request. */
   basePath: string;
@@ -85,12 +90,13 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       }
       try {
         if (response.socket === null && !(await becomesCurrent(request, response))) return null;
-        const headers = await headersTo(request, call, options);
+        const span = startForwardSpan(options.tracing, request, call, target.origin);
+        const headers = await headersTo(request, call, options, span);
         if (awaitsContinue(request) && !request.complete) response.writeContinue();
         const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
         underWay.add(exchange);
         response.once('close', () => underWay.delete(exchange));
-        return await run(exchange, call, options);
+        return await run(exchange, call, options, span);
       } finally {
         release(permit);
       }
@@ -112,7 +118,7 @@ function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, T
   for (const [area, { origin, pathname }] of upstreams) {
     const pool = pools.get(origin) ?? createConnectionPool({ origin, secureContext });
     pools.set(origin, pool);
-    targets.set(area, { pool, basePath: pathname.replace(/\/$/, '') });
+    targets.set(area, { origin, pool, basePath: pathname.replace(/\/$/, '') });
   }
   return targets;
 }
@@ -148,10 +154,11 @@ async function headersTo(
   request: IncomingMessage,
   { area, key, context }: ForwardedCall,
   { identityToken, trustedProxies }: ForwarderOptions,
+  span: Span | undefined,
 ): Promise<string[]> {
   const token = identityToken(key, area);
   const signed = token instanceof Promise ? await token : token;
-  const headers = headersToPass(request.rawHeaders);
+  const headers = headersToPass(request.rawHeaders, span !== undefined);
   const added = {
     'X-Request-Id': context.requestId,
     ...identityHeaders(key),
@@ -160,6 +167,7 @@ async function headersTo(
   };
   for (const [name, value] of Object.entries(added)) headers.push(name, value);
   if (signed !== undefined) headers.push('X-Identity-Token', signed);
+  if (span !== undefined) headers.push('traceparent', span.traceparent);
   const length = request.headers['content-length'];
   if (length !== undefined) headers.push('Content-Length', length);
   return headers;
@@ -192,10 +200,16 @@ function exchangeOptions(
   };
 }
 
-async function run(exchange: Exchange, { area, context }: ForwardedCall, { onStart, onEnd }: ForwarderOptions) {
+async function run(
+  exchange: Exchange,
+  { area, context }: ForwardedCall,
+  { onStart, onEnd }: ForwarderOptions,
+  span: Span | undefined,
+) {
   onStart?.(area);
   exchange.start();
   const { outcome, problem: found } = await exchange.result;
   onEnd?.(area, outcome, context.upstreamMs);
+  if (span !== undefined) endForwardSpan(span, outcome, context);
   return found;
 }

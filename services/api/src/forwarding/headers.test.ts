@@ -104,6 +104,13 @@ describe('an upstream receives', () => {
     }
   });
 
+  it("the client's own trace, where nothing is recorded here", async () => {
+    await start();
+    const own = ['traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'tracestate: a=b'];
+    const lines = await linesFor(requestText('GET', own));
+    expect(lines.filter((line) => line.startsWith('trace'))).toEqual(own);
+  });
+
   it('no hop-by-hop header, whether usual or nominated', async () => {
     await start();
     const sent = ['Connection: keep-alive, X-Mine', 'X-Mine: 1', 'Keep-Alive: timeout=5', 'TE: trailers', 'X-Other: 2'];

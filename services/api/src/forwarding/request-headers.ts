@@ -18,6 +18,9 @@ export const hopByHop: ReadonlySet<string> = new Set([
 /** Set anew for the upstream, answered here, or the client's credentials, which are for us alone. */
 const replaced = new Set(['host', 'content-length', 'expect', 'authorization', 'cookie', 'x-request-id']);
 
+/** W3C Trace Context. */
+const traceHeaders = new Set(['traceparent', 'tracestate']);
+
 /** What an upstream trusts because only we can set it. */
 const reserved = /^(?:forwarded$|x-(?:forwarded|organization|api-key|identity)-)/;
 
@@ -26,8 +29,9 @@ const reserved = /^(?:forwarded$|x-(?:forwarded|organization|api-key|identity)-)
  * credentials, and without any that an upstream would take for ours.
  *
  * @param raw name, value, name, value … as received
+ * @param ownTrace whether the upstream is told of a trace of ours: then not of the client's
  */
-export function headersToPass(raw: RawHeaders): string[] {
+export function headersToPass(raw: RawHeaders, ownTrace = false): string[] {
   const nominated = connectionOptions(raw);
   const passed: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -36,6 +40,7 @@ export function headersToPass(raw: RawHeaders): string[] {
     // of Apache read every character that is no letter or digit so.
     const read = name.toLowerCase().replace(/[^a-z0-9]/g, '-');
     if (hopByHop.has(read) || replaced.has(read) || reserved.test(read) || nominated?.has(name.toLowerCase())) continue;
+    if (ownTrace && traceHeaders.has(read)) continue;
     passed.push(name, raw[index + 1] as string);
   }
   return passed;

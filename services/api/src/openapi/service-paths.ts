@@ -8,13 +8,16 @@ export const documentPaths: Readonly<Record<Listener, string>> = {
   internal: '/internal/openapi.json',
 };
 
+/** Forward authentication: an ingress asks about a request of its client. */
+export const authorizePath = '/internal/v1/authorize';
+
 /** What the listeners serve beside their routes: probes, metrics, forward authentication, and the document itself. */
 export function servicePaths(listener: Listener, errors: ErrorResponses): Record<string, PathItem> {
   const open = (description: OpenOperation) => ({ get: openOperation(description, listener, errors) });
   const document = { [documentPaths[listener]]: open(documentOperation) };
   return listener === 'public'
     ? { ...document, '/healthz': open(healthOperation), '/readyz': open(readyOperation) }
-    : { ...document, '/metrics': open(metricsOperation), '/internal/v1/authorize': authorizeItem(errors) };
+    : { ...document, '/metrics': open(metricsOperation), [authorizePath]: authorizeItem(errors) };
 }
 
 /** An operation that needs neither key nor secret. */
@@ -158,4 +161,5 @@ const identityHeaders: JsonObject = {
   'X-Api-Key-Id': text,
   'X-Api-Key-Scopes': text,
   'X-Identity-Token': { ...text, description: 'A JWT that verifies the others, when signing keys are configured.' },
+  traceparent: { ...text, description: 'The trace that the request belongs to, where spans are recorded.' },
 };

@@ -45,11 +45,11 @@ export async function countPendingTests(db: Database, webhookId: Uuid): Promise<
 
 /** Writes a test event without an outbox row, so that it is never fanned out, and its one delivery, due now. */
 export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, event: NewEvent): Promise<DeliveryRow> {
-  const { id, organizationId, type, body, requestId } = event;
+  const { id, organizationId, type, body, requestId, traceparent } = event;
   const { rows } = await sql<DeliveryRow>`
     with event as (
-      insert into events (id, organization_id, type, body, request_id, position)
-      values (${id}, ${organizationId}, ${type}, ${body}, ${requestId}, event_position(${organizationId}))
+      insert into events (id, organization_id, type, body, request_id, traceparent, position)
+      values (${id}, ${organizationId}, ${type}, ${body}, ${requestId}, ${traceparent}, event_position(${organizationId}))
     ), written as (
       insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual)
       values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true)

@@ -19,8 +19,12 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       status: 202,
       response: deliverySchema,
       eventIds: ({ event_id }) => [event_id],
-      handle: ({ access, ids, requestId, transact }) =>
-        redelivery.test(transact, { organizationId: access.key.organization.id, id: ids.id }, requestId),
+      handle: ({ access, ids, requestId, traceparent, transact }) =>
+        redelivery.test(
+          transact,
+          { organizationId: access.key.organization.id, id: ids.id },
+          { requestId, traceparent },
+        ),
     }),
     defineRoute({
       method: 'POST',

@@ -24,6 +24,12 @@ interface Target {
   id: Uuid;
 }
 
+/** The request that asks for a test, and the trace that the test belongs to. */
+interface Origin {
+  requestId: string;
+  traceparent: string | undefined;
+}
+
 export interface RedeliveryOptions {
   clock: DatabaseClock;
   addressPolicy: AddressPolicy;
@@ -36,7 +42,7 @@ export type Redelivery = ReturnType<typeof createRedelivery>;
  */
 export function createRedelivery(options: RedeliveryOptions) {
   return {
-    test: (transact: Transact, webhook: Target, requestId: string) => sendTest(options, transact, webhook, requestId),
+    test: (transact: Transact, webhook: Target, origin: Origin) => sendTest(options, transact, webhook, origin),
     retry: (transact: Transact, delivery: Target) => retryDelivery(options, transact, delivery),
     replay: (transact: Transact, webhook: Target, request: ReplayRequest, receivedAtMs: number) =>
       replayDeliveries(options, transact, webhook, request, receivedAtMs),
@@ -57,7 +63,7 @@ function sendTest(
   { clock, addressPolicy }: RedeliveryOptions,
   transact: Transact,
   { organizationId, id }: Target,
-  requestId: string,
+  origin: Origin,
 ): Promise<Delivery | Problem> {
   return transact(async ({ trx, due, acted }) => {
     const webhook = checkDestination(await lockWebhook(trx, organizationId, id), addressPolicy);
@@ -68,7 +74,7 @@ function sendTest(
       type: 'webhook.test',
       data: { ...eventTypes['webhook.test'].example, webhook_id: toPublicId('whk', id) },
     } as const;
-    const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), { requestId }));
+    const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), origin));
     due(id);
     await acted({ action: 'webhook.tested', objectId: id, organizationId });
     return presentDelivery(row);

@@ -25,6 +25,7 @@ const lease: Lease = {
   leasedAt: Math.floor(systemClock.monotonic()),
   body: Buffer.from('{}'),
   requestId: null,
+  traceparent: null,
 };
 const webhook: WebhookConfig = {
   id: uuid,

@@ -1,11 +1,13 @@
 import { deliveryHeaders } from '@enterprise-api/shared/contracts';
 import { type Clock, type Logger, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { signBody, signStandard } from '@enterprise-api/shared/security';
+import { type Tracing, traceIdOf } from '@enterprise-api/shared/tracing';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { AttemptHooks, AttemptResult } from '../pipeline/types.ts';
 import type { DeliveryRequest, Sender, SendFailure, SendResponse } from '../sender/types.ts';
 import type { SigningKeys, WebhookConfig } from '../webhooks/webhook-cache.ts';
+import { endAttemptSpan, startAttemptSpan } from './attempt-span.ts';
 import { type BegunAttempt, classify, outcomeOf, secretUnavailable, unreadableSecret } from './classify.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
@@ -60,6 +62,10 @@ export interface AttemptOptions {
   /** The webhook's cached state; null when it is not cached. */
   knownState: (webhookId: string) => WebhookConfig['state'] | null;
   send: Sender['send'];
+  /** Whether receivers are told of the trace that an attempt belongs to. */
+  sendsTraceparent?: boolean;
+  /** Undefined where no spans are recorded. */
+  tracing?: Tracing | undefined;
 }
 
 /** Makes the attempt that a lease is for: look up → build and sign → send → classify → outcome. Never rejects. */
@@ -68,7 +74,7 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, hooks: At
     try {
       const found = await lookUp(options, lease);
       if (found.kind === 'released' || found.kind === 'canceled') return found;
-      const begun = { lease, webhook: found.webhook, startedAt: new Date(options.clock.now()) };
+      const begun = begin(options, lease, found.webhook);
       if (found.keys === null) {
         if (!mayStart(options, lease)) return { kind: 'released' };
         return conclude(options, begun, unreadableSecret, secretUnavailable);
@@ -81,6 +87,11 @@ export function createAttempt(options: AttemptOptions): (lease: Lease, hooks: At
       return { kind: 'failed' };
     }
   };
+}
+
+function begin({ clock, tracing }: AttemptOptions, lease: Lease, webhook: WebhookConfig): BegunAttempt {
+  const begun = { lease, webhook, startedAt: new Date(clock.now()) };
+  return tracing === undefined ? begun : { ...begun, span: startAttemptSpan(tracing, begun) };
 }
 
 type Found =
@@ -109,7 +120,10 @@ function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
 }
 
 function send(options: AttemptOptions, begun: BegunAttempt, keys: SigningKeys, hooks: AttemptHooks) {
-  const request = { ...buildRequest(options.productVersion, begun, keys), lowPriority: hooks.canWait };
+  const { headers, ...parts } = buildRequest(options.productVersion, begun, keys);
+  const traceparent = traceOf(begun);
+  const traced = options.sendsTraceparent && traceparent !== null ? { ...headers, traceparent } : headers;
+  const request = { ...parts, headers: traced, lowPriority: hooks.canWait };
   return options.send(request, {
     mayStart: () => mayStart(options, begun.lease),
     onConnect: hooks.connects,
@@ -165,15 +179,23 @@ function conclude(
   verdict = classify(result, clock.now()),
 ): AttemptResult {
   const outcome = outcomeOf(begun, result, verdict, policy, random());
-  logAttempt(log, begun.lease, outcome);
+  logAttempt(log, begun, outcome);
+  if (begun.span !== undefined) endAttemptSpan(begun.span, outcome);
   const localCause = result.kind === 'error' ? result.localCause : null;
   const timedOut = result.kind === 'error' && result.code === 'timeout' && localCause === null;
   return { kind: 'outcome', outcome, timedOut, localCause };
 }
 
+/** The trace that an attempt belongs to: as recorded here, or as its event has it. */
+function traceOf({ span, lease }: Pick<BegunAttempt, 'span' | 'lease'>): string | null {
+  return span?.traceparent ?? lease.traceparent;
+}
+
 /** The one line per attempt. Never the URL's query, a body or a secret. */
-function logAttempt(log: Logger, lease: Lease, outcome: Outcome): void {
+function logAttempt(log: Logger, begun: BegunAttempt, outcome: Outcome): void {
   if (!log.isLevelEnabled('info')) return;
+  const { lease } = begun;
+  const traceparent = traceOf(begun);
   log.info(
     {
       delivery_id: toPublicId('dlv', lease.deliveryId),
@@ -181,6 +203,7 @@ function logAttempt(log: Logger, lease: Lease, outcome: Outcome): void {
       webhook_id: toPublicId('whk', lease.webhookId),
       event_type: lease.eventType,
       ...(lease.requestId !== null && { request_id: lease.requestId }),
+      ...(traceparent !== null && { trace_id: traceIdOf(traceparent) }),
       attempt: outcome.number,
       result: outcome.result,
       status_code: outcome.statusCode,

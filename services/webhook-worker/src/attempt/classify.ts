@@ -1,5 +1,6 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
 import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
+import type { Span } from '@enterprise-api/shared/tracing';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { SendFailure, SendResponse, Verdict } from '../sender/types.ts';
@@ -44,6 +45,8 @@ export interface BegunAttempt {
   webhook: WebhookConfig;
   /** By the database's clock. */
   startedAt: Date;
+  /** Where spans are recorded. */
+  span?: Span | undefined;
 }
 
 /** The result of an attempt that was not made because its secret cannot be decrypted. The code recorded is the verdict's. */

@@ -18,7 +18,8 @@ export interface FanOutOptions {
   settings: FanOutSettings;
   /** False while this process should lease no further deliveries. */
   mayLease: () => boolean;
-  onFannedOut: (by: 'job' | 'relay', result: FannedOut) => void;
+  /** @param leasedAt monotonic, from before the statement was sent */
+  onFannedOut: (by: 'job' | 'relay', result: FannedOut, leasedAt: number) => void;
   /** PostgreSQL refused the deliveries of an event: it is out of the outbox, and tried again later. */
   onParked: (event: ParkedEvent) => void;
   /** Events were left in the outbox for want of capacity, or jobs are late: the relay should look now. */
@@ -144,7 +145,7 @@ export class FanOut {
     const leasedAt = clock.monotonic();
     const result = await statement(scheduler.capacity('new'));
     this.#estimate.learn(result.events, result.admitted);
-    onFannedOut(by, result);
+    onFannedOut(by, result, leasedAt);
     scheduler.noteDueRows(result.leftDue);
     await leaseLoader.accept(result.leases, leasedAt);
     scheduler.refill(result.leftDue);

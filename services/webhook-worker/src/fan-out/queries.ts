@@ -9,6 +9,7 @@ import {
 } from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
+import { traceColumn } from '../leases/event-contents.ts';
 import { leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../pipeline/types.ts';
 import { type FannedOut, type FannedOutLease, type FanOutSettings, mostBytesAlong } from './fanned-out.ts';
@@ -44,7 +45,7 @@ export async function fanOutEvents(
   mayBeSmall = true,
 ): Promise<FannedOut> {
   const [only] = eventIds;
-  if (mayBeSmall && only !== undefined && eventIds.length === 1) {
+  if (mayBeSmall && !settings.withTrace && only !== undefined && eventIds.length === 1) {
     const fannedOut = await fanOutOneEvent(db, only, capacity, settings);
     if (fannedOut !== null) return fannedOut;
   }
@@ -154,12 +155,13 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
  * becomes due when the lease runs out.
  */
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
+  const { withTrace = false } = settings;
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
-    with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
+    with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source, settings)}, ${matches(capacity)}, ${pairs(capacity)},
     ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${mostBytesAlong} then e.body end as body,
-           e.request_id,
+           e.request_id${traceColumn(withTrace, 'e')},
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (
       pending p join webhooks w on w.id = p.webhook_id join picked_events e on e.event_id = p.event_id
@@ -193,10 +195,10 @@ function typeWithPatterns(type: EventType): string {
  * `picked_events`: events of a type that only a newer version knows stay in the outbox, for a worker of that version. Each
  * event is looked up by its id: a join planned while the table is empty reads the whole index at every use.
  */
-const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (
-    select p.event_id, p.organization_id, p.created_at, e.type, e.body, e.request_id, k.patterns
+const pickedEvents = ({ inRange }: Source, { withTrace = false }: FanOutSettings) => sql`picked_events as materialized (
+    select p.event_id, p.organization_id, p.created_at, e.type, e.body, e.request_id${traceColumn(withTrace, 'e')}, k.patterns
     from picked p
-    cross join lateral (select type, body, request_id from events where id = p.event_id ${inRange} limit 1) e
+    cross join lateral (select type, body, request_id${traceColumn(withTrace, 'events')} from events where id = p.event_id ${inRange} limit 1) e
     join known_types k on k.type = e.type
   )`;
 

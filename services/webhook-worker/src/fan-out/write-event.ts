@@ -20,6 +20,7 @@ export async function writeQueuedEvent(
   db: Database,
   databaseClock: DatabaseClock,
   job: JobData<'writeEvent'>,
+  traceparent?: string,
 ): Promise<string> {
   const organizationId = fromPublicId('org', job.event.organization_id);
   if (organizationId === null || !(await organizationExists(db, organizationId))) {
@@ -27,8 +28,7 @@ export async function writeQueuedEvent(
       `unknown organization ${job.event.organization_id} of event ${toPublicId('evt', job.event_id)}`,
     );
   }
-  const requestId = job.request_id;
-  const origin = { id: job.event_id, ...(requestId !== undefined && { requestId }) };
+  const origin = { id: job.event_id, requestId: job.request_id, traceparent };
   const event = newEvent(job.event, databaseClock.now(), origin);
   if (event.id !== job.event_id) event.key ??= toPublicId('evt', job.event_id);
   const [written] = await writeEvents(db, [event]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventBodies } from './event-bodies.ts';
 
-const kib = (count: number) => ({ body: Buffer.alloc(count * 1_024), requestId: null });
+const kib = (count: number) => ({ body: Buffer.alloc(count * 1_024), requestId: null, traceparent: null });
 const leaseOf = (organizationId: string, eventId: string) => ({ organizationId, eventId });
 
 describe('the bodies of events in memory', () => {

@@ -6,6 +6,8 @@ export interface HeldEvent {
   body: Buffer;
   /** Of the API request that emitted the event, if one did. */
   requestId: string | null;
+  /** The trace that its attempts continue, where that is asked for and the event has one. */
+  traceparent: string | null;
 }
 
 type LeaseOfEvent = Pick<Lease, 'eventId' | 'organizationId'>;

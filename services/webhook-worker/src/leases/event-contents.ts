@@ -1,11 +1,21 @@
 import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 /** What the ledger has of an event for its attempts. */
 export interface EventContent {
   body: string;
   /** Of the API request that emitted the event, if one did. */
   request_id: string | null;
+  /** The trace that its attempts continue: read only {@link traceColumn where it is asked for}. */
+  traceparent?: string | null;
+}
+
+/**
+ * Selects the trace of an event, from an alias of `events`, behind other columns; nothing where nobody asks for traces: their
+ * statements stay as short as they were.
+ */
+export function traceColumn(withTrace: boolean, alias: string): RawBuilder<unknown> {
+  return withTrace ? sql`, ${sql.ref(`${alias}.traceparent`)}` : sql``;
 }
 
 /**
@@ -21,13 +31,13 @@ const mostBytesPerStatement = 4 * 1024 ** 2;
 export async function findEvents(
   db: Database,
   eventIds: readonly string[],
-  mostBytes = mostBytesPerStatement,
+  { withTrace = false, mostBytes = mostBytesPerStatement }: { withTrace?: boolean; mostBytes?: number } = {},
 ): Promise<Map<string, EventContent | 'later'>> {
-  const { rows } = await sql<{ id: string; body: string | null; request_id: string | null }>`${prepared}
-    select id, case when bytes_before < ${mostBytes}::int8 then body end as body, request_id
+  const { rows } = await sql<{ id: string } & Omit<EventContent, 'body'> & { body: string | null }>`${prepared}
+    select id, case when bytes_before < ${mostBytes}::int8 then body end as body, request_id${traceColumn(withTrace, 'e')}
     from (
-      select id, body, request_id, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
+      select id, body, request_id${traceColumn(withTrace, 'events')}, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
       from events where id = any(${plainArray(eventIds)}::uuid[]) and id ${withinRangeOf(eventIds)} and body is not null
     ) e`.execute(db);
-  return new Map(rows.map(({ id, body, request_id }) => [id, body === null ? 'later' : { body, request_id }]));
+  return new Map(rows.map(({ id, body, ...others }) => [id, body === null ? 'later' : { body, ...others }]));
 }

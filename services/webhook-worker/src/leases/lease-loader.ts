@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
 import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { sql } from 'kysely';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { EventBodies, HeldEvent } from './event-bodies.ts';
@@ -40,6 +41,8 @@ export interface LeaseLoaderOptions {
   /** After this age a lease has run out: another process may have the delivery. */
   leaseMs: number;
   onReleased: (leases: number) => void;
+  /** Whether attempts need the traces of their events. */
+  withTrace?: boolean;
 }
 
 const backoff = { firstMs: 100, mostMs: 1_000 };
@@ -132,27 +135,30 @@ async function loadWithin(
 
 /** The events of these leases: those that other leases hold already or a row has brought, and the others from the ledger. */
 async function loadEvents(
-  { db, bodies }: LeaseLoaderOptions,
+  { db, bodies, withTrace = false }: LeaseLoaderOptions,
   rows: readonly LoadableLease[],
 ): Promise<Pick<Loaded, 'events' | 'later'>> {
   const events = new Map<string, HeldEvent>();
   const later = new Set<string>();
-  for (const { event_id, body, request_id } of rows) {
+  for (const { event_id, body, request_id, traceparent } of rows) {
     const held = bodies.find(event_id);
     if (held !== undefined) events.set(event_id, held);
-    else if (typeof body === 'string') events.set(event_id, encode({ body, request_id: request_id ?? null }));
+    else if (typeof body === 'string')
+      events.set(event_id, encode({ body, request_id: request_id ?? null, traceparent: traceparent ?? null }));
   }
   const missing = new Set(rows.map((row) => row.event_id).filter((id) => !events.has(id)));
   if (missing.size === 0) return { events, later };
-  for (const [id, content] of await findEvents(db, [...missing])) {
+  for (const [id, content] of await findEvents(db, [...missing], { withTrace })) {
     if (content === 'later') later.add(id);
     else events.set(id, encode(content));
   }
   return { events, later };
 }
 
-function encode({ body, request_id }: EventContent): HeldEvent {
-  return { body: Buffer.from(body), requestId: request_id };
+function encode({ body, request_id, traceparent = null }: EventContent): HeldEvent {
+  // Producers write it, also those of other languages: only what is the context of a trace goes on.
+  const trace = traceparent === null ? null : (parseTraceparent(traceparent) ?? null);
+  return { body: Buffer.from(body), requestId: request_id, traceparent: trace };
 }
 
 function toLeases(
@@ -193,6 +199,7 @@ function toLease(row: LeaseRow, leasedAt: number, event: HeldEvent, hostKey: str
     leasedAt,
     body: event.body,
     requestId: event.requestId,
+    traceparent: event.traceparent,
   };
 }
 

@@ -25,6 +25,8 @@ export interface Lease {
   body: Buffer;
   /** Of the API request that emitted the event, if one did. */
   requestId: string | null;
+  /** The trace that the attempt continues, where that is asked for and the event has one. */
+  traceparent: string | null;
 }
 
 /** The right to make one attempt of a delivery until a time, as fan-out and dispatch return it. */

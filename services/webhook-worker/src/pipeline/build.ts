@@ -30,6 +30,8 @@ export interface Pipeline extends PipelineStop {
 
 /** The part of the time of a stop that is reserved for what is closed after the pipeline. */
 const closeReserveMs = 1_500;
+/** And where spans are recorded, for those that are left. */
+const tracingReserveMs = 1_000;
 
 /**
  * Builds the stages of a delivery's way through a worker. Each hands the next what it returns:
@@ -86,6 +88,6 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       leasing.dispatcher.start();
       leasing.relay.start();
     },
-    ...createStop(stages, clock, stopWithinMs(config) - closeReserveMs),
+    ...createStop(stages, clock, stopWithinMs(config) - closeReserveMs - (options.tracing ? tracingReserveMs : 0)),
   };
 }

@@ -2,10 +2,12 @@ import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLimitedWarning, type Logger, toPublicId, version } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
+import type { Tracing } from '@enterprise-api/shared/tracing';
 import { createAttempt, createAttemptRunner } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { createRelay, FanOut } from '../fan-out/fan-out.ts';
+import { recordFanOutSpans } from '../fan-out/fan-out-spans.ts';
 import type { EventBodies } from '../leases/event-bodies.ts';
 import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
 import { countAttempt, type WorkerMetrics } from '../metrics.ts';
@@ -29,6 +31,13 @@ export interface PipelineOptions {
   log: Logger;
   metrics: WorkerMetrics;
   publish: ChangeFeed['publish'];
+  /** Undefined where no spans are recorded. */
+  tracing: Tracing | undefined;
+}
+
+/** Whether attempts need the traces of their events. */
+function withTrace({ config, tracing }: Pick<PipelineOptions, 'config' | 'tracing'>): boolean {
+  return config.WEBHOOK_TRACEPARENT || tracing !== undefined;
 }
 
 export function buildWebhookCache({ config, db, clock, metrics }: PipelineOptions): WebhookCache {
@@ -70,7 +79,7 @@ export function buildRecording({ db, clock, log, metrics, publish }: PipelineOpt
 }
 
 export function buildLeaseLoader(
-  { config, db, clock, log, metrics }: PipelineOptions,
+  { config, db, clock, log, metrics, tracing }: PipelineOptions,
   { scheduler, webhooks, bodies }: { scheduler: Scheduler; webhooks: WebhookCache; bodies: EventBodies },
 ): LeaseLoader {
   return createLeaseLoader({
@@ -86,6 +95,7 @@ export function buildLeaseLoader(
     startWithinMs: config.WORKER_START_WITHIN,
     leaseMs: leaseMs(config),
     onReleased: (leases) => metrics.leasesReleased.inc(leases),
+    withTrace: withTrace({ config, tracing }),
   });
 }
 
@@ -101,7 +111,7 @@ interface AttemptStages {
 /** The attempt, and what is done with its result. */
 export function buildSending(options: PipelineOptions, stages: AttemptStages) {
   const { webhooks, pauses, bodies, scheduler, leaseLoader, outcomes } = stages;
-  const { config, db, clock, log, metrics } = options;
+  const { config, db, clock, log, metrics, tracing } = options;
   const sender = createSender({
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
@@ -123,6 +133,8 @@ export function buildSending(options: PipelineOptions, stages: AttemptStages) {
     isStopping: () => scheduler.isStopped,
     isPaused: (organizationId) => pauses.isPaused(organizationId),
     send: sender.send,
+    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
+    tracing,
   });
   const run = createAttemptRunner({
     attempt,
@@ -149,7 +161,8 @@ interface LeasingStages {
 }
 
 /** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
-export function buildLeasing({ config, db, clock, log, metrics }: PipelineOptions, stages: LeasingStages) {
+export function buildLeasing(options: PipelineOptions, stages: LeasingStages) {
+  const { config, db, clock, log, metrics, tracing } = options;
   const { scheduler, pauses, leaseLoader, outcomes, cancellation } = stages;
   // While outcomes wait too long to be recorded, this process leases nothing more.
   const mayLease = () => !outcomes.isBehind();
@@ -159,7 +172,11 @@ export function buildLeasing({ config, db, clock, log, metrics }: PipelineOption
     scheduler,
     leaseLoader,
     mayLease,
-    settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
+    settings: {
+      leaseMs: leaseMs(config),
+      maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1,
+      withTrace: withTrace(options),
+    },
     onParked: ({ event_id, organization_id, reason, failures }) =>
       log.error(
         {
@@ -171,9 +188,11 @@ export function buildLeasing({ config, db, clock, log, metrics }: PipelineOption
         'event parked: the database refuses its deliveries',
       ),
     onLeftInOutbox: () => relay.wake(),
-    onFannedOut: (by, { events, deliveries }) => {
-      metrics.eventsFannedOut.inc({ by }, events);
-      metrics.deliveriesCreated.inc(deliveries);
+    onFannedOut: (by, result, leasedAt) => {
+      metrics.eventsFannedOut.inc({ by }, result.events);
+      metrics.deliveriesCreated.inc(result.deliveries);
+      if (tracing === undefined) return;
+      recordFanOutSpans(tracing, by, result, Date.now() - (clock.monotonic() - leasedAt));
     },
   });
   const relay = createRelay({ fanOut, mayLease, onError: createLimitedWarning(log, 'relay failed') });

@@ -77,6 +77,7 @@ export function schedulerBench(
     leasedAt,
     body: Buffer.from('{}'),
     requestId: null,
+    traceparent: null,
   });
   const leases = (webhookId: string, count: number) => Array.from({ length: count }, () => lease(webhookId));
   const started = (webhookId: string) => running.filter((entry) => entry.lease.webhookId === webhookId).length;

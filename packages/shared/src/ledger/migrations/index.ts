@@ -21,6 +21,7 @@ import * as retention from './0021-retention.ts';
 import * as lateDeliveries from './0022-late-deliveries.ts';
 import * as sendingPauses from './0023-sending-pauses.ts';
 import * as positionsAfterFailover from './0025-positions-after-a-failover.ts';
+import * as traceContexts from './0026-trace-contexts.ts';
 
 /** Every migration in order. Names are forever: a database remembers them. */
 export const migrations: Record<string, Migration> = {
@@ -46,4 +47,5 @@ export const migrations: Record<string, Migration> = {
   '0022-late-deliveries': lateDeliveries,
   '0023-sending-pauses': sendingPauses,
   '0025-positions-after-a-failover': positionsAfterFailover,
+  '0026-trace-contexts': traceContexts,
 };

@@ -20,6 +20,8 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly body: Body;
   /** `X-Request-Id` of the request and its answer. */
   readonly requestId: string;
+  /** The trace that what the handler does belongs to (W3C's `traceparent`). */
+  readonly traceparent: string | undefined;
   /** When the request arrived, by the monotonic clock; before it waited for other requests. */
   readonly receivedAtMs: number;
   /** The versions that the client names in `If-Match`, on routes with `ifMatch`; null without the header. */

@@ -84,8 +84,8 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
     }
     const renderer = renderers.get(found.route) as Renderer;
     const render = (outcome: unknown) => renderer(response, outcome);
-    const { requestId, startedAtMs: receivedAtMs, target } = context;
-    const call = { request, target, access, ...found, render, requestId, receivedAtMs, runExclusive };
+    const { requestId, traceparent, startedAtMs: receivedAtMs, target } = context;
+    const call = { request, target, access, ...found, render, requestId, traceparent, receivedAtMs, runExclusive };
     sendAnswer(response, await answer(call, options));
   };
 }
@@ -101,6 +101,7 @@ interface Call<Access> {
   route: Route<Access>;
   rawIds: Readonly<Record<string, string>>;
   requestId: string;
+  traceparent: string | undefined;
   receivedAtMs: number;
   /** Turns what the handler returned into the answer. */
   render: (outcome: unknown) => Answer;
@@ -123,7 +124,7 @@ async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>)
 }
 
 async function perform<Access>(call: Call<Access>, input: Input, options: ServeOptions<Access>): Promise<Answer> {
-  const { access, route, requestId, receivedAtMs } = call;
+  const { access, route, requestId, traceparent, receivedAtMs } = call;
   const ids = resolveIds(route.ids, call.rawIds);
   const actor = route.caller === 'anyone' ? 'anyone' : options.actorOf(access);
   const origin = { actor, onBehalfOf: input.onBehalfOf, requestId };
@@ -134,7 +135,7 @@ async function perform<Access>(call: Call<Access>, input: Input, options: ServeO
     run: (transact, isWanted) =>
       ids === null
         ? problem('not_found')
-        : route.handle({ ...input, access, ids, transact, isWanted, requestId, receivedAtMs }),
+        : route.handle({ ...input, access, ids, transact, isWanted, requestId, traceparent, receivedAtMs }),
     within: withinShareOf(call, options.share),
   };
   const { idempotencyKey } = input;

@@ -1,4 +1,5 @@
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import { traceIdOf } from '@enterprise-api/shared/tracing';
 import type { MalformedRequest } from './malformed-request.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -34,6 +35,7 @@ export function createAccessLog(
         ...(context.upstreamStatus !== undefined && { upstream_status: context.upstreamStatus }),
         ...(context.upstreamMs !== undefined && { upstream_ms: Math.round(context.upstreamMs * 10) / 10 }),
         ...(context.eventIds !== undefined && { event_ids: context.eventIds }),
+        ...(context.traceparent !== undefined && { trace_id: traceIdOf(context.traceparent) }),
         ...(context.errorCode !== undefined && { error_code: context.errorCode }),
         ...(organizationId !== undefined && { organization_id: toPublicId('org', organizationId) }),
         ...(context.keyId !== undefined && { key_id: toPublicId('key', context.keyId) }),

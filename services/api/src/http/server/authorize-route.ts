@@ -2,10 +2,9 @@ import type { RequestHandler } from 'express';
 import { type InternalSecrets, refusedRole } from '../../auth/internal-guard.ts';
 import type { Authorize } from '../../authorize/authorize.ts';
 import { isProblem } from '../../core/problem.ts';
+import { authorizePath } from '../../openapi/service-paths.ts';
 import { sendAnswer, sendProblem } from '../routing/respond.ts';
-import { forbidStorage, requestContextOf } from './request-context.ts';
-
-export const authorizePath = '/internal/v1/authorize';
+import { forbidStorage, type RequestContext, requestContextOf } from './request-context.ts';
 
 /**
  * Forward authentication, with any method. The secret comes in a header of its own, because `Authorization` is the
@@ -23,6 +22,11 @@ export function authorizeRoute(authorize: Authorize, { holderOf }: InternalSecre
         ? refusedRole(holder.role)
         : await authorize(request, context);
     if (isProblem(answer)) sendProblem(response, answer);
-    else sendAnswer(response, { status: 200, headers: answer, body: '' });
+    else sendAnswer(response, { status: 200, headers: withTrace(answer, context), body: '' });
   };
+}
+
+/** The ingress passes it on, so that what the service behind it does is below our judgement. */
+function withTrace(headers: Record<string, string>, { span }: RequestContext): Record<string, string> {
+  return span === undefined ? headers : { ...headers, traceparent: span.traceparent };
 }

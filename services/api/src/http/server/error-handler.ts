@@ -1,5 +1,6 @@
 import { StatementTooLateError } from '@enterprise-api/shared/events';
 import type { Logger } from '@enterprise-api/shared/runtime';
+import { traceIdOf } from '@enterprise-api/shared/tracing';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { DatabaseUnavailableError } from '../../core/database-health.ts';
 import { invalid, problem } from '../../core/problem.ts';
@@ -12,19 +13,20 @@ export const answerNotFound: RequestHandler = (_request, response) => sendProble
 /** Turns whatever was thrown into one of our error codes. Its text goes to the log and never to the client. */
 export function createErrorHandler(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
-    const request_id = requestContextOf(response).requestId;
+    const { requestId: request_id, traceparent } = requestContextOf(response);
+    const ids = { request_id, ...(traceparent !== undefined && { trace_id: traceIdOf(traceparent) }) };
     if (error instanceof ClientGoneError) {
       response.destroy();
     } else if (error instanceof MissingHostError) {
       sendProblem(response, invalid([{ location: 'header', path: 'Host', code: 'required', message: 'is required' }]));
     } else if (response.headersSent) {
-      log.error({ err: error, request_id }, 'failed after the answer had begun');
+      log.error({ err: error, ...ids }, 'failed after the answer had begun');
       response.destroy();
     } else if (isDatabaseUnavailable(error)) {
-      log.warn({ err: error, request_id }, 'database unavailable');
+      log.warn({ err: error, ...ids }, 'database unavailable');
       sendProblem(response, problem('service_unavailable'));
     } else {
-      log.error({ err: error, request_id }, 'request failed');
+      log.error({ err: error, ...ids }, 'request failed');
       sendProblem(response, problem('internal_error'));
     }
   };

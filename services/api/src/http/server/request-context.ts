@@ -8,9 +8,11 @@ import {
   toPublicId,
   type Uuid,
 } from '@enterprise-api/shared/runtime';
+import { parseTraceparent, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestHandler, Response } from 'express';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
 import type { FinishedRequest } from './access-log.ts';
+import { startRequestSpan, type TraceSource } from './request-span.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** A request and its answer as the log line and the metrics show them. */
@@ -41,12 +43,20 @@ export interface RequestContext {
   errorCode?: string;
   /** Public ids of the events that the request emitted. */
   eventIds?: readonly PublicId<'evt'>[];
+  /** The trace that what the request does belongs to (W3C's `traceparent`). */
+  traceparent?: string | undefined;
+  /** Of the request, where spans are recorded. */
+  span?: Span | undefined;
 }
 
 export interface RequestContextOptions {
   clock: Clock;
   /** Whether the process is stopping: its connections are then closed after the answer. */
   isStopping: () => boolean;
+  /** Those who say which trace a request belongs to: `caller`, services of ours, or any `client`. */
+  traceSource?: TraceSource;
+  /** Undefined where no spans are recorded. */
+  tracing?: Tracing | undefined;
   /** Called once per request, when its answer was sent or its client has hung up. */
   onFinished: (context: RequestContext, request: FinishedRequest) => void;
 }
@@ -60,7 +70,8 @@ export class MissingHostError extends Error {
  * The first middleware: gives every request its id and its context, and reports it when it is over. Refuses requests that
  * lack `Host`, once they have both.
  */
-export function attachRequestContext({ clock, isStopping, onFinished }: RequestContextOptions): RequestHandler {
+export function attachRequestContext(options: RequestContextOptions): RequestHandler {
+  const { clock, isStopping, onFinished } = options;
   const onEveryAnswer = securityHeaders();
   return (request, response, next) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
@@ -73,6 +84,7 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
       bytesIn: 0,
       bytesOut: 0,
     };
+    attachTrace(context, request, options);
     response.locals.requestContext = context;
     response.once('close', () => {
       const { method, originalUrl: target } = request;
@@ -81,6 +93,14 @@ export function attachRequestContext({ clock, isStopping, onFinished }: RequestC
     const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
     next(isHostMissing ? new MissingHostError() : undefined);
   };
+}
+
+function attachTrace(context: RequestContext, request: IncomingMessage, options: RequestContextOptions): void {
+  const { tracing, traceSource = 'client' } = options;
+  if (tracing !== undefined) context.span = startRequestSpan(tracing, traceSource, request, context.target.path);
+  // What a service of ours says is kept, also where this process records nothing.
+  const given = traceSource === 'caller' ? parseTraceparent(request.headers.traceparent) : undefined;
+  context.traceparent = context.span?.traceparent ?? given;
 }
 
 /** The context that the first middleware attached to this answer. */

@@ -1,0 +1,4 @@
+export * from './open-tracing.ts';
+export * from './settings.ts';
+export * from './trace-context.ts';
+export * from './tracing.ts';

@@ -1,0 +1,140 @@
+import type { Sampler } from '@opentelemetry/sdk-trace';
+import { newUuid } from '../runtime/ids.ts';
+import { createLimitedWarning } from '../runtime/limited-warning.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { Counter, type Registry } from '../runtime/metrics.ts';
+import { version } from '../runtime/version.ts';
+import type { TracingConfig } from './settings.ts';
+import { SpanQueue } from './span-queue.ts';
+import { isSampled, spanIdOf, traceIdOf } from './trace-context.ts';
+import type { Span, SpanEnd, Tracing } from './tracing.ts';
+
+export interface OpenTracingOptions {
+  /** The process, where OTEL_SERVICE_NAME names none. */
+  serviceName: string;
+  log: Logger;
+  registry: Registry;
+}
+
+/** A collector that takes its time for each byte of its answer is given up this much after the exporter would. */
+const graceMs = 1_000;
+
+/**
+ * Begins to record spans, if that is wanted. OpenTelemetry's packages are loaded only then: that takes 0.1 s and 20 MB.
+ *
+ * @returns undefined where nothing is to be recorded
+ */
+export async function openTracing(
+  config: TracingConfig | undefined,
+  { serviceName, log, registry }: OpenTracingOptions,
+): Promise<Tracing | undefined> {
+  const counters = createCounters(registry);
+  if (config === undefined) return undefined;
+  const [api, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await load();
+  const warn = createLimitedWarning(log, 'spans dropped', 60_000);
+  const queue = new SpanQueue({
+    exporter: new OTLPTraceExporter({ url: config.url, headers: config.headers, timeoutMillis: config.timeoutMs }),
+    giveUpAfterMs: config.timeoutMs + graceMs,
+    onExported: (spans) => counters.exported.inc(spans),
+    onDropped: (reason, spans, error) => {
+      counters.dropped.inc({ reason }, spans);
+      // Of the error its message only: it may carry the collector's answer.
+      warn(undefined, { reason, ...(error !== undefined && { error: error.message }) });
+    },
+  });
+  const provider = new sdk.TracerProvider({
+    resource: resourceFromAttributes({
+      'service.version': version,
+      'service.instance.id': newUuid(),
+      ...config.attributes,
+      'service.name': config.serviceName ?? config.attributes['service.name'] ?? serviceName,
+    }),
+    sampler: samplerOf(config, sdk),
+    spanProcessors: [queue],
+  });
+  return { ...createStart(provider.getTracer('enterprise-api', version), api), stop: () => queue.shutdown() };
+}
+
+function load() {
+  return Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/resources'),
+  ]);
+}
+
+type Api = typeof import('@opentelemetry/api');
+type Sdk = typeof import('@opentelemetry/sdk-trace');
+
+function samplerOf({ sampler: name, ratio }: TracingConfig, sdk: Sdk): Sampler {
+  const roots: Record<string, () => Sampler> = {
+    always_on: () => new sdk.AlwaysOnSampler(),
+    always_off: () => new sdk.AlwaysOffSampler(),
+    traceidratio: () => new sdk.TraceIdRatioBasedSampler(ratio),
+  };
+  const root = (roots[name.replace('parentbased_', '')] as () => Sampler)();
+  return name.startsWith('parentbased_') ? new sdk.ParentBasedSampler({ root }) : root;
+}
+
+function createStart(tracer: import('@opentelemetry/api').Tracer, api: Api): Pick<Tracing, 'start'> {
+  const { ROOT_CONTEXT, SpanKind, trace } = api;
+  const kinds = {
+    server: SpanKind.SERVER,
+    client: SpanKind.CLIENT,
+    producer: SpanKind.PRODUCER,
+    consumer: SpanKind.CONSUMER,
+  };
+  return {
+    start: (name, { kind, parent, links = [], attributes, startedAtMs }) => {
+      const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, toSpanContext(parent));
+      const options = {
+        kind: kinds[kind],
+        links: links.map((link) => ({ context: toSpanContext(link) })),
+        ...(attributes !== undefined && { attributes: attributes as Record<string, string> }),
+        ...(startedAtMs !== undefined && { startTime: startedAtMs }),
+      };
+      return toSpan(tracer.startSpan(name, options, context), api);
+    },
+  };
+}
+
+function toSpanContext(traceparent: string) {
+  return {
+    traceId: traceIdOf(traceparent),
+    spanId: spanIdOf(traceparent),
+    traceFlags: isSampled(traceparent) ? 1 : 0,
+    isRemote: true,
+  };
+}
+
+function toSpan(span: import('@opentelemetry/api').Span, { SpanStatusCode }: Api): Span {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return {
+    traceparent: `00-${traceId}-${spanId}-0${traceFlags}`,
+    traceId,
+    end: ({ name, attributes, error }: SpanEnd = {}) => {
+      if (!span.isRecording()) return;
+      if (name !== undefined) span.updateName(name);
+      if (attributes !== undefined) span.setAttributes(attributes as Record<string, string>);
+      if (error !== undefined) span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+function createCounters(registry: Registry) {
+  const registers = [registry];
+  const exported = new Counter({
+    name: 'trace_spans_exported_total',
+    help: 'Spans that the collector has taken.',
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'trace_spans_dropped_total',
+    help: 'Spans that were not sent (queue_full), or that the collector has not taken (not_exported).',
+    labelNames: ['reason'],
+    registers,
+  });
+  return { exported, dropped };
+}

@@ -1,0 +1,31 @@
+import { toPublicId } from '@enterprise-api/shared/runtime';
+import { parseTraceparent, type Tracing } from '@enterprise-api/shared/tracing';
+import type { FannedOut } from './fanned-out.ts';
+
+/**
+ * Records the fan-out of each event whose deliveries this process has leased, in the event's own trace: events that share
+ * a statement have nothing else in common. Their attempts are not below it, because those that follow hours later, in other
+ * processes, could not be.
+ *
+ * @param startedAtMs when the statement was sent, in milliseconds since 1970
+ */
+export function recordFanOutSpans(
+  tracing: Tracing,
+  by: 'job' | 'relay',
+  { events, leases }: Pick<FannedOut, 'events' | 'leases'>,
+  startedAtMs: number,
+): void {
+  const deliveries = Map.groupBy(leases, (lease) => lease.event_id);
+  for (const [eventId, [first, ...others]] of deliveries) {
+    const parent = parseTraceparent(first?.traceparent);
+    if (parent === undefined) continue;
+    const attributes = {
+      'messaging.operation.type': 'process',
+      'messaging.message.id': toPublicId('evt', eventId),
+      'messaging.batch.message_count': events,
+      'enterprise_api.fanned_out_by': by,
+      'enterprise_api.deliveries_leased': 1 + others.length,
+    };
+    tracing.start('fan out', { kind: 'consumer', parent, attributes, startedAtMs }).end();
+  }
+}
