@@ -3,7 +3,8 @@ const knownFlags = 0x03;
 const sampledFlag = 0x01;
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const maxLength = 256;
+/** In characters. A later version of the form may be longer than this one. */
+export const longestTraceparent = 256;
 const noTrace = '0'.repeat(32);
 const noSpan = '0'.repeat(16);
 
@@ -15,7 +16,7 @@ const noSpan = '0'.repeat(16);
  *   not a context
  */
 export function parseTraceparent(text: unknown): string | undefined {
-  if (typeof text !== 'string' || text.length > maxLength) return undefined;
+  if (typeof text !== 'string' || text.length > longestTraceparent) return undefined;
   const [, version, traceId, spanId, flags = '', rest] = form.exec(text) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
   if (traceId === noTrace || spanId === noSpan) return undefined;

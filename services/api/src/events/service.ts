@@ -6,7 +6,7 @@ import {
   type WrittenEvent,
 } from '@enterprise-api/shared/events';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
-import { fromPublicId, mapInSlices, type Uuid } from '@enterprise-api/shared/runtime';
+import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Tracing } from '@enterprise-api/shared/tracing';
 import { invalid, type Problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
@@ -71,7 +71,8 @@ export function createEventService(options: EventServiceOptions) {
         emit(eventsOf(body), { ...request, traceparents }),
       );
       written.forEach(onEmitted);
-      return { data: await mapInSlices(written, toEmittedEvent) };
+      // At once: until the answer is begun, this request may still be given up, and these events are written.
+      return { data: written.map(toEmittedEvent) };
     },
 
     /** Emits in the transaction of a request with an `Idempotency-Key`. */

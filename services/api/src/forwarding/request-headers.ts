@@ -18,8 +18,8 @@ export const hopByHop: ReadonlySet<string> = new Set([
 /** Set anew for the upstream, answered here, or the client's credentials, which are for us alone. */
 const replaced = new Set(['host', 'content-length', 'expect', 'authorization', 'cookie', 'x-request-id']);
 
-/** W3C Trace Context. */
-const traceHeaders = new Set(['traceparent', 'tracestate']);
+/** W3C Trace Context and Baggage, and what other tracers read instead: an upstream would take them for parts of our trace. */
+const traceHeaders = /^(?:traceparent|tracestate|baggage|b3|x-b3-.*|uber-trace-id|x-cloud-trace-context)$/;
 
 /** What an upstream trusts because only we can set it. */
 const reserved = /^(?:forwarded$|x-(?:forwarded|organization|api-key|identity)-)/;
@@ -40,7 +40,7 @@ export function headersToPass(raw: RawHeaders, ownTrace = false): string[] {
     // of Apache read every character that is no letter or digit so.
     const read = name.toLowerCase().replace(/[^a-z0-9]/g, '-');
     if (hopByHop.has(read) || replaced.has(read) || reserved.test(read) || nominated?.has(name.toLowerCase())) continue;
-    if (ownTrace && traceHeaders.has(read)) continue;
+    if (ownTrace && traceHeaders.test(read)) continue;
     passed.push(name, raw[index + 1] as string);
   }
   return passed;

@@ -229,8 +229,9 @@ const pairs = (capacity: Capacity) => sql`pairs as materialized (
     from matches
   )`;
 
+/** By their keys: of a table that is nearly empty PostgreSQL would read a whole index, which may lead to many deleted rows. */
 const deletedFromOutbox = sql`deleted as (
-    delete from outbox o using picked_events p where o.event_id = p.event_id
+    delete from outbox where event_id = any (array(select event_id from picked_events))
   )`;
 
 const writtenDeliveries = ({ maxAttempts }: FanOutSettings) => sql`written as (

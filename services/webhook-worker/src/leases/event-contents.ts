@@ -1,4 +1,5 @@
 import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { longestTraceparent } from '@enterprise-api/shared/tracing';
 import { type RawBuilder, sql } from 'kysely';
 
 /** What the ledger has of an event for its attempts. */
@@ -15,7 +16,9 @@ export interface EventContent {
  * statements stay as short as they were.
  */
 export function traceColumn(withTrace: boolean, alias: string): RawBuilder<unknown> {
-  return withTrace ? sql`, ${sql.ref(`${alias}.traceparent`)}` : sql``;
+  return withTrace
+    ? sql`, left(${sql.ref(`${alias}.traceparent`)}, ${sql.lit(longestTraceparent + 1)}) as traceparent`
+    : sql``;
 }
 
 /**

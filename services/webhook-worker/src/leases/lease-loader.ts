@@ -256,7 +256,10 @@ export async function releaseLeases(
     with mine as materialized (
       select p.delivery_id from unnest(${plainArray(deliveryIds)}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
       join pending_deliveries p on p.delivery_id = x.id
-      where p.next_attempt_at = x.lease_token order by p.delivery_id for update of p
+      -- By their keys, also where the table is nearly empty: an index may lead to many deleted rows. An equality of times
+      -- would have PostgreSQL read the whole index by time, to join in its order.
+      where p.delivery_id = any (${plainArray(deliveryIds)}::uuid[])
+        and p.next_attempt_at between x.lease_token and x.lease_token order by p.delivery_id for update of p
     )
     update pending_deliveries p set next_attempt_at = now(), lease_count = greatest(p.lease_count - 1, 0)
     where p.delivery_id = any (array(select delivery_id from mine)) returning p.delivery_id as id`.execute(db);

@@ -18,10 +18,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const timeline = sql`('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint`;
 
 /**
- * Moves the positions on by more than can have been lost, once for each timeline. Runs with the rights of whoever migrates:
+ * Moves the positions on by more than can have been lost, for each timeline that has passed: a restore to a moment before an
+ * earlier failover passes two, and clients have been shown positions of both. Runs with the rights of whoever migrates:
  * producers may not set sequences. The lock keeps two writers from moving them at once, since the later one would set them
- * back to what the other has given meanwhile; nobody waits for it for longer than the two calls take, although it is held
- * until the end of the transaction. It has two numbers, so it is none of `event_position`'s notes.
+ * back to what the other has given meanwhile. It is the session's, so that it is held for the two calls alone, whatever
+ * becomes of the transaction. It has two numbers, so it is none of `event_position`'s notes.
  */
 async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -29,13 +30,22 @@ async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
     security definer set search_path from current as $$
     declare
       timeline bigint := ${timeline};
+      last bigint;
     begin
       while pg_sequence_last_value('event_timeline') <> timeline loop
-        if pg_try_advisory_xact_lock(94, 0) then
-          if pg_sequence_last_value('event_timeline') <> timeline then
-            perform setval('event_positions', nextval('event_positions') + 1000000000);
-            perform setval('event_timeline', timeline);
-          end if;
+        if pg_try_advisory_lock(94, 0) then
+          begin
+            last := pg_sequence_last_value('event_timeline');
+            if last <> timeline then
+              -- A ledger that pg_upgrade has moved begins at the first timeline again.
+              perform setval('event_positions', nextval('event_positions') + 1000000000 * greatest(1, timeline - last));
+              perform setval('event_timeline', timeline);
+            end if;
+          exception when others or query_canceled then
+            perform pg_advisory_unlock(94, 0);
+            raise;
+          end;
+          perform pg_advisory_unlock(94, 0);
         else
           perform pg_sleep(0.005);
         end if;

@@ -12,7 +12,7 @@ import { parseTraceparent, type Span, type Tracing } from '@enterprise-api/share
 import type { RequestHandler, Response } from 'express';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
 import type { FinishedRequest } from './access-log.ts';
-import { startRequestSpan, type TraceSource } from './request-span.ts';
+import { isCallersWord, startRequestSpan, type TraceSource } from './request-span.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** A request and its answer as the log line and the metrics show them. */
@@ -99,7 +99,9 @@ function attachTrace(context: RequestContext, request: IncomingMessage, options:
   const { tracing, traceSource = 'client' } = options;
   if (tracing !== undefined) context.span = startRequestSpan(tracing, traceSource, request, context.target.path);
   // What a service of ours says is kept, also where this process records nothing.
-  const given = traceSource === 'caller' ? parseTraceparent(request.headers.traceparent) : undefined;
+  const given = isCallersWord(traceSource, context.target.path)
+    ? parseTraceparent(request.headers.traceparent)
+    : undefined;
   context.traceparent = context.span?.traceparent ?? given;
 }
 

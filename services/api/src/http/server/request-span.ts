@@ -24,10 +24,15 @@ export function startRequestSpan(
 ): Span | undefined {
   if (quietPaths.has(path)) return undefined;
   const given = parseTraceparent(headers.traceparent);
-  const continues = source === 'caller' && !path.startsWith(authorizePath);
+  const continues = isCallersWord(source, path);
   const links = given === undefined || continues ? [] : [given];
   const attributes = { 'http.request.method': spanMethod(method), 'url.scheme': 'http' };
   return tracing.start(spanMethod(method), { kind: 'server', ...(continues && { parent: given }), links, attributes });
+}
+
+/** Whether the context that came with a request is that of a service of ours, and not that of a client. */
+export function isCallersWord(source: TraceSource, path: string): boolean {
+  return source === 'caller' && !path.startsWith(authorizePath);
 }
 
 /** Names the span by its route, never by its path: a path has ids, and more values than anybody can look through. */
