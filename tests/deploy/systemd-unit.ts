@@ -9,20 +9,18 @@ export interface Unit {
   one(name: string): string;
 }
 
-export const unitNames = ['enterprise-api@', 'enterprise-api-worker@', 'enterprise-api-migrate'] as const;
+export const unitNames = ['enterprise-api@', 'enterprise-api-worker@', 'enterprise-api-migrate@'] as const;
 
 export type UnitName = (typeof unitNames)[number];
 
 const folder = new URL('../../deploy/systemd/', import.meta.url);
-/** Where the units say that the product is. */
-const installed = '/opt/enterprise-api/current';
+/** Where the units say that the product is: the version in use, and for migrations the one that they name. */
+const installed = /\/opt\/enterprise-api\/(?:current|%i)/g;
 
-/** @param project the folder that stands for the one in which the units look for the product */
-export function readUnit(name: UnitName, project: string): Unit {
-  const text = readFileSync(new URL(`${name}.service`, folder), 'utf8').replaceAll(
-    installed,
-    project.replace(/\/$/, ''),
-  );
+/** @param project the folder that stands for the one in which the units look for the product; without it the unit as it is */
+export function readUnit(name: UnitName, project?: string): Unit {
+  const written = readFileSync(new URL(`${name}.service`, folder), 'utf8');
+  const text = project === undefined ? written : written.replaceAll(installed, project.replace(/\/$/, ''));
   const all = (key: string) =>
     [...text.matchAll(/^(\w+)=(.*)$/gm)].flatMap(([, found, value = '']) => (found === key ? [value] : []));
   const one = (key: string) => {

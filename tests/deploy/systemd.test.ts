@@ -68,7 +68,7 @@ withSystemd('systemd', () => {
 });
 
 it('the commands migrate, serve and stop with the settings of the files', async () => {
-  await using migration = await start('enterprise-api-migrate');
+  await using migration = await start('enterprise-api-migrate@');
   expect(await migration.exited).toMatchObject({ code: 0 });
   await using api = await start('enterprise-api@');
   await using worker = await start('enterprise-api-worker@');
@@ -104,6 +104,10 @@ describe.each(services)('the unit %s', (name) => {
     expect(durationSchema.parse(`${unit.one('TimeoutStopSec')}s`)).toBeGreaterThan(most);
   });
 
+  it('loses no line of its log to a rate limit of the journal', () => {
+    expect(unit.one('LogRateLimitIntervalSec')).toBe('0');
+  });
+
   it('runs as a user that owns nothing, without capabilities', () => {
     expect([unit.one('DynamicUser'), unit.one('NoNewPrivileges'), unit.one('CapabilityBoundingSet')]).toEqual([
       'yes',
@@ -111,6 +115,12 @@ describe.each(services)('the unit %s', (name) => {
       '',
     ]);
   });
+});
+
+it('migrations are those of the version that is asked for, while processes run the version of the link', () => {
+  const folderOf = (name: UnitName) => readUnit(name).one('WorkingDirectory');
+  expect(services.map(folderOf)).toEqual(['/opt/enterprise-api/current', '/opt/enterprise-api/current']);
+  expect(folderOf('enterprise-api-migrate@')).toBe('/opt/enterprise-api/%i');
 });
 
 it('the worker alone is kept from private networks and from the metadata address', () => {

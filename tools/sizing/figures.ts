@@ -168,9 +168,12 @@ export const rowBytes = {
 /** What a request has beside `data`: the event around it, headers; and what TLS, TCP and IP add to all. */
 export const requestBytes = { source: bytes, beside: 731, framing: 1.05 };
 
-/** Memory of a process, in bytes: at rest, under load, and what deploy/kubernetes asks for at least. */
+/** Memory of a process, in bytes: at rest, under load with few connections, and what deploy/kubernetes asks for at least. */
 export const processMemory = {
-  source: { ...bytes, from: 'W15 and W1, docs/performance.md' },
+  sources: [
+    { ...bytes, from: 'W15, docs/performance.md (at rest)' },
+    { ...full('W1'), from: 'W1, bench/results/full.jsonl: api_rss 240 to 290 MB, worker_rss 237 to 313 MB' },
+  ],
   api: { load: 290e6, requestMib: 320, limitMib: 640 },
   worker: { rest: 167e6, load: 320e6, requestMib: 512, limitMib: 768 },
   bodies: 128 * 1_024 ** 2,

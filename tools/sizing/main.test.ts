@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,17 @@ it('prints a plan', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   for (const part of ['API', 'worker', 'PostgreSQL', 'Redis', 'max_connections', 'overlays/production'])
     expect(stdout).toContain(part);
+});
+
+it('names what overlays/production has, where that fits', () => {
+  const { stdout } = run('--events-per-second', '500', '--webhooks-per-event', '3');
+  const overlay = readFileSync(
+    new URL('../../deploy/kubernetes/overlays/production/autoscale-workers.yaml', import.meta.url),
+    'utf8',
+  );
+  const [least, most] = [/minReplicaCount: (\d+)/, /maxReplicaCount: (\d+)/].map((line) => line.exec(overlay)?.[1]);
+  const fallback = /fallback: .*replicas: (\d+)/.exec(overlay)?.[1];
+  expect(stdout).toContain(`minReplicaCount ${least}, maxReplicaCount ${most}, fallback ${fallback}.`);
 });
 
 it('prints it as JSON', () => {

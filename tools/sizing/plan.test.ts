@@ -153,6 +153,15 @@ describe('a plan', () => {
     expect(planFor({ ...usual, eventsPerSecond: 10_000 }).notes.join()).toContain('2.5 × what was measured');
     expect(planFor({ ...usual, eventsPerSecond: 900_000 }).notes.join()).toContain('cells.md');
   });
+
+  it('says that no PostgreSQL of more than two cores was measured', () => {
+    const plans = [1_000, 3_000, 6_000, 20_000, 900_000].map((eventsPerSecond) =>
+      planFor({ ...usual, eventsPerSecond }),
+    );
+    expect(plans.map(({ postgres }) => postgres.cores > 2)).toEqual([false, false, false, true, true]);
+    for (const { postgres, notes } of plans)
+      expect(notes.join().includes('more than two cores was measured')).toBe(postgres.cores > 2);
+  });
 });
 
 describe('the parts of the arithmetic', () => {

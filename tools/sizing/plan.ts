@@ -164,8 +164,12 @@ function notesOn(plan: Plan, workload: Workload): string[] {
       `The peak is ${times.toFixed(1)} × what was measured with one PostgreSQL: more than that is reckoned, not measured. Try it with your own load before you rely on it.`,
     ],
     [
+      postgres.cores > 2,
+      'No PostgreSQL of more than two cores was measured: that it uses more of them in proportion is an assumption.',
+    ],
+    [
       postgres.cores > 32,
-      'One PostgreSQL of more than 32 cores has not been tried: several cells share it better (docs/operations/cells.md).',
+      'Several cells share so much better than one PostgreSQL of more than 32 cores (docs/operations/cells.md).',
     ],
     [
       redis !== undefined && redis.cores > 1,

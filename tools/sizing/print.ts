@@ -45,7 +45,7 @@ export function describePlan(plan: Plan, workload: Workload): string {
 
 function replicas({ overlay, api, worker }: Plan): string {
   if (overlay === 'small') return `replicas: ${api.least} API, ${worker.least} workers.`;
-  return `HorizontalPodAutoscaler of the API: minReplicas ${api.least}, maxReplicas ${api.most}. ScaledObject of the workers: minReplicaCount ${worker.least}, maxReplicaCount ${worker.most}, fallback ${Math.ceil((worker.least + worker.most) / 2)}.`;
+  return `HorizontalPodAutoscaler of the API: minReplicas ${api.least}, maxReplicas ${api.most}. ScaledObject of the workers: minReplicaCount ${worker.least}, maxReplicaCount ${worker.most}, fallback ${Math.floor((worker.least + worker.most) / 2)}.`;
 }
 
 function serviceCells({ least, most, because, busyCores, memory }: Service): string[] {

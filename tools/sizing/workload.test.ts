@@ -38,6 +38,15 @@ describe('parseWorkload', () => {
     });
   });
 
+  it('keeps bodies as long as a history for ever, which is sized for a year', () => {
+    for (const bodies of ['0', '0h', '9600h'])
+      expect(parse(`--events-per-second 1 --retention-bodies ${bodies} --retention-history 0`)).toMatchObject({
+        workload: { retentionBodiesDays: 365, retentionHistoryDays: 365 },
+      });
+    const longer = parse('--events-per-second 1 --retention-bodies 9600h --retention-history 12000h');
+    expect(longer).toMatchObject({ workload: { retentionBodiesDays: 400, retentionHistoryDays: 500 } });
+  });
+
   it('names all problems at once', () => {
     const args = '--events-per-second 0 --failing 2 --payload-bytes 1.5 --queue rabbit --retention-bodies 5';
     expect(problemsOf(args).toSorted()).toEqual([
@@ -59,8 +68,9 @@ describe('parseWorkload', () => {
 
   it('refuses unknown options, and bodies that are kept longer than the history', () => {
     expect(problemsOf('--events 5')[0]).toContain("Unknown option '--events'");
-    expect(problemsOf('--events-per-second 1 --retention-bodies 0')).toEqual([
-      '--retention-bodies is longer than --retention-history, which no worker accepts',
-    ]);
+    for (const retention of ['--retention-bodies 0', '--retention-bodies 0 --retention-history 9600h'])
+      expect(problemsOf(`--events-per-second 1 ${retention}`)).toEqual([
+        '--retention-bodies is longer than --retention-history, which no worker accepts',
+      ]);
   });
 });

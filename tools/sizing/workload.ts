@@ -28,7 +28,7 @@ export type Parsed =
   | { kind: 'help' }
   | { kind: 'problems'; problems: string[] };
 
-/** What is kept for ever (`0`) is sized for so long. */
+/** What is kept for ever is sized for so long. */
 const daysOfForever = 365;
 const largestBody = 256 * 1_024;
 
@@ -78,8 +78,6 @@ export function parseWorkload(args: readonly string[]): Parsed {
   if (values.help === true) return { kind: 'help' };
   const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined);
   const number = (name: NumberName) => readNumber(name, text(name), problems);
-  const days = (name: keyof typeof durationOptions) =>
-    readDays(name, text(name) ?? durationOptions[name].default, problems);
   const queue = text('queue') ?? 'redis';
   if (queue !== 'redis' && queue !== 'postgres') problems.push(`--queue is redis or postgres, not ${queue}`);
   const webhooks = number('webhooks');
@@ -93,12 +91,9 @@ export function parseWorkload(args: readonly string[]): Parsed {
     peak: number('peak'),
     webhooks: webhooks === 0 ? undefined : webhooks,
     workerConcurrency: number('worker-concurrency'),
-    retentionBodiesDays: days('retention-bodies'),
-    retentionHistoryDays: days('retention-history'),
+    ...readRetention(text, problems),
     queue: queue === 'postgres' ? 'postgres' : 'redis',
   };
-  if (workload.retentionBodiesDays > workload.retentionHistoryDays)
-    problems.push('--retention-bodies is longer than --retention-history, which no worker accepts');
   if (problems.length > 0) return { kind: 'problems', problems };
   return { kind: 'workload', workload, json: values.json === true };
 }
@@ -135,11 +130,25 @@ function readNumber(name: NumberName, given: string | undefined, problems: strin
 
 const hoursOf: Record<string, number> = { m: 1 / 60, h: 1, d: 24 };
 
-/** A duration in days; what is kept for ever is sized for a year. */
+/** The two periods in days, as they are sized. */
+function readRetention(
+  text: (name: string) => string | undefined,
+  problems: string[],
+): Pick<Workload, 'retentionBodiesDays' | 'retentionHistoryDays'> {
+  const days = (name: keyof typeof durationOptions) =>
+    readDays(name, text(name) ?? durationOptions[name].default, problems);
+  const [bodies, history] = [days('retention-bodies'), days('retention-history')];
+  if (bodies > history) problems.push('--retention-bodies is longer than --retention-history, which no worker accepts');
+  const sized = history === Number.POSITIVE_INFINITY ? daysOfForever : history;
+  // Bodies may be kept for longer than the year that a history for ever is sized for.
+  return { retentionBodiesDays: Math.min(bodies, sized), retentionHistoryDays: sized };
+}
+
+/** A duration in days: infinite for 0, as in the settings. */
 function readDays(name: string, text: string, problems: string[]): number {
-  if (text === '0') return daysOfForever;
-  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)(m|h|d)$/.exec(text) ?? [];
+  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)(m|h|d)$/.exec(text === '0' ? '0h' : text) ?? [];
   const hours = Number(count) * (hoursOf[unit] ?? Number.NaN);
+  if (hours === 0) return Number.POSITIVE_INFINITY;
   if (hours > 0 && hours <= 100 * 365 * 24) return hours / 24;
   problems.push(`--${name} is a duration such as 720h or 30d, or 0 for ever, not ${text}`);
   return Number.NaN;
