@@ -28,7 +28,7 @@ const full = (series: string): Source => ({
   commit: '7fa05c8',
   date: '2026-11-22',
 });
-const bytes: Source = { from: 'W15, docs/performance.md', commit: 'e6dfea9', date: '2026-11-23' };
+const bytes: Source = { from: 'W15, docs/performance.md', commit: 'db7499f', date: '2026-11-23' };
 
 /**
  * CPU time of an event of 1 KiB with one delivery; `api` and `worker` by the rate of one process, the others by that of
