@@ -1,21 +1,20 @@
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRouteCases, type RouteCases } from '../testing/route-cases.ts';
+import { createRouteCases } from '../testing/route-cases.ts';
 import { everyRoute, type ListedRoute } from '../testing/route-list.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 const posts = everyRoute().filter(({ method }) => method === 'POST');
 
 let api: TestApi;
-let cases: RouteCases;
 beforeAll(async () => {
   api = await startTestApi({ environment: { API_TRUSTED_PROXIES: '127.0.0.1' } });
-  cases = createRouteCases(api);
 });
 afterAll(() => api.stop());
 
-/** Sends one body, as often as it is called and with whatever key. */
+/** Sends one body, as often as it is called and with whatever key, for objects that no other test has used up. */
 async function createSender(route: ListedRoute) {
+  const cases = createRouteCases(api);
   const body = route.body === undefined ? undefined : JSON.stringify(await cases.validBody(route));
   return (key: string) => cases.callWith(route, { body, headers: { 'Idempotency-Key': key } });
 }

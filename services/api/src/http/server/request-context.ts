@@ -10,9 +10,10 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { parseTraceparent, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestHandler, Response } from 'express';
+import { authorizePath } from '../../openapi/service-paths.ts';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
 import type { FinishedRequest } from './access-log.ts';
-import { isCallersWord, startRequestSpan, type TraceSource } from './request-span.ts';
+import { startRequestSpan } from './request-span.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** A request and its answer as the log line and the metrics show them. */
@@ -54,7 +55,7 @@ export interface RequestContextOptions {
   /** Whether the process is stopping: its connections are then closed after the answer. */
   isStopping: () => boolean;
   /** Those who say which trace a request belongs to: `caller`, services of ours, or any `client`. */
-  traceSource?: TraceSource;
+  traceSource?: 'client' | 'caller';
   /** Undefined where no spans are recorded. */
   tracing?: Tracing | undefined;
   /** Called once per request, when its answer was sent or its client has hung up. */
@@ -97,11 +98,12 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
 
 function attachTrace(context: RequestContext, request: IncomingMessage, options: RequestContextOptions): void {
   const { tracing, traceSource = 'client' } = options;
-  if (tracing !== undefined) context.span = startRequestSpan(tracing, traceSource, request, context.target.path);
+  const { path } = context.target;
+  // An ingress asks about a request of its client, whose headers it passes on.
+  const isCallers = traceSource === 'caller' && !path.startsWith(authorizePath);
+  if (tracing !== undefined) context.span = startRequestSpan(tracing, isCallers, request, path);
   // What a service of ours says is kept, also where this process records nothing.
-  const given = isCallersWord(traceSource, context.target.path)
-    ? parseTraceparent(request.headers.traceparent)
-    : undefined;
+  const given = isCallers ? parseTraceparent(request.headers.traceparent) : undefined;
   context.traceparent = context.span?.traceparent ?? given;
 }
 

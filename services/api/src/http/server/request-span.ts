@@ -1,12 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import { errorOfStatus, parseTraceparent, type Span, type Tracing } from '@enterprise-api/shared/tracing';
-import { authorizePath } from '../../openapi/service-paths.ts';
 import type { FinishedRequest } from './access-log.ts';
 import type { RequestContext } from './request-context.ts';
-
-/** Whose word it is which trace a request belongs to, and whether that is recorded. */
-export type TraceSource = 'client' | 'caller';
 
 /** Probes and scrapes come every few seconds, and nobody asks for their traces. */
 const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
@@ -14,25 +10,21 @@ const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
 /**
  * Begins the span of a request. On the internal listener it continues the caller's trace. A client of the public listener
  * decides nothing about what we record, or it could have every request of its own recorded: a trace begins here, with a
- * link to the client's. The same holds where an ingress asks about a request of its client, whose headers it passes on.
+ * link to the client's. The same holds where an ingress asks about a request of its client.
+ *
+ * @param continues whether the context that came with the request is that of a service of ours
  */
 export function startRequestSpan(
   tracing: Tracing,
-  source: TraceSource,
+  continues: boolean,
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   path: string,
 ): Span | undefined {
   if (quietPaths.has(path)) return undefined;
   const given = parseTraceparent(headers.traceparent);
-  const continues = isCallersWord(source, path);
   const links = given === undefined || continues ? [] : [given];
   const attributes = { 'http.request.method': spanMethod(method), 'url.scheme': 'http' };
   return tracing.start(spanMethod(method), { kind: 'server', ...(continues && { parent: given }), links, attributes });
-}
-
-/** Whether the context that came with a request is that of a service of ours, and not that of a client. */
-export function isCallersWord(source: TraceSource, path: string): boolean {
-  return source === 'caller' && !path.startsWith(authorizePath);
 }
 
 /** Names the span by its route, never by its path: a path has ids, and more values than anybody can look through. */
