@@ -14,7 +14,7 @@ import { recordSuccess } from './record-success.ts';
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const [first] = outcomes;
   if (outcomes.length === 1 && first?.result === 'delivered' && (await recordSuccess(db, first))) return nothingBeyond;
-  const within = theseDeliveries(outcomes.map(({ deliveryId }) => deliveryId));
+  const within = withinRangeOf(outcomes.map(({ deliveryId }) => deliveryId));
   const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
     with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries(within)}, ${updatedDeliveries(within)}, ${pendingDeliveries},
     ${insertedAttempts}, ${healthChanges}
@@ -24,13 +24,6 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
     circuitOpened: rows.filter((row) => row.circuit_open).map((row) => row.webhook_id),
   };
 }
-
-/**
- * The range opens only the partitions of these months. Within it the ids are keys: of a table that was nearly empty when the
- * statement was planned PostgreSQL would read the whole range, which a late retry makes as long as it is late.
- */
-const theseDeliveries = (ids: readonly string[]) =>
-  sql`${withinRangeOf(ids)} and d.id = any (${plainArray([...ids])}::uuid[])`;
 
 /** What a success says: its webhook does not fail. */
 const nothingBeyond: Recorded = { failing: [], circuitOpened: [] };
@@ -100,15 +93,14 @@ const updatedDeliveries = (within: RawBuilder<unknown>) => sql`updated as (
 
 /**
  * `ended`, `again`: the deliveries that wait no longer, and those that wait for their next attempt. Each is found by its key:
- * of a table that is nearly empty PostgreSQL would read a whole index, which may lead to many deleted rows.
+ * of a table that is nearly empty PostgreSQL would read a whole index for a join, which may lead to many deleted rows.
  */
 const pendingDeliveries = sql`ended as (
     delete from pending_deliveries where delivery_id = any (array(select id from updated where status <> 'pending' order by id))
   ), again as (
-    update pending_deliveries p set lease_count = 0, attempt_count = u.attempt_count, manual = false,
-      next_attempt_at = now() + make_interval(secs => u.delay_s)
-    from updated u where u.status = 'pending' and p.delivery_id = u.id
-      and p.delivery_id = any (array(select id from updated where status = 'pending' order by id))
+    update pending_deliveries p set lease_count = 0, manual = false, (attempt_count, next_attempt_at) = (
+        select u.attempt_count, now() + make_interval(secs => u.delay_s) from updated u where u.id = p.delivery_id)
+    where delivery_id = any (array(select id from updated where status = 'pending' order by id))
   )`;
 
 /** `inserted`: every attempt that did not deliver; superseded when it changed nothing. */
