@@ -26,6 +26,8 @@ import {
   settledWithin,
 } from '@enterprise-api/shared/runtime';
 import { openTracing, type Tracing } from '@enterprise-api/shared/tracing';
+import { createLastUsed, type LastUsed } from './auth/last-used.ts';
+import { markKeysUsed } from './auth/queries.ts';
 import { createRateLimiter } from './auth/rate-limit.ts';
 import { connectRateLimitStore } from './auth/rate-limit-store.ts';
 import type { ApiConfig } from './config.ts';
@@ -163,4 +165,12 @@ export function openForwarder(
   });
   closers.add('forwarder', async () => forwarder.close());
   return forwarder;
+}
+
+/** Writes when keys were last used; what is not written yet is at the stop. */
+export function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUsed {
+  const onError = createLimitedWarning(log, 'last use of keys not written');
+  const lastUsed = createLastUsed({ write: (uses) => markKeysUsed(db, uses), clock, onError });
+  closers.add('last use of keys', lastUsed.flush);
+  return lastUsed;
 }

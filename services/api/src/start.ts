@@ -18,8 +18,7 @@ import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard, createInternalSecrets } from './auth/internal-guard.ts';
 import { createJudge } from './auth/judge.ts';
 import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
-import { createLastUsed, type LastUsed } from './auth/last-used.ts';
-import { findKeyByHash, markKeysUsed } from './auth/queries.ts';
+import { findKeyByHash } from './auth/queries.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import { createRecentSuccesses } from './auth/recent-successes.ts';
 import { createAuthorize } from './authorize/authorize.ts';
@@ -31,6 +30,7 @@ import {
   openDatabase,
   openEventProducer,
   openForwarder,
+  openLastUsed,
   openRateLimiter,
   queueOf,
   startTracing,
@@ -276,13 +276,6 @@ function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProduce
       checkResponses: parts.checkResponses,
     },
   });
-}
-
-function openLastUsed({ log, clock, closers }: Foundation, db: Database): LastUsed {
-  const onError = createLimitedWarning(log, 'last use of keys not written');
-  const lastUsed = createLastUsed({ write: (uses) => markKeysUsed(db, uses), clock, onError });
-  closers.add('last use of keys', lastUsed.flush);
-  return lastUsed;
 }
 
 function requestContextOptions(

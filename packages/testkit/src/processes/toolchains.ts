@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { releasedRevision } from './earlier-version.ts';
 import { findProgram } from './find-program.ts';
 
-/** What some tests use beyond the product: programs of other languages, and the version that was released last. */
+/** What some tests use beyond the product: programs of other languages, systemd's, and the version that was released last. */
 const toolchains = {
   curl: { name: 'curl', find: () => working('curl', ['--fail-with-body', '--version']) },
   python: { name: 'Python', find: () => python('json') },
@@ -26,6 +26,7 @@ const toolchains = {
   maven: { name: 'JDK 17 with Maven', find: () => (isJdk(17) ? working('mvn', ['--version']) : undefined) },
   rust: { name: 'Rust 1.85', find: () => working('cargo', ['--version'], (text) => numberIn(text, /1\.(\d+)/) >= 85) },
   npm: { name: 'npm', find: () => working('npm', ['--version']) },
+  systemd: { name: 'systemd', find: () => working('systemd-analyze', ['--version']) },
   release: {
     name: 'released version in the history of this clone (a tag such as v1.2.3, or UPGRADE_FROM=<revision>)',
     find: () => releasedRevision(),
