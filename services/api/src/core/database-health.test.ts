@@ -113,4 +113,15 @@ describe('the check', () => {
     const { check } = databaseHealthOf(() => Promise.reject(new Error('refused')));
     expect(await check()).toBe(false);
   });
+
+  it('is true when the database answers in time, but for the time in which this process did not run', async () => {
+    const ping = async () => {
+      for (let roundTrip = 0; roundTrip < 5; roundTrip++) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    const { check } = createDatabaseHealth({ ping, clock: { now: Date.now, monotonic: () => performance.now() } });
+    const answers = check();
+    const blockedUntil = performance.now() + 600;
+    while (performance.now() < blockedUntil);
+    expect(await answers).toBe(true);
+  });
 });
