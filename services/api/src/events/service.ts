@@ -49,13 +49,11 @@ export function createEventService(options: EventServiceOptions) {
   const recorded = async (
     body: EmitRequest,
     { traceparent }: Pick<Request, 'traceparent'>,
-    write: (traceparents: EmissionSpans['traceparents']) => Promise<WrittenEvent[]>,
+    write: (spans: EmissionSpans) => Promise<WrittenEvent[]>,
   ) => {
-    const spans = startEmissionSpans(tracing, eventsOf(body), traceparent);
+    const spans = await startEmissionSpans(tracing, eventsOf(body), traceparent);
     try {
-      const written = await write(spans.traceparents);
-      spans.end(written);
-      return written;
+      return await write(spans);
     } catch (error) {
       spans.end();
       throw error;
@@ -67,9 +65,11 @@ export function createEventService(options: EventServiceOptions) {
     emit: async (body: EmitRequest, request: Request): Emission => {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
-      const written = await recorded(body, request, (traceparents) =>
-        emit(eventsOf(body), { ...request, traceparents }),
-      );
+      const written = await recorded(body, request, async ({ traceparents, end }) => {
+        const events = await emit(eventsOf(body), { ...request, traceparents });
+        end(events);
+        return events;
+      });
       written.forEach(onEmitted);
       // At once: until the answer is begun, this request may still be given up, and these events are written.
       return { data: written.map(toEmittedEvent) };
@@ -77,12 +77,14 @@ export function createEventService(options: EventServiceOptions) {
 
     /** Emits in the transaction of a request with an `Idempotency-Key`. */
     emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'isWanted'>): Emission =>
-      transact(async ({ trx, emitted }) => {
+      transact(async ({ trx, emitted, settled }) => {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;
-        const written = await recorded(body, request, (traceparents) =>
-          emitWithin(trx, eventsOf(body), { ...request, traceparents }),
-        );
+        const written = await recorded(body, request, async ({ traceparents, end }) => {
+          const events = await emitWithin(trx, eventsOf(body), { ...request, traceparents });
+          settled((isCommitted) => end(isCommitted ? events : undefined));
+          return events;
+        });
         emitted(written);
         return { data: written.map(toEmittedEvent) };
       }),

@@ -70,8 +70,9 @@ export function createDispatcher(options: DispatcherOptions): Loop {
   });
 }
 
-function noteWalk(walkStart: WalkStart, from: Date | null, { dueSince, askedAt }: Dispatched, tookMs: number): void {
-  walkStart.note({ from, tookMs, waitsSince: dueSince ?? askedAt });
+function noteWalk(walkStart: WalkStart, from: Date | null, dispatched: Dispatched, tookMs: number): void {
+  const { dueSince, askedAt, leases } = dispatched;
+  walkStart.note({ from, tookMs, hasFound: leases.length > 0, waitsSince: dueSince ?? askedAt });
 }
 
 function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dispatched): number {

@@ -47,8 +47,6 @@ const overdueAfterMs = 600;
 const overdueBatchSize = 100;
 /** As long as a statement may run: an event whose transaction commits so much later is fanned out in time all the same. */
 const lateCommits = { nearMs: 1_000, farMs: 30_000 };
-/** A walk that found events took this long at most; the rest was their fan-out. */
-const longestWalkMs = 100;
 /** After this time without capacity here, the relay fans events out nevertheless: another process may have capacity. */
 const patienceMs = 1_000;
 
@@ -123,7 +121,8 @@ export class FanOut {
     const unknown = from === null ? null : undefined;
     this.#walkStart.note({
       from,
-      tookMs: events === 0 ? tookMs : Math.min(tookMs, longestWalkMs),
+      tookMs,
+      hasFound: events > 0,
       waitsSince: cursor === null ? new Date(leftAt) : unknown,
     });
   }

@@ -5,6 +5,8 @@ interface Walked {
   /** Where it began; null: at the beginning. */
   from: Date | null;
   tookMs: number;
+  /** Whether it found rows: most of its time may be what was done with them. */
+  hasFound: boolean;
   /** Nothing that waits is older; null when the walk does not know, and undefined when it knows no more than before. */
   waitsSince: Date | null | undefined;
 }
@@ -33,6 +35,8 @@ const dearAtTimes = 5;
 const restGrowth = 4;
 /** Or after this, however long it takes. */
 const longestRestMs = 60_000;
+/** A walk that found rows took this long at most; the rest of its time was what was done with them. */
+const longestWalkMs = 100;
 
 /**
  * While somebody's transaction is open, PostgreSQL keeps what is deleted, and a walk from the beginning of an index passes all of it:
@@ -51,11 +55,11 @@ export function createWalkStart({ monotonic }: Pick<Clock, 'monotonic'>, { nearM
       if (since === null || whole.isDue()) return null;
       return behind(since, monotonic() >= farAgainAt ? farMs : nearMs);
     },
-    note: ({ from, tookMs, waitsSince }) => {
+    note: ({ from, tookMs, hasFound, waitsSince }) => {
       const wasFar = from === null || since === null || from <= behind(since, farMs);
       if (wasFar) farAgainAt = monotonic() + farEveryMs;
       if (waitsSince !== undefined) since = waitsSince;
-      if (from === null) whole.note(tookMs);
+      if (from === null) whole.note(tookMs, hasFound);
       else whole.noteOther(tookMs);
     },
   };
@@ -69,10 +73,12 @@ function createWholeWalks(monotonic: () => number) {
   let slowestSince: number | null = null;
   return {
     isDue: () => monotonic() >= againAt,
-    note: (tookMs: number) => {
+    note: (tookMs: number, hasFound: boolean) => {
       const isDear = slowestSince !== null && tookMs >= dearAtTimes * slowestSince;
-      rest = isDear ? rest * restGrowth : restPerWalk;
-      againAt = monotonic() + Math.min(longestRestMs, tookMs * rest);
+      // A walk that found rows does not tell what walking costs.
+      if (!hasFound) rest = isDear ? rest * restGrowth : restPerWalk;
+      const walkedMs = hasFound ? Math.min(tookMs, longestWalkMs) : tookMs;
+      againAt = monotonic() + Math.min(longestRestMs, walkedMs * rest);
       slowestSince = null;
     },
     noteOther: (tookMs: number) => {

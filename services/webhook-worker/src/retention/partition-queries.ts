@@ -46,9 +46,27 @@ export async function finishDetaching(db: Database, { table, name }: Pick<Partit
   await sql`alter table ${sql.table(table)} detach partition ${sql.table(name)} finalize`.execute(db);
 }
 
-/** Puts a detached partition back. Nothing is scanned: a check of its ids has stayed with it. */
+/**
+ * Puts a detached partition back, with the columns that a migration has added meanwhile. Nothing is scanned: a check of its
+ * ids has stayed with it.
+ */
 export async function attachAgain(db: Database, name: string, table: PartitionedTable, span: IdSpan): Promise<void> {
+  for (const column of await missingColumns(db, name, table)) {
+    await sql`alter table ${sql.table(name)} add column if not exists ${sql.raw(column)}`.execute(db);
+  }
   await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)} ${valuesOf(span)}`.execute(db);
+}
+
+/** Those that a partitioned table has and a detached partition of it lacks, as `add column` takes them. */
+async function missingColumns(db: Database, name: string, table: PartitionedTable): Promise<string[]> {
+  const { rows } = await sql<{ definition: string }>`
+    select concat_ws(' ', quote_ident(t.attname), format_type(t.atttypid, t.atttypmod),
+      'default ' || pg_get_expr(d.adbin, d.adrelid), case when t.attnotnull then 'not null' end) as definition
+    from pg_attribute t left join pg_attrdef d on d.adrelid = t.attrelid and d.adnum = t.attnum
+    where t.attrelid = ${table}::regclass and t.attnum > 0 and not t.attisdropped and not exists (
+      select from pg_attribute p where p.attrelid = ${name}::regclass and p.attname = t.attname and not p.attisdropped)
+    order by t.attnum`.execute(db);
+  return rows.map(({ definition }) => definition);
 }
 
 export async function dropTable(db: Database, name: string): Promise<void> {

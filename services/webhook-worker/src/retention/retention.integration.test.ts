@@ -126,6 +126,21 @@ describe('history', () => {
     await run();
     expect(await countRows(db, past.eventIds)).toEqual(gone);
   });
+
+  it('is put back by a longer retention, with the columns that a migration has added to the others meanwhile', async () => {
+    const past = await old(monthsAgo.pastBodies);
+    const { name } = await partitionAt(db, 'events', past);
+    await sql`alter table events detach partition ${sql.table(name)} concurrently`.execute(db);
+    await sql`alter table events add column note text not null default 'none, yet', add column more int`.execute(db);
+    try {
+      await run();
+      expect(await partitionNames(db)).toContain(name);
+      const { rows } = await sql`select note, more from events where id = any (${past.eventIds}::uuid[])`.execute(db);
+      expect(rows).toEqual(past.eventIds.map(() => ({ note: 'none, yet', more: null })));
+    } finally {
+      await sql`alter table events drop column note, drop column more`.execute(db);
+    }
+  });
 });
 
 describe('bodies', () => {
