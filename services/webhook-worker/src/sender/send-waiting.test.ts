@@ -10,8 +10,11 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
+/** So that each request needs a connection, and so a permit. */
+const closesConnections = { respond: () => ({ headers: { connection: 'close' } }) };
+
 it('the wait for a connect permit does not count as time of the receiver', async () => {
-  const receiver = await fixture.receiver();
+  const receiver = await fixture.receiver(closesConnections);
   const sender = fixture.sender({ timeoutMs: 5_000 });
   const startedAt = performance.now();
   const sent = Array.from({ length: 100 }, async () => {
@@ -76,7 +79,7 @@ it('an attempt that may not start any more when its permit would be granted does
 });
 
 it('the wait for a connect permit never ends in a timeout, however short the deadline is', async () => {
-  const receiver = await fixture.receiver();
+  const receiver = await fixture.receiver(closesConnections);
   const sender = fixture.sender({ timeoutMs: 2_000 });
   const startedAt = performance.now();
   const sent = Array.from({ length: 200 }, () =>
@@ -84,6 +87,22 @@ it('the wait for a connect permit never ends in a timeout, however short the dea
   );
   for (const result of await Promise.all(sent)) expect(isResponse(result).statusCode).toBe(200);
   expect(performance.now() - startedAt).toBeGreaterThan(2_500);
+});
+
+it('an attempt that waits for a connect permit takes a connection that another one has left meanwhile', async () => {
+  let connections = 0;
+  const receiver = await fixture.receiver({
+    onConnection: () => {
+      connections += 1;
+    },
+  });
+  const others = await fixture.receiver(closesConnections);
+  const sender = fixture.sender();
+  const send = (url: string) => sender.send({ ...requestTo(url), lowPriority: true }, always);
+  // A permit every 15 ms: the first has its answer long before it is the last one's turn.
+  const urls = [receiver.url('/'), ...Array.from({ length: 60 }, () => others.url('/')), receiver.url('/')];
+  for (const result of await Promise.all(urls.map(send))) expect(isResponse(result).statusCode).toBe(200);
+  expect([receiver.requests.length, connections]).toEqual([2, 1]);
 });
 
 it('a name is looked up before a permit is asked for, and the look-up counts', async () => {

@@ -122,7 +122,10 @@ class Transmission {
       return failed(destinationBlocked, 0);
     }
     const { kept, location } = this.#knownRoute(target) ?? (await this.#findRoute(target));
-    if (kept === undefined) return this.#sendOnNew(target, location);
+    return kept === undefined ? this.#sendOnNew(target, location) : this.#sendOnKept(kept, target, location);
+  }
+
+  async #sendOnKept(kept: Connection, target: Target, location: Location | undefined): Promise<SendResult> {
     // undici looks at a kept connection once more before it writes, in the next check phase of the event loop. Waiting one
     // turn puts a whole poll phase before that, which reads the end of the connection or an answer that came unasked.
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -156,15 +159,25 @@ class Transmission {
     return location;
   }
 
-  /** The deadline starts when the permit is granted: the wait is our doing, and the receiver has all of its time. */
+  /**
+   * The deadline starts when the permit is granted: the wait is our doing, and the receiver has all of its time. A connection
+   * that another request has left meanwhile is as good, and costs no handshake.
+   */
   async #sendOnNew(target: Target, known: Location | undefined): Promise<SendResult> {
-    const { permitToConnect, connect, timeoutMs, monotonic } = this.#parts;
+    const { permitToConnect, connect, pool, timeoutMs, monotonic } = this.#parts;
     const location = known ?? (await this.#lookUp(target.host, timeoutMs));
     if (!location.ok) {
       if (location.failure === destinationBlocked) this.#parts.onBlocked('name');
       return failed(location.failure, this.#spentMs, this.#dnsMs);
     }
-    if (!(await permitToConnect(this.#request.lowPriority === true, this.#hooks.mayStart))) return notStarted;
+    let kept: Connection | undefined;
+    const mayConnect = () => {
+      kept = pool.acquire(target.origin, location.addresses);
+      return kept === undefined && this.#hooks.mayStart();
+    };
+    const isPermitted = await permitToConnect(this.#request.lowPriority === true, mayConnect);
+    if (kept !== undefined) return this.#sendOnKept(kept, target, location);
+    if (!isPermitted) return notStarted;
     this.#hooks.onConnect?.();
     const deadline = new Deadline(timeoutMs, this.#spentMs, monotonic);
     const connection = connect({ ...target, addresses: location.addresses });
