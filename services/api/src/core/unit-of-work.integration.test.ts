@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
+import { createLogger } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pino from 'pino';
 import { problem } from './problem.ts';
 import { createTransact, type Transact } from './unit-of-work.ts';
 
@@ -10,7 +10,7 @@ let close: () => Promise<void>;
 let transact: Transact;
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
-  const log = pino({ enabled: false });
+  const log = createLogger('test', 'silent');
   const transactAs = createTransact({ db, log, notify: async () => undefined, onEmitted: () => undefined });
   transact = transactAs({ actor: 'service', onBehalfOf: null, requestId: 'r' }, () => true);
 });
