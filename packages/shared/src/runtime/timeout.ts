@@ -12,8 +12,7 @@ export async function withTimeout<Result, Otherwise>(
 ): Promise<Result | Otherwise> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof timedOut>((resolve) => {
-    // If this process itself was held up, the answer may already lie in a socket: poll the sockets once before judging.
-    timer = setTimeout(() => setImmediate(() => setImmediate(resolve, timedOut)), ms);
+    timer = setTimeout(() => afterPoll(() => resolve(timedOut)), ms);
   });
   try {
     const first = await Promise.race([work, late]);
@@ -21,6 +20,11 @@ export async function withTimeout<Result, Otherwise>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** If this process itself was held up, an answer may already lie in a socket: polls the sockets once before it judges. */
+export function afterPoll(judge: () => void): void {
+  setImmediate(() => setImmediate(judge));
 }
 
 const timedOut = Symbol('timed out');

@@ -1,4 +1,4 @@
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { afterPoll, type Clock } from '@enterprise-api/shared/runtime';
 
 /** The database does not answer. Neither the request nor its key is at fault: the client gets 503. */
 export class DatabaseUnavailableError extends Error {
@@ -141,8 +141,7 @@ async function answersWithin(ping: () => Promise<void>, withinMs: number): Promi
   let stepsLeft = Math.ceil(withinMs / stepMs);
   const timer = setInterval(() => {
     stepsLeft--;
-    // The answer may lie in a socket already: the sockets are polled once more before judging.
-    if (stepsLeft === 0) setImmediate(() => setImmediate(outcome.resolve, false));
+    if (stepsLeft === 0) afterPoll(() => outcome.resolve(false));
   }, stepMs);
   ping().then(
     () => outcome.resolve(true),

@@ -11,7 +11,7 @@ const written = { id: newUuid(), organizationId, duplicate: false } as WrittenEv
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 /** Emits with an `Idempotency-Key`, in a transaction that ends as told, and returns how the span of the event ended. */
-async function spanOfEmission(commit: () => boolean): Promise<SpanEnd | undefined> {
+async function spanOfEmission(isCommitted: boolean): Promise<SpanEnd | undefined> {
   const ends: (SpanEnd | undefined)[] = [];
   const tracing: Tracing = {
     start: () => ({ traceparent, traceId: traceparent.slice(3, 35), end: (end) => void ends.push(end) }),
@@ -25,10 +25,10 @@ async function spanOfEmission(commit: () => boolean): Promise<SpanEnd | undefine
     tracing,
   });
   const transact = (async (work: (unit: object) => Promise<unknown>) => {
-    const waiting: ((isCommitted: boolean) => void)[] = [];
+    const waiting: ((committed: boolean) => void)[] = [];
     const result = await work({ emitted: () => undefined, settled: waiting.push.bind(waiting) });
     expect(ends).toEqual([]);
-    for (const tell of waiting) tell(commit());
+    for (const tell of waiting) tell(isCommitted);
     return result;
   }) as Transact;
   await events.emitOnce(transact, testEvent(organizationId), { requestId: 'r', traceparent });
@@ -36,11 +36,11 @@ async function spanOfEmission(commit: () => boolean): Promise<SpanEnd | undefine
 }
 
 it('the span of an event ends with its id once the transaction of its request is committed', async () => {
-  const end = await spanOfEmission(() => true);
+  const end = await spanOfEmission(true);
   expect(end?.attributes).toMatchObject({ 'messaging.message.id': toPublicId('evt', written.id) });
   expect(end?.error).toBeUndefined();
 });
 
 it('the span of an event that was rolled back says so, and names no event', async () => {
-  expect(await spanOfEmission(() => false)).toEqual({ error: 'not_written' });
+  expect(await spanOfEmission(false)).toEqual({ error: 'not_written' });
 });

@@ -17,6 +17,7 @@ import {
   runOnce,
   whole,
 } from '../testing/old-months.ts';
+import { listPartitions } from './partition-queries.ts';
 import { readProgress } from './progress-queries.ts';
 
 let db: Database;
@@ -98,4 +99,21 @@ describe('bodies', () => {
       expect(await countRows(db, eventIds)).toEqual({ ...whole, bodies: 0 });
     }
   });
+});
+
+it('a detaching that a reader has held up is finished by the next run', async () => {
+  const past = await old(monthsAgo.pastHistory);
+  await deliverAll(db, past.leases);
+  const other = createDatabase({ url, applicationName: 'dump', poolSize: 1 });
+  await other.transaction().execute(async (dump) => {
+    await keepOpen(dump);
+    await sql`select count(*) from deliveries`.execute(dump);
+    expect((await runOnce(url))?.isComplete).toBe(false);
+    // Who writes does not wait.
+    await insertOldEvents(db, organizationId, Date.now(), 1);
+    expect((await listPartitions(db)).filter(({ isDetaching }) => isDetaching)).toHaveLength(1);
+  });
+  await other.destroy();
+  expect((await runOnce(url))?.isComplete).toBe(true);
+  expect(await countRows(db, past.eventIds)).toEqual(gone);
 });

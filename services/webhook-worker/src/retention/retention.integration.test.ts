@@ -257,23 +257,6 @@ describe('a run', () => {
     await deliverAll(db, pending.leases);
   });
 
-  it('finishes a detaching that a reader has held up', async () => {
-    const past = await old(monthsAgo.pastHistory);
-    await deliverAll(db, past.leases);
-    const other = createDatabase({ url, applicationName: 'dump', poolSize: 1 });
-    await other.transaction().execute(async (dump) => {
-      await keepOpen(dump);
-      await sql`select count(*) from deliveries`.execute(dump);
-      expect((await run())?.isComplete).toBe(false);
-      // Who writes does not wait.
-      await insertOldEvents(db, organizationId, Date.now(), 1);
-      expect((await listPartitions(db)).filter(({ isDetaching }) => isDetaching)).toHaveLength(1);
-    });
-    await other.destroy();
-    expect((await run())?.isComplete).toBe(true);
-    expect(await countRows(db, past.eventIds)).toEqual(gone);
-  });
-
   it('is one at a time', async () => {
     const second = await withRetentionLock({ url, applicationName: 'retention' }, () => run());
     expect(second).toBeNull();
