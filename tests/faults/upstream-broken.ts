@@ -46,8 +46,9 @@ export async function breakUpstream(stores: Stores, size: BrokenUpstream): Promi
   // What a p99 is compared with is measured before and after: other programs come and go on the machine.
   for (const conduct of conducts) {
     const usual = phases.at(-1)?.p99;
-    const isSlow = ({ p99 }: Phase) => usual !== undefined && slowPaths(size, p99, usual).length > 0;
-    phases.push(await fastest(() => phase(conduct), isSlow), await phase('answers'));
+    const isLate = ({ p99, givenUp }: Phase) =>
+      givenUp.length > 0 || (usual !== undefined && slowPaths(size, p99, usual).length > 0);
+    phases.push(await leastLate(() => phase(conduct), isLate), await phase('answers'));
   }
   const growthMb = (residentMemory(api.pid).now - memoryBefore) / 1_048_576 || 0;
   await faulty.conduct('answers');
@@ -64,8 +65,10 @@ type Path = (typeof paths)[number];
 interface Phase {
   conduct: Conduct;
   p99: Record<Path, number>;
-  /** Of requests that the broken service has nothing to do with. */
-  failed: number;
+  /** Requests that the broken service has nothing to do with, and that the API gave up after a time limit. */
+  givenUp: readonly string[];
+  /** Those that failed otherwise. */
+  failed: readonly string[];
   /** Answers to requests of the broken area. */
   statuses: ReadonlySet<number>;
 }
@@ -92,24 +95,34 @@ async function measure(
         0.99,
       ),
     );
+  const answered = (path: string, holds: (status: number) => boolean) =>
+    of(path).flatMap(({ status }) => (holds(status) ? [`${path} ${status}`] : []));
   return {
     conduct,
     p99: { '/v1/batches': p99('/v1/batches'), '/v1/webhooks': p99('/v1/webhooks') },
-    failed: [...of('/v1/batches'), ...of('/v1/webhooks')].filter(({ status }) => status !== 200).length,
+    givenUp: paths.flatMap((path) => answered(path, isGivenUp)),
+    failed: paths.flatMap((path) => answered(path, (status) => status !== 200 && !isGivenUp(status))),
     statuses: new Set(of('/v1/consultations').map(({ status }) => status)),
   };
 }
 
-/** A machine that stalls spoils one measurement, a broken service all three. Failures and answers of each count. */
-async function fastest(measured: () => Promise<Phase>, isSlow: (phase: Phase) => boolean): Promise<Phase> {
+/** The API answers so when the database or a service takes too long. */
+const isGivenUp = (status: number) => status === 503 || status === 504;
+
+/**
+ * A machine that stalls spoils one measurement, a broken service all three: of what takes too long, the least counts.
+ * Other failures, and the answers in the broken area, count in each.
+ */
+async function leastLate(measured: () => Promise<Phase>, isLate: (phase: Phase) => boolean): Promise<Phase> {
   let best = await measured();
-  for (let nth = 2; nth <= 3 && isSlow(best); nth++) {
-    const { p99, failed, statuses } = await measured();
+  for (let nth = 2; nth <= 3 && isLate(best); nth++) {
+    const { p99, givenUp, failed, statuses } = await measured();
     const least = (path: Path) => Math.min(best.p99[path], p99[path]);
     best = {
       conduct: best.conduct,
       p99: { '/v1/batches': least('/v1/batches'), '/v1/webhooks': least('/v1/webhooks') },
-      failed: best.failed + failed,
+      givenUp: givenUp.length < best.givenUp.length ? givenUp : best.givenUp,
+      failed: [...best.failed, ...failed],
       statuses: new Set([...best.statuses, ...statuses]),
     };
   }
@@ -130,7 +143,7 @@ const told: Record<Conduct, readonly number[]> = {
 };
 
 function judge(size: BrokenUpstream, phases: readonly Phase[], growthMb: number): Finding {
-  const broken = phases.flatMap(({ conduct, p99, failed, statuses }, index) => {
+  const broken = phases.flatMap(({ conduct, p99, givenUp, failed, statuses }, index) => {
     if (conduct === 'answers') return [];
     const controls = [phases[index - 1], phases[index + 1]].filter((control) => control?.conduct === 'answers');
     const most = (path: Path) => Math.max(...controls.map((control) => control?.p99[path] ?? 0));
@@ -139,13 +152,16 @@ function judge(size: BrokenUpstream, phases: readonly Phase[], growthMb: number)
     const wrong = [...statuses].filter((status) => !told[conduct].includes(status));
     return [
       ...slower.map((path) => `p99 of ${path} is ${p99[path]} ms, not ${usual[path]}, while the service ${conduct}`),
-      ...(failed > 0 ? [`${failed} other requests failed while the service ${conduct}`] : []),
+      ...[...givenUp, ...failed].map((request) => `${request} while the service ${conduct}`),
       ...wrong.map((status) => `an answer ${status} while the service ${conduct}`),
     ];
   });
   const shown = phases.map(({ conduct, p99 }) => `${conduct} ${p99['/v1/batches']}, ${p99['/v1/webhooks']}`);
   return {
-    lost: phases.reduce((sum, { conduct, failed }) => sum + (conduct === 'answers' ? 0 : failed), 0),
+    lost: phases.reduce(
+      (sum, { conduct, givenUp, failed }) => sum + (conduct === 'answers' ? 0 : givenUp.length + failed.length),
+      0,
+    ),
     duplicates: 0,
     figures: { 'p99 of another area, of /v1/webhooks (ms)': shown.join('; '), 'memory growth (MB)': growthMb },
     broken: growthMb <= maxGrowthMb ? broken : [...broken, `the API has grown by ${growthMb} MB`],

@@ -1,37 +1,25 @@
-import { z } from 'zod';
+import { countFailures, type SuiteResult } from './suite-results.ts';
 
 /** What the tests of one part of the project did. */
-export const areaSchema = z.object({
-  name: z.string(),
-  suites: z.int(),
-  passed: z.int(),
-  failed: z.int(),
+export interface Area {
+  name: string;
+  suites: number;
+  passed: number;
+  failed: number;
   /** The sum of its suites' durations, in seconds. Two suites run at a time. */
-  seconds: z.number(),
-});
-
-export type Area = z.output<typeof areaSchema>;
-
-/** What jest says of one test file. */
-export interface SuiteResult {
-  testFilePath: string;
-  numPassingTests: number;
-  numFailingTests: number;
-  /** Set when the file could not run. */
-  testExecError?: unknown;
-  perfStats: { start: number; end: number };
+  seconds: number;
 }
 
 /** Sums the results up by the folder that a person looks for: a service, a package, or a kind of test under tests/. */
-export function sumByArea(results: readonly SuiteResult[], project: string): Area[] {
+export function sumByArea(results: readonly SuiteResult[]): Area[] {
   const areas = new Map<string, Area>();
   for (const result of results) {
-    const name = areaOf(result.testFilePath.replace(project, ''));
+    const name = areaOf(result.file);
     const area = areas.get(name) ?? { name, suites: 0, passed: 0, failed: 0, seconds: 0 };
     area.suites += 1;
-    area.passed += result.numPassingTests;
-    area.failed += result.numFailingTests + (result.testExecError ? 1 : 0);
-    area.seconds += (result.perfStats.end - result.perfStats.start) / 1_000;
+    area.passed += result.passed;
+    area.failed += countFailures(result);
+    area.seconds += (result.endedAt - result.startedAt) / 1_000;
     areas.set(name, area);
   }
   return [...areas.values()].sort((one, other) => one.name.localeCompare(other.name));

@@ -23,7 +23,7 @@ export async function listTests(args: readonly string[], run: JestRun): Promise<
 /** Runs jest; its output goes to our terminal. */
 export async function runJest(args: readonly string[], run: JestRun): Promise<ProcessExit> {
   // Last: jest reads every plain word after --reporters as another reporter.
-  const reporters = ['--reporters=default', `--reporters=${run.project}/tools/test/totals-reporter.ts`];
+  const reporters = ['--reporters=default', `--reporters=${run.project}/tools/test/results-reporter.ts`];
   const command = [...jest, ...args, ...reporters];
   const child = await spawnGuarded(process.execPath, command, { ...run, cwd: run.project, output: 'inherit' });
   const exit = await child.exited;

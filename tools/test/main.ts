@@ -2,14 +2,16 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureTemplateDatabase, readStateFile, startEmbeddedPostgres } from '@enterprise-api/testkit';
+import { ensureTemplateDatabase, startEmbeddedPostgres } from '@enterprise-api/testkit';
 import { Interruption, onInterruption } from '../dev/interruption.ts';
-import { describeAreas } from './areas.ts';
-import { type JestRun, listTests, runJest } from './jest.ts';
+import { describeAreas, sumByArea } from './areas.ts';
+import { type JestRun, listTests } from './jest.ts';
 import { describeMissing, describeMissingToolchain, findMissingToolchains, findPrograms } from './missing-programs.ts';
 import type { RedisSource } from './redis.ts';
+import { runSuites } from './run-suites.ts';
+import type { SuiteResult } from './suite-results.ts';
 import { needPostgres, readSuites } from './suites.ts';
-import { noTotals, type Totals, totalsLine, totalsSchema } from './totals.ts';
+import { describeSkipped, totalsLine } from './totals.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -27,25 +29,31 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const toolchains = findMissingToolchains(suites);
   const { redis, missing } = await findPrograms(suites, search);
   const databaseUrl = needPostgres(files) ? await startPostgres(folder, resources, signal) : undefined;
-  const totalsFile = join(folder, 'totals.json');
-  const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, TEST_TOTALS_FILE: totalsFile, ...redisSettings(redis) };
+  const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, ...redisSettings(redis) };
   const notRun = new Set([...missing, ...toolchains].flatMap((each) => each.notRun));
   const runnable = files.filter((file) => !notRun.has(file));
   const selection = notRun.size > 0 ? ['--runTestsByPath', ...runnable] : [];
   const isEmpty = notRun.size > 0 && runnable.length === 0;
-  const exit = isEmpty ? { code: 0 } : await runJest([...args, ...selection], { ...run, env });
+  const { exitCode, results } = isEmpty
+    ? { exitCode: 0, results: [] }
+    : await runSuites([...args, ...selection], { ...run, env, folder, say });
   const shorten = (file: string) => file.replace(project, '');
   for (const program of missing) say(describeMissing(program, shorten));
   for (const toolchain of toolchains) say(describeMissingToolchain(toolchain, shorten));
-  reportTotals(isEmpty ? noTotals : readStateFile(totalsFile, totalsSchema), exit.code);
-  return (exit.code ?? 1) || (missing.length > 0 ? 1 : 0);
+  reportTotals(results, exitCode);
+  return (exitCode ?? 1) || (missing.length > 0 ? 1 : 0);
 }
 
-function reportTotals(totals: Totals | undefined, exitCode: number | null): void {
-  if (totals && totals.areas.length > 1) for (const line of describeAreas(totals.areas)) say(line);
-  if (totals && totals.skipped > 0) say(`${totals.skipped} skipped.`);
-  if (totals) say(totalsLine(totals));
-  else if (exitCode !== 0) say('jest ended before it could report its totals.');
+function reportTotals(results: readonly SuiteResult[] | undefined, exitCode: number | null): void {
+  if (results === undefined) {
+    if (exitCode !== 0) say('jest ended before it could report its totals.');
+    return;
+  }
+  const areas = sumByArea(results);
+  if (areas.length > 1) for (const line of describeAreas(areas)) say(line);
+  const skipped = describeSkipped(results);
+  if (skipped !== undefined) say(skipped);
+  say(totalsLine(results));
 }
 
 /** A new folder that user `postgres` can reach too. Removes the folders of runs that were killed. */

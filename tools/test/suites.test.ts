@@ -11,7 +11,6 @@ import {
   usesPooler,
   usesPromtool,
 } from './suites.ts';
-import { noTotals, totalsLine } from './totals.ts';
 
 describe('redisUse', () => {
   it.each([
@@ -136,11 +135,5 @@ describe('needPostgres', () => {
     expect(needPostgres(['/x/packages/shared/src/a.test.ts', '/x/tools/b.test.ts'])).toBe(false);
     expect(needPostgres(['/x/packages/shared/src/a.integration.test.ts'])).toBe(true);
     expect(needPostgres(['/x/tests/e2e/delivery.test.ts'])).toBe(true);
-  });
-});
-
-describe('totalsLine', () => {
-  it('counts a file that could not run as a failure', () => {
-    expect(totalsLine({ ...noTotals, passed: 12, failed: 1, brokenFiles: 2 })).toBe('12 passed, 3 failed');
   });
 });

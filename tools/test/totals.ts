@@ -1,22 +1,16 @@
-import { z } from 'zod';
-import { areaSchema } from './areas.ts';
-
-/** The counts that the totals reporter writes. */
-export const totalsSchema = z.object({
-  passed: z.int(),
-  failed: z.int(),
-  /** Files whose tests could not run, because an import failed or the process crashed. */
-  brokenFiles: z.int(),
-  skipped: z.int(),
-  areas: z.array(areaSchema),
-});
-
-export type Totals = z.output<typeof totalsSchema>;
-
-/** The totals when no test was run. */
-export const noTotals: Totals = { passed: 0, failed: 0, brokenFiles: 0, skipped: 0, areas: [] };
+import { countFailures, type SuiteResult } from './suite-results.ts';
 
 /** The last line of a test run. A file that could not run counts as one failure. */
-export function totalsLine(totals: Totals): string {
-  return `${totals.passed} passed, ${totals.failed + totals.brokenFiles} failed`;
+export function totalsLine(suites: readonly SuiteResult[]): string {
+  return `${sum(suites, ({ passed }) => passed)} passed, ${sum(suites, countFailures)} failed`;
+}
+
+/** How many tests were left out, in a line; undefined when none was. */
+export function describeSkipped(suites: readonly SuiteResult[]): string | undefined {
+  const skipped = sum(suites, (suite) => suite.skipped);
+  return skipped > 0 ? `${skipped} skipped.` : undefined;
+}
+
+function sum(suites: readonly SuiteResult[], count: (suite: SuiteResult) => number): number {
+  return suites.reduce((total, suite) => total + count(suite), 0);
 }

@@ -19,7 +19,7 @@ export const upstreams = {
       breakUpstream(stores, {
         perSecond: 30,
         measuredMs: 1_500,
-        upstreamTimeout: '500ms',
+        upstreamTimeout: '2s',
         allowedRatio: 20,
         negligibleMs: 500,
       }),

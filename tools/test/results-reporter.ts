@@ -1,24 +1,20 @@
 import { writeFileSync } from 'node:fs';
-import { type SuiteResult, sumByArea } from './areas.ts';
-import type { Totals } from './totals.ts';
+import { type JestSuite, readJestSuite } from './suite-results.ts';
 
 interface AggregatedResult {
   numPassedTests: number;
   numFailedTests: number;
-  numPendingTests: number;
-  numTodoTests: number;
-  numRuntimeErrorTestSuites: number;
   numPassedTestSuites: number;
   numFailedTestSuites: number;
   numTotalTestSuites: number;
-  testResults: SuiteResult[];
+  testResults: JestSuite[];
 }
 
 /** How often a long run says how far it is. */
 const progressEveryMs = 30_000;
 
-/** Says how far a long run is, and writes the totals to the file that the test runner names in TEST_TOTALS_FILE. */
-class TotalsReporter {
+/** Says how far a long run is, and writes the result of each suite to the file that the test runner names in TEST_RESULTS_FILE. */
+class ResultsReporter {
   readonly #project: string;
   readonly #startedAt = Date.now();
   #saidAt = Date.now();
@@ -37,25 +33,19 @@ class TotalsReporter {
   }
 
   onRunComplete(_contexts: unknown, result: AggregatedResult): void {
-    const totals: Totals = {
-      passed: result.numPassedTests,
-      failed: result.numFailedTests,
-      brokenFiles: result.numRuntimeErrorTestSuites,
-      skipped: result.numPendingTests + result.numTodoTests,
-      areas: sumByArea(result.testResults, this.#project),
-    };
-    if (process.env.TEST_TOTALS_FILE) writeFileSync(process.env.TEST_TOTALS_FILE, JSON.stringify(totals));
+    const suites = result.testResults.map((suite) => readJestSuite(suite, this.#project));
+    if (process.env.TEST_RESULTS_FILE) writeFileSync(process.env.TEST_RESULTS_FILE, JSON.stringify(suites));
     setTimeout(giveUp, 15_000).unref();
   }
 }
 
 // oxlint-disable import/no-default-export -- jest takes a reporter from its module's default export
 // biome-ignore lint/style/noDefaultExport: see above
-export default TotalsReporter;
+export default ResultsReporter;
 // oxlint-enable import/no-default-export
 
 /** Reached only when a test left a handle open, which would keep jest alive for ever. */
 function giveUp(): void {
   process.stderr.write('A test left something open (a process, a socket, a timer): ending jest.\n');
-  process.exit(1);
+  process.exit(2);
 }
