@@ -17,6 +17,8 @@ export interface DatabaseOptions extends LedgerPool {
   poolSize: number;
   /** Server settings for these connections, such as {@link planProbes}. Behind a pooler nothing is set: see {@link LedgerPool}. */
   serverSettings?: Readonly<Record<string, string>>;
+  /** A connection that is not open by then has failed; 5 s by default. */
+  connectWithinMs?: number;
   /** A connection without traffic for so long is cut; by default a little longer than a statement may run. */
   silentAfterMs?: number;
   /** Called for errors of idle connections; the pool replaces them by itself. */
@@ -78,6 +80,7 @@ export function createPool(options: DatabaseOptions): Pool {
   const pool = new Pool({
     ...connectionSettings(options),
     max: options.poolSize,
+    connectionTimeoutMillis: options.connectWithinMs ?? connectWithinMs,
     idleTimeoutMillis: idleForMs,
     // By a statement before the first use: a pooler of sessions refuses startup parameters that it does not know.
     ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
@@ -129,7 +132,7 @@ export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'appli
   return {
     connectionString: options.url,
     application_name: options.applicationName,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectWithinMs,
     // A pooler refuses startup parameters like these: behind one they are settings of the role.
     ...(!options.pooled && sessionTimeoutsMs),
     keepAlive: true,
@@ -137,6 +140,7 @@ export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'appli
   };
 }
 
+const connectWithinMs = 5_000;
 const silentAfterMs = 40_000;
 
 const int8 = 20;

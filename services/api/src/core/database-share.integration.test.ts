@@ -25,10 +25,13 @@ beforeEach(async () => {
 });
 
 /** Locks the row of the webhook, so that changes of it hang; after five seconds, PostgreSQL ends each with an error. */
-async function holdWebhook(): Promise<() => Promise<void>> {
+async function holdWebhook(): Promise<{ release: () => Promise<void> } & AsyncDisposable> {
   const trx = await holder.startTransaction().execute();
   await sql`select from webhooks where id = ${fromPublicId('whk', webhookId)} for update`.execute(trx);
-  return () => trx.rollback().execute();
+  const release = async () => {
+    if (!trx.isCommitted && !trx.isRolledBack) await trx.rollback().execute();
+  };
+  return { release, [Symbol.asyncDispose]: release };
 }
 
 async function hangingStatements(): Promise<number> {
@@ -56,7 +59,7 @@ const statusesOf = (answers: readonly Response[]) => answers.map(({ status }) =>
 describe('an organization whose statements hang', () => {
   it('uses half of the connections, and then gets 429; nobody else notices', async () => {
     const other = await api.createKey();
-    const release = await holdWebhook();
+    await using held = await holdWebhook();
     const tooMany = 12;
     const changes = change(tooMany);
     await until('its share is used up', async () => (await hangingStatements()) === connectionsPerOrganization);
@@ -73,7 +76,7 @@ describe('an organization whose statements hang', () => {
     for (const { body, headers } of changes.answers.slice(0, refused)) {
       expect([body.error.code, headers['retry-after'], body.error.retry_after]).toEqual(['rate_limited', '1', 1]);
     }
-    await release();
+    await held.release();
     // A lock that was held for five seconds on a slow machine: 503.
     const rest = statusesOf(await changes.all).filter((status) => status !== 429);
     expect(rest.every((status) => status === 200 || status === 503)).toBe(true);
@@ -90,14 +93,14 @@ describe('an organization whose statements hang', () => {
     ],
     ['a usage query', () => api.call('get', '/v1/usage', key)],
   ])('gets 429 for %s as well', async (_what, call) => {
-    const release = await holdWebhook();
+    await using held = await holdWebhook();
     const changes = change(connectionsPerOrganization);
     await until('its share is used up', async () => (await hangingStatements()) === connectionsPerOrganization);
     const refusals = await readMetric(api.internalUrl, 'api_database_share_waits_total', 'refused');
     const answer = await call();
     expect([answer.status, answer.body.error?.code]).toEqual([429, 'rate_limited']);
     expect(await readMetric(api.internalUrl, 'api_database_share_waits_total', 'refused')).toBe(refusals + 1);
-    await release();
+    await held.release();
     await changes.all;
   });
 });

@@ -32,7 +32,8 @@ export async function insertAttemptAt(db: Database, delivery: Uuid, started: num
 
 /** Writes the attempt that delivered, as its worker would have at this time. */
 export async function deliverAt(db: Database, delivery: Uuid, started: number, recorded: number): Promise<void> {
-  await sql`update deliveries set status = 'succeeded', attempt_count = attempt_count + 1,
+  await sql`with finished as (delete from pending_deliveries where delivery_id = ${delivery})
+    update deliveries set status = 'succeeded', attempt_count = attempt_count + 1,
       completed_at = ${new Date(recorded)}, delivered_by = ${withUuidTime(newUuid(), started)}, delivered_version = 1,
       last_status_code = 200, last_duration_ms = 5
     where id = ${delivery}`.execute(db);
@@ -54,7 +55,7 @@ export async function untilComplete(db: Database): Promise<void> {
 
 /** Empties the tables that are counted, and their hours. For few rows this is quicker than `truncate` of every partition. */
 export async function forgetHistory(db: Database, countedUntil: Date | null): Promise<void> {
-  for (const table of ['events', 'deliveries', 'attempts', 'usage_ledger'] as const)
+  for (const table of ['events', 'deliveries', 'pending_deliveries', 'attempts', 'usage_ledger'] as const)
     await db.deleteFrom(table).execute();
   await sql`update usage_progress set counted_until = ${countedUntil}, complete_until = null, mark_xid = null`.execute(
     db,
