@@ -2,7 +2,7 @@ import { type JobsOptions, Queue } from 'bullmq';
 import type { z } from 'zod';
 import { type Clock, createMicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
 import { producerBinding, type QueueBackend } from './backend.ts';
-import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
+import { type JobInput, type JobName, jobs, maxEventsOfSmallJob, maxEventsPerJob } from './jobs.ts';
 
 /** One queue as its producers see it. */
 export interface JobProducer<Name extends JobName> {
@@ -115,7 +115,7 @@ const wakeRelayEveryMs = 20;
 /** With this many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
 const maxUnanswered = 200;
 
-/** Events of one turn of the event loop share a job. */
+/** Events of one turn of the event loop share a job, but for those of a large request: others would wait for them in the worker. */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
   const countWaitingJobs = createJobCounter(producer, clock);
   const isWithinShare = createShares(clock);
@@ -136,10 +136,13 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
       });
     return (await settledWithin(adding, addWithinMs)) ? adding : 'timeout';
   };
-  const batcher = createMicroBatcher({
-    maxSize: maxEventsPerJob,
-    run: async (eventIds: Uuid[]) => onOutcome(await addJob({ event_ids: eventIds }), eventIds.length),
-  });
+  const createBatcher = (maxSize: number) =>
+    createMicroBatcher({
+      maxSize,
+      run: async (eventIds: Uuid[]) => onOutcome(await addJob({ event_ids: eventIds }), eventIds.length),
+    });
+  const small = createBatcher(maxEventsOfSmallJob);
+  const large = createBatcher(maxEventsPerJob);
   /** Wakes the relay of a worker. The job names one event, which its job then finds; the relay finds them all. */
   const relayWaker = createMicroBatcher({
     waitMs: () => wakeRelayEveryMs,
@@ -149,6 +152,7 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
   return {
     notify: async (events) => {
       const share = shareOf(events.length, countWaitingJobs());
+      const batcher = events.length > maxEventsOfSmallJob ? large : small;
       const added = new Set<Promise<unknown>>();
       const left: Uuid[] = [];
       for (const { id, organizationId } of events) {
@@ -163,7 +167,7 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
       await Promise.all(added);
     },
     flush: async () => {
-      await Promise.all([batcher.flush(), relayWaker.flush()]);
+      await Promise.all([small.flush(), large.flush(), relayWaker.flush()]);
     },
   };
 }

@@ -13,6 +13,12 @@ export interface JobDefinition<Data extends z.ZodType> {
 /** A wake-up job has this many event ids at most. */
 export const maxEventsPerJob = 100;
 
+/**
+ * A wake-up job of more events is part of a large request. It is fanned out apart from those of others, one at a time in each
+ * process.
+ */
+export const maxEventsOfSmallJob = 50;
+
 /** `data` of an event that travels in a job, as JSON. Redis keeps these in memory. */
 export const maxQueuedEventDataBytes = 16 * 1024;
 

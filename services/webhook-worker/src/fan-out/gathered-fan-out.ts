@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { maxEventsOfSmallJob } from '@enterprise-api/shared/queue';
 import { createMicroBatcher } from '@enterprise-api/shared/runtime';
 import type { FanOut } from './fan-out.ts';
 
@@ -17,11 +18,7 @@ export interface GatheredFanOut {
 const eventsPerStatement = 100;
 /** One that is slow, because its event has thousands of webhooks or a row is locked, does not hold up the others. */
 const maxStatements = 2;
-/**
- * A job of more events than this is part of a large request. Its statement takes long, and another one runs beside it: the
- * events of others wait neither for its end nor in it.
- */
-const smallJob = eventsPerStatement / 2;
+/** Statements of large jobs take long, and others run beside them: the events of others wait neither for their end nor in them. */
 const maxLargeStatements = 1;
 /** With more jobs than this waiting in memory, none is taken: another process may be less busy. */
 const maxJobs = 20;
@@ -53,7 +50,7 @@ export function createGatheredFanOut(
   const large = createBatcher(maxLargeStatements);
   return {
     add: async (eventIds) => {
-      const done = (eventIds.length > smallJob ? large : small).add(eventIds);
+      const done = (eventIds.length > maxEventsOfSmallJob ? large : small).add(eventIds);
       if (hasCapacity && small.unfinished + large.unfinished <= maxJobs) return;
       await done;
       if (!hasCapacity) await pause(noCapacityPauseMs);
