@@ -163,6 +163,31 @@ describe('an outcome', () => {
     expect(await findAttempts(db, lease.id)).toMatchObject([{ id: outcome.attemptId, superseded: false }]);
   });
 
+  it('is recorded when the lease is extended meanwhile', async () => {
+    const { leases } = await leaseDeliveries(db, 2);
+    const [again, done] = leases as [LeaseRow, LeaseRow];
+    const written = Promise.withResolvers<void>();
+    const committed = Promise.withResolvers<void>();
+    const extension = db.transaction().execute(async (trx) => {
+      await trx
+        .updateTable('pending_deliveries')
+        .set({ next_attempt_at: new Date(Date.now() + 90_000) })
+        .execute();
+      written.resolve();
+      await committed.promise;
+    });
+    await written.promise;
+    const outcomes = [outcomeOf(again, { delayMs: 600_000 }), outcomeOf(done, { result: 'delivered' })];
+    const recorded = recordOutcomes(db, outcomes);
+    await untilLockWait(db);
+    committed.resolve();
+    await Promise.all([extension, recorded]);
+    const row = await findDelivery(db, again.id);
+    expect(row).toMatchObject({ status: 'pending', attempt_count: 1, lease_count: 0 });
+    expect(Number(row.next_attempt_at) - Date.now()).toBeGreaterThan(500_000);
+    expect(await findDelivery(db, done.id)).toMatchObject({ status: 'succeeded', next_attempt_at: null });
+  });
+
   it('that is a second success beside the one that counts is kept as superseded, in one batch and in two', async () => {
     const lease = await leaseOne();
     const [first, second] = [1, 2].map((number) => outcomeOf(lease, { number, result: 'delivered' })) as [

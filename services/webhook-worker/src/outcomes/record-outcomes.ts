@@ -61,13 +61,16 @@ const bestOutcomes = sql`best as materialized (
  * `locked`: the deliveries, locked in the order of their ids. `counts` is the guard: an outcome changes its delivery only
  * in its own round, never after a success, and only if it is a success or the delivery still waits for that attempt. So a
  * process that was suspended can neither undo nor repeat anything, and a late success still counts.
+ *
+ * Each delivery is looked up by its id, here and in `written`: a join planned while the table is empty reads all deliveries
+ * between those of the batch.
  */
 const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
-    select d.id, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by, b.*,
+    select b.*, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by,
       d.round = b.round and d.status <> 'succeeded'
         and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number)) as counts
-    from best b join deliveries d on d.id = b.delivery_id and d.id ${within}
-    order by d.id for update of d
+    from best b cross join lateral (
+      select * from deliveries where id = b.delivery_id and id ${within} limit 1 for update) d
   )`;
 
 /**
@@ -75,21 +78,26 @@ const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as material
  * written anyway. A success counts whatever became of the webhook; any other outcome of a webhook that is not enabled
  * cancels the delivery (tests of a disabled one excepted).
  */
-const updatedDeliveries = (within: RawBuilder<unknown>) => sql`updated as (
-    update deliveries d set status = s.status, attempt_count = d.attempt_count + 1,
-      manual = l.manual and s.status = 'succeeded',
-      last_status_code = l.status_code, last_error = l.error, last_duration_ms = l.duration_ms,
-      completed_at = case when s.status <> 'pending' then now() end,
-      (delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
-        select l.attempt_id, l.webhook_version, l.excerpt, l.dns_ms, l.connect_ms, l.tls_ms, l.first_byte_ms
-        where s.status = 'succeeded')
-    from locked l join webhooks w on w.id = l.webhook_id
+const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materialized (
+    select l.*, s.status from locked l join webhooks w on w.id = l.webhook_id
     cross join lateral (select case when l.result = 'delivered' then 'succeeded'
         when w.state = 'deleted' or (w.state = 'disabled' and l.event_type <> 'webhook.test') then 'canceled'
         when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
-    where l.counts and d.id = l.id and d.id ${within} returning d.id, d.status, d.attempt_count, d.delivered_by,
-      l.attempt_id, l.delay_s
+    where l.counts
+  ), written as (
+    update deliveries d set (status, attempt_count, manual, last_status_code, last_error, last_duration_ms, completed_at,
+        delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
+      select c.status, d.attempt_count + 1, c.manual and c.status = 'succeeded', c.status_code, c.error, c.duration_ms,
+        case when c.status <> 'pending' then now() end, ${ifSucceeded('attempt_id', 'webhook_version', 'excerpt', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms')}
+      from counted c where c.delivery_id = d.id limit 1)
+    where d.id = any (array(select delivery_id from counted)) and d.id ${within}
+    returning d.id, d.status, d.attempt_count, d.delivered_by
+  ), updated as materialized (
+    select d.*, c.attempt_id, c.delay_s from written d join counted c on c.delivery_id = d.id
   )`;
+
+const ifSucceeded = (...columns: string[]) =>
+  sql.raw(columns.map((column) => `case when c.status = 'succeeded' then c.${column} end`).join(', '));
 
 /**
  * `ended`, `again`: the deliveries that wait no longer, and those that wait for their next attempt. Each is found by its key:
@@ -99,7 +107,7 @@ const pendingDeliveries = sql`ended as (
     delete from pending_deliveries where delivery_id = any (array(select id from updated where status <> 'pending' order by id))
   ), again as (
     update pending_deliveries p set lease_count = 0, manual = false, (attempt_count, next_attempt_at) = (
-        select u.attempt_count, now() + make_interval(secs => u.delay_s) from updated u where u.id = p.delivery_id)
+        select u.attempt_count, now() + make_interval(secs => u.delay_s) from updated u where u.id = p.delivery_id limit 1)
     where delivery_id = any (array(select id from updated where status = 'pending' order by id))
   )`;
 
@@ -110,7 +118,7 @@ const insertedAttempts = sql`inserted as (
     select o.delivery_id, o.attempt_id, coalesce(u.attempt_count, o.number), o.round, u.id is null, o.manual, o.started_at,
       o.duration_ms, o.status_code, o.error, o.error_message, o.excerpt, o.webhook_version, o.dns_ms, o.connect_ms,
       o.tls_ms, o.first_byte_ms
-    from outcomes o left join updated u on u.attempt_id = o.attempt_id left join locked l on l.id = o.delivery_id
+    from outcomes o left join updated u on u.attempt_id = o.attempt_id left join locked l on l.delivery_id = o.delivery_id
     where u.delivered_by is null and l.delivered_by is distinct from o.attempt_id
     order by o.delivery_id, o.attempt_id
     on conflict (delivery_id, id) do nothing returning id
