@@ -32,11 +32,10 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const env = { ...run.env, TEST_DATABASE_URL: databaseUrl, ...redisSettings(redis) };
   const notRun = new Set([...missing, ...toolchains].flatMap((each) => each.notRun));
   const runnable = files.filter((file) => !notRun.has(file));
-  const selection = notRun.size > 0 ? ['--runTestsByPath', ...runnable] : [];
   const isEmpty = notRun.size > 0 && runnable.length === 0;
   const { exitCode, results } = isEmpty
     ? { exitCode: 0, results: [] }
-    : await runSuites([...args, ...selection], { ...run, env, folder, say });
+    : await runSuites(notRun.size > 0 ? runnable : undefined, { ...run, args, env, folder, say });
   const shorten = (file: string) => file.replace(project, '');
   for (const program of missing) say(describeMissing(program, shorten));
   for (const toolchain of toolchains) say(describeMissingToolchain(toolchain, shorten));

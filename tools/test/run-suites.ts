@@ -1,11 +1,13 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { readStateFile } from '@enterprise-api/testkit';
 import { type JestRun, runJest } from './jest.ts';
 import { type Stall, stallsDuring, suitesToRepeat, watchStalls } from './stalls.ts';
 import { type SuiteResult, suiteResultsSchema } from './suite-results.ts';
 
 export interface SuitesRun extends JestRun {
+  /** The arguments that the caller gave to jest. */
+  args: readonly string[];
   /** A temporary folder. */
   folder: string;
   say: (line: string) => void;
@@ -23,19 +25,24 @@ export interface SuitesOutcome {
 const testsFailed = 1;
 
 /**
- * Runs the suites that jest selects for these arguments. Those that failed while the machine stood still run once more,
- * with nothing beside them, and their second result counts.
+ * Runs these files, or where they are undefined those that jest selects for its arguments. Those that failed while the machine
+ * stood still run once more, with nothing beside them, and their second result counts.
  */
-export async function runSuites(args: readonly string[], run: SuitesRun): Promise<SuitesOutcome> {
+export async function runSuites(files: readonly string[] | undefined, run: SuitesRun): Promise<SuitesOutcome> {
   using watch = watchStalls();
-  const first = await runOnce(args, run);
+  const first = await runOnce(files === undefined ? run.args : onlyThese(files, run), run);
   const again = first.exitCode === testsFailed ? suitesToRepeat(first.results ?? [], watch.stalls) : [];
   if (again.length === 0) return first;
   for (const suite of again) run.say(describeRepeat(suite, stallsDuring(suite, watch.stalls)));
-  const files = again.map(({ file }) => join(run.project, file));
-  const second = await runOnce([...args, '--runInBand', '--runTestsByPath', ...files], run);
+  const paths = again.map(({ file }) => join(run.project, file));
+  const second = await runOnce(['--runInBand', ...onlyThese(paths, run)], run);
   const results = second.results && replaceResults(first.results ?? [], second.results);
   return { exitCode: second.exitCode, results };
+}
+
+/** The caller's arguments with these files instead of those that they name: jest would run a file twice that is named twice. */
+function onlyThese(files: readonly string[], { args, project }: SuitesRun): string[] {
+  return [...args.filter((arg) => !existsSync(resolve(project, arg))), '--runTestsByPath', ...files];
 }
 
 async function runOnce(args: readonly string[], { folder, ...run }: SuitesRun): Promise<SuitesOutcome> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SuiteResult } from './suite-results.ts';
+import { countFailures, type SuiteResult } from './suite-results.ts';
 
 /** A time in which the machine did not run its programs. Milliseconds since 1970. */
 export interface Stall {
@@ -62,7 +62,7 @@ const mostRepeated = 3;
  * then was the machine. A suite that failed on a machine that ran has failed.
  */
 export function suitesToRepeat(results: readonly SuiteResult[], stalls: readonly Stall[]): SuiteResult[] {
-  const failed = results.filter((suite) => suite.failed > 0 || suite.isBroken);
+  const failed = results.filter((suite) => countFailures(suite) > 0);
   const isExplained = failed.every((suite) => stallsDuring(suite, stalls).length > 0);
   return isExplained && failed.length <= mostRepeated ? failed : [];
 }

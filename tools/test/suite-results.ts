@@ -45,6 +45,6 @@ export function readJestSuite(suite: JestSuite, project: string): SuiteResult {
 }
 
 /** The failures of a file. One that could not run counts as one. */
-export function countFailures({ failed, isBroken }: Pick<SuiteResult, 'failed' | 'isBroken'>): number {
+export function countFailures({ failed, isBroken }: SuiteResult): number {
   return failed + (isBroken ? 1 : 0);
 }
