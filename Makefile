@@ -5,7 +5,7 @@ NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
 
 .DEFAULT_GOAL := help
-.PHONY: help start demo test faults drill bench check release audit migrate retention retry-jobs up
+.PHONY: help start demo test test-all faults drill bench check release audit migrate retention retry-jobs up
 
 help: ## prints this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -16,7 +16,10 @@ start: $(READY) ## starts the product on this machine, has work done that ends i
 demo: $(READY) ## the same, but exits after the history: 0 if the receiver verified every delivery
 	@exec $(NODE) tools/dev/main.ts --demo
 
-test: $(READY) ## runs every test, on a real PostgreSQL and a real Redis; ARGS="path" for some of them
+test: $(READY) ## runs unit, integration and end-to-end tests on a real PostgreSQL and a real Redis; ARGS="path" for some of any kind
+	@exec $(NODE) tools/test/main.ts $(or $(ARGS),--selectProjects unit integration e2e)
+
+test-all: $(READY) ## also the short campaign, transfers of GiB, other languages, ingress, drills, browsers, deployments
 	@exec $(NODE) tools/test/main.ts $(ARGS)
 
 faults: $(READY) ## the fault campaign of docs/reliability.md, in full (an hour); ARGS="R1 redis" for some runs

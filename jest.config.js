@@ -21,6 +21,20 @@ const setupFilesAfterEnv = [
   '<rootDir>/packages/testkit/src/openapi/check-answers-in-tests.ts',
 ];
 
+const transfers = ['/services/api/src/forwarding/transfers\\.test\\.ts$', '/tests/e2e/forwarding-memory\\.test\\.ts$'];
+const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];
+const ingress = ['/packages/testkit/src/ingress/'];
+
+const onlyInTestAll = {
+  campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security,upgrade}/**/*.test.ts'] },
+  browser: { testMatch: ['<rootDir>/tests/browser/**/*.test.ts'] },
+  languages: { testMatch: ['<rootDir>/tests/{calling,generated-clients,receivers}/**/*.test.ts'] },
+  ingress: { testRegex: ['/tests/ingress/.*\\.test\\.ts$', ...ingress.map((folder) => `${folder}.*\\.test\\.ts$`)] },
+  deploy: { testMatch: ['<rootDir>/tests/{deploy,monitoring,package}/**/*.test.ts'] },
+  transfers: { testRegex: transfers },
+  pooler: { testRegex: pooler },
+};
+
 // Unit tests need nothing but Node. `make test` starts a PostgreSQL and a Redis for the others.
 export default {
   testTimeout: 60_000,
@@ -30,7 +44,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/{tools,bench}/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$', ...transfers],
     },
     {
       ...common,
@@ -40,12 +54,21 @@ export default {
         '<rootDir>/{packages,services}/*/src/**/*.integration.test.ts',
         '<rootDir>/tools/**/*.integration.test.ts',
       ],
+      testPathIgnorePatterns: ['/node_modules/', ...ingress],
     },
     {
       ...common,
       displayName: 'e2e',
       setupFilesAfterEnv,
-      testMatch: ['<rootDir>/tests/**/*.test.ts'],
+      testMatch: ['<rootDir>/tests/{e2e,sdk,cli}/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...transfers, ...pooler],
     },
+    // From here on the projects that only `make test-all` runs.
+    ...['campaign', 'browser', 'languages', 'ingress', 'deploy', 'transfers', 'pooler'].map((displayName) => ({
+      ...common,
+      displayName,
+      setupFilesAfterEnv,
+      ...onlyInTestAll[displayName],
+    })),
   ],
 };

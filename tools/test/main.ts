@@ -35,7 +35,7 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const isEmpty = notRun.size > 0 && runnable.length === 0;
   const { exitCode, results } = isEmpty
     ? { exitCode: 0, results: [] }
-    : await runSuites(notRun.size > 0 ? runnable : undefined, { ...run, args, env, folder, say });
+    : await runSuites(notRun.size > 0 ? runnable : undefined, { ...run, args, env, folder });
   const shorten = (file: string) => file.replace(project, '');
   for (const program of missing) say(describeMissing(program, shorten));
   for (const toolchain of toolchains) say(describeMissingToolchain(toolchain, shorten));
