@@ -162,6 +162,7 @@ export function openForwarder(
     tracing,
     onStart: metrics.forwardingStarted,
     onEnd: metrics.forwardingEnded,
+    onPermit: metrics.upstreamPermit,
   });
   closers.add('forwarder', async () => forwarder.close());
   return forwarder;

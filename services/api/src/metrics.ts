@@ -39,6 +39,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
       if (outcome !== 'rate_limited') counters.forwarding.dec({ area });
       if (upstreamMs !== undefined) counters.upstreamDurations.observe({ area }, upstreamMs / 1_000);
     },
+    upstreamPermit: (area: Area, change: 1 | -1) => counters.upstreamPermits.inc({ area }, change),
     streamOpened: () => counters.streams.inc(),
     streamEnded: (reason: StreamEnd) => {
       counters.streams.dec();
@@ -94,6 +95,12 @@ function createCounters(registry: Registry) {
       name: 'api_forwarded_requests_total',
       help: 'Requests to areas with an upstream, by how they ended.',
       labelNames: ['area', 'outcome'],
+      registers,
+    }),
+    upstreamPermits: new Gauge({
+      name: 'api_upstream_permits',
+      help: 'Permits of API_UPSTREAM_CONCURRENCY in use, over all organizations.',
+      labelNames: ['area'],
       registers,
     }),
     upstreamDurations: new Histogram({

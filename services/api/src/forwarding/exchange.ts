@@ -175,7 +175,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#heldBody !== undefined) this.#options.response.end(this.#heldBody.toString('latin1'), 'latin1');
     else this.#options.response.end();
     this.#isHeadHeld = false;
-    this.#options.pool.release(this.#connection);
+    this.#releaseUpstream(this.#connection);
     this.#end('answered');
   }
 
@@ -240,8 +240,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #onIdle(): void {
-    if (this.#hasHead) this.cut();
-    else if (!this.#isOver) this.#refuse(this.#body?.isBlocked === true ? 'upstream_timeout' : 'request_timeout');
+    // A client that does not read an answer of ours is cut, as one that does not read the upstream's.
+    if (this.#hasHead || this.#isOver) this.cut();
+    else this.#refuse(this.#body?.isBlocked === true ? 'upstream_timeout' : 'request_timeout');
   }
 
   #onClientClosed(): void {
@@ -254,6 +255,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #refuse(outcome: Exclude<Outcome, 'answered' | 'client_left' | 'cut'>): void {
     this.#abandonUpstream();
     this.#end(outcome, problem(outcome));
+  }
+
+  /** From here on the exchange must not touch the connection: it may serve another request at once. */
+  #releaseUpstream(connection: UpstreamConnection): void {
+    this.#connection = undefined;
+    this.#controller = undefined;
+    this.#options.pool.release(connection);
   }
 
   #abandonUpstream(): void {

@@ -35,6 +35,8 @@ export interface ForwarderOptions {
   /** Told when a request goes to an upstream, and how it ended. One that was `rate_limited` never started. */
   onStart?: (area: Area) => void;
   onEnd?: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => void;
+  /** Called when a request takes a permit of `concurrency` (1), and when it gives the permit back (-1). */
+  onPermit?: (area: Area, change: 1 | -1) => void;
   /** Upstreams are told of the trace of a request where spans are recorded. */
   tracing?: Tracing | undefined;
 }
@@ -88,6 +90,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
         return problem('rate_limited', { message, retryAfterSeconds: 1 });
       }
+      options.onPermit?.(call.area, 1);
       try {
         if (response.socket === null && !(await becomesCurrent(request, response))) return null;
         const span = startForwardSpan(options.tracing, request, call, target.origin);
@@ -99,6 +102,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         return await run(exchange, call, options, span);
       } finally {
         release(permit);
+        options.onPermit?.(call.area, -1);
       }
     },
     cutAll: () => {
@@ -130,6 +134,8 @@ function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, T
  * @returns false when the connection was closed meanwhile
  */
 function becomesCurrent(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  // The connection may have been closed while the request was judged: then no event follows.
+  if (request.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     response.once('socket', () => resolve(true));
     request.once('close', () => resolve(false));

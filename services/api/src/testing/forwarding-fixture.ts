@@ -37,6 +37,8 @@ export interface ForwardingFixture {
   /** What was recorded of each request, in order. */
   readonly contexts: RequestContext[];
   readonly outcomes: string[];
+  /** Permits of the limit of requests under way that are in use. */
+  permitsInUse(): number;
   open(): ForwardingClient;
   /** Opens a connection and sends these bytes over it. */
   send(bytes: string | Buffer): ForwardingClient;
@@ -53,6 +55,12 @@ export interface FixtureOptions {
   identityToken?: ForwarderOptions['identityToken'];
   /** Limit of the listener for whole requests; 30 s by default. */
   requestMs?: number;
+  /** Limit of the listener for connections without a byte; 60 s by default. */
+  silentMs?: number;
+  /** Headers that every answer of ours has. */
+  answerHeaders?: Readonly<Record<string, string>>;
+  /** Settles when a request has been granted; at once by default. */
+  judge?: () => Promise<void>;
 }
 
 const organizationUuid = '019a0000-0000-7000-8000-000000000002';
@@ -70,6 +78,7 @@ export async function createForwardingFixture(options: FixtureOptions = {}): Pro
   const upstream = await startRawUpstream(options.onData);
   const contexts: RequestContext[] = [];
   const outcomes: string[] = [];
+  let permitsInUse = 0;
   const limits = { timeoutMs: 10_000, idleTimeoutMs: 10_000, concurrency: 100, maxBodyBytes: 4 * 1024 * 1024 };
   const base = new URL(options.base?.(upstream.url) ?? upstream.url);
   const forwarder = createForwarder({
@@ -80,10 +89,13 @@ export async function createForwardingFixture(options: FixtureOptions = {}): Pro
     clock: systemClock,
     identityToken: options.identityToken ?? (() => undefined),
     onEnd: (_area, outcome) => outcomes.push(outcome),
+    onPermit: (_area, change) => {
+      permitsInUse += change;
+    },
   });
   const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies: ['127.0.0.0/8'] };
   const onCut = forwarder.cutAll;
-  const listener = await listen(serve(forwarder, contexts), { ...place, onCut }, listenerLimits(options.requestMs));
+  const listener = await listen(serve(forwarder, contexts, options), { ...place, onCut }, listenerLimits(options));
   const clients = new Set<Socket>();
   const open = () => {
     const client = openClient(Number(new URL(listener.url).port));
@@ -96,6 +108,7 @@ export async function createForwardingFixture(options: FixtureOptions = {}): Pro
     forwarder,
     contexts,
     outcomes,
+    permitsInUse: () => permitsInUse,
     open,
     send: (bytes) => {
       const client = open();
@@ -110,8 +123,8 @@ export async function createForwardingFixture(options: FixtureOptions = {}): Pro
   };
 }
 
-function listenerLimits(requestMs = 30_000) {
-  const slow = { headersMs: 10_000, requestMs, keepAliveMs: 65_000, silentMs: 60_000 };
+function listenerLimits({ requestMs = 30_000, silentMs = 60_000 }: FixtureOptions) {
+  const slow = { headersMs: 10_000, requestMs, keepAliveMs: 65_000, silentMs };
   return {
     ...slow,
     headersMs: Math.min(10_000, requestMs),
@@ -121,7 +134,11 @@ function listenerLimits(requestMs = 30_000) {
   };
 }
 
-function serve(forwarder: Forwarder, contexts: RequestContext[]): RequestListener {
+function serve(
+  forwarder: Forwarder,
+  contexts: RequestContext[],
+  { judge, answerHeaders }: FixtureOptions,
+): RequestListener {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const context: RequestContext = {
       requestId: 'req_of_test',
@@ -136,6 +153,8 @@ function serve(forwarder: Forwarder, contexts: RequestContext[]): RequestListene
     contexts.push(context);
     const ours = Object.assign(response, { locals: { requestContext: context } }) as unknown as Response;
     Object.assign(request, { originalUrl: request.url });
+    for (const [name, value] of Object.entries(answerHeaders ?? {})) response.setHeader(name, value);
+    await judge?.();
     const call = { area: 'consultations' as const, key: grantedKey, target: request.url ?? '', context };
     const found = await forwarder.forward(request, response, call);
     if (found !== null) sendProblem(ours, found);
