@@ -54,6 +54,25 @@ it.each([
   await expect(identify(await made(), 'batches')).rejects.toMatchObject({ name: 'RequestError', code: 'unauthorized' });
 });
 
+it.each([
+  ['a 503', 503, 'application/json', '{}'],
+  ['a 429', 429, 'application/json', '{}'],
+  ['a page of HTML', 200, 'text/html', '<html></html>'],
+  ['JSON that is no key set', 200, 'application/json', '{}'],
+])('says service_unavailable where the keys are answered with %s', async (_, status, type, body) => {
+  const broken = createServer((_request, response) => {
+    response.writeHead(status, { 'Content-Type': type }).end(body);
+  });
+  await once(broken.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const ask = createIdentifyCaller(`http://127.0.0.1:${(broken.address() as AddressInfo).port}`);
+    await expect(ask(await token(), 'batches')).rejects.toMatchObject({ code: 'service_unavailable' });
+  } finally {
+    broken.closeAllConnections();
+    broken.close();
+  }
+});
+
 it('says that it cannot tell while the keys cannot be read: service_unavailable', async () => {
   const alone = createIdentifyCaller('http://127.0.0.1:9');
   await expect(alone(await token(), 'batches')).rejects.toMatchObject({ code: 'service_unavailable' });

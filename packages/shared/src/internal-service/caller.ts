@@ -36,12 +36,19 @@ export function createIdentifyCaller(apiInternalUrl: string): IdentifyCaller {
       const { payload } = await jwtVerify<Claims>(token, keys, expected);
       return { organizationId: payload.org, keyId: payload.sub, plan: payload.plan, scopes: payload.scopes };
     } catch (cause) {
-      const isRefused = cause instanceof errors.JOSEError && !(cause instanceof errors.JWKSTimeout);
+      const isRefused = cause instanceof errors.JOSEError && !keySetErrors.has(cause.code);
       if (isRefused) throw new RequestError('unauthorized', 'The request did not come through the API.', { cause });
       throw new RequestError('service_unavailable', 'The keys of the API cannot be read.', { cause });
     }
   };
 }
+
+/** The key set did not come in time, was not answered with 200 and JSON (the generic code), or is no key set. */
+const keySetErrors: ReadonlySet<string> = new Set([
+  errors.JOSEError.code,
+  errors.JWKSTimeout.code,
+  errors.JWKSInvalid.code,
+]);
 
 interface Claims {
   sub: string;

@@ -35,12 +35,15 @@ export function readForwardedRequest(headers: Headers): ForwardedRequest | Probl
   return { method, target, requiredScope, isRepeat: repeats[0] === '1' };
 }
 
-/** @param fallback counts where the first is missing */
-function oneOf(headers: Headers, name: string, fallback: string): string | Problem {
-  const values = headers[name.toLowerCase()] ?? headers[fallback.toLowerCase()] ?? [];
-  const [value = ''] = values;
+/** Where both names are given, one may be the client's: they must agree. */
+function oneOf(headers: Headers, name: string, otherName: string): string | Problem {
+  const given = [name, otherName]
+    .map((each) => headers[each.toLowerCase()] ?? [])
+    .filter((values) => values.join('') !== '');
+  if (given.some((values) => values.length > 1)) return invalidHeader(name, 'must be given once');
+  const [value = '', other = value] = given.flat();
   if (value === '') return invalidHeader(name, 'is required');
-  return values.length === 1 ? value : invalidHeader(name, 'must be given once');
+  return value === other ? value : invalidHeader(name, `must not differ from ${otherName}`);
 }
 
 const methods: ReadonlySet<string> = new Set(METHODS);

@@ -27,8 +27,10 @@ describe('what the ingress says', () => {
   it.each([
     [{ 'X-Original-Method': 'DELETE', 'X-Original-URI': '/v1/panels' }, 405],
     [{ 'X-Original-Method': 'DELETE', 'X-Forwarded-Uri': '/v1/batches' }, 200],
-    [{ 'X-Forwarded-Method': 'GET', 'X-Original-Method': 'DELETE', 'X-Original-URI': '/v1/panels' }, 200],
-    [{ 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/v1/panels', 'X-Original-URI': '/v1/nothing' }, 200],
+    [{ 'X-Forwarded-Method': 'GET', 'X-Original-Method': 'DELETE', 'X-Original-URI': '/v1/panels' }, 400],
+    [{ 'X-Forwarded-Method': 'GET', 'X-Original-Method': 'GET', 'X-Original-URI': '/v1/panels' }, 200],
+    [{ 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/v1/panels', 'X-Original-URI': '/v1/nothing' }, 400],
+    [{ 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/v1/panels', 'X-Original-URI': '' }, 200],
     [{ 'X-Forwarded-Uri': '/v1/panels' }, 400],
     [{ 'X-Forwarded-Method': 'GET' }, 400],
     [{ 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': 'http://x/v1/panels' }, 400],

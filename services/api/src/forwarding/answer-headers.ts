@@ -3,6 +3,9 @@ import { connectionOptions, hopByHop } from './request-headers.ts';
 /** They name the upstream's software, or would keep state in a client that we know by its key alone. */
 const removed = new Set(['set-cookie', 'server', 'x-powered-by']);
 
+/** Orders to a proxy: an ingress in front of us would send a file or another address's answer in place of this one. */
+const proxyOrders = /^x-(?:accel-|sendfile$|lighttpd-send-file$)/;
+
 /** What we say about each request ourselves, in place of whatever the upstream says under these names. */
 const ownNames = [
   'X-Request-Id',
@@ -37,7 +40,7 @@ export function answerHeaders(
     const value = received[index + 1] as string;
     const read = name.toLowerCase();
     if (read === 'transfer-encoding' && value.trim().toLowerCase() !== 'chunked') return null;
-    if (hopByHop.has(read) || removed.has(read) || replaced.has(read)) continue;
+    if (hopByHop.has(read) || removed.has(read) || replaced.has(read) || proxyOrders.test(read)) continue;
     // The framing is ours, whatever `Connection` says about it. A 204 must not have a length (RFC 9110, section 8.6).
     if (read === 'content-length' ? status === 204 : nominated?.has(read)) continue;
     if (read === 'cache-control') hasCacheControl = true;

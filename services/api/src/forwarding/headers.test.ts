@@ -86,6 +86,11 @@ describe('an upstream receives', () => {
     expect(fixture.upstream.received()).not.toMatch(/^(?:authorization|cookie|proxy-authorization)/im);
   });
 
+  it.each(['X-Real-IP', 'X_Real_IP', 'True-Client-IP', 'x-client-ip'])('no %s of the client', async (name) => {
+    await start();
+    expect((await linesFor(get(`${name}: ${forgedMark}`))).join()).not.toContain(forgedMark);
+  });
+
   it.each(['X.Organization.Id', 'X!Api~Key*Scopes', 'X^Identity.Token', 'Proxy.Authorization', 'Transfer.Encoding'])(
     'no %s, which some servers read as if it had dashes',
     async (name) => {
@@ -147,8 +152,9 @@ describe('a body where most servers expect none', () => {
 describe('a client receives', () => {
   it("the upstream's headers less those of its connection and software, and ours", async () => {
     const head = ['Server: nginx', 'x-powered-by: PHP', 'Set-Cookie: a=1', 'set-cookie: b=2', 'Keep-Alive: timeout=9'];
+    const orders = ['X-Accel-Redirect: /private', 'x-accel-buffering: no', 'X-Sendfile: /etc/passwd'];
     const more = ['X-Request-Id: theirs', 'x-ratelimit-limit: 7', 'ETag: "1"', 'X-Two: a', 'X-Two: b', 'X-L: \xe9'];
-    await start({}, ok('{}', ...head, ...more, 'Connection: X-Mine, keep-alive', 'X-Mine: 1', 'Date: now'));
+    await start({}, ok('{}', ...head, ...orders, ...more, 'Connection: X-Mine, keep-alive', 'X-Mine: 1', 'Date: now'));
     expect(await answerTo(get())).toEqual([
       'HTTP/1.1 200 OK',
       'Content-Length: 2',

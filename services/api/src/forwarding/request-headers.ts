@@ -22,7 +22,7 @@ const replaced = new Set(['host', 'content-length', 'expect', 'authorization', '
 const traceHeaders = /^(?:traceparent|tracestate|baggage|b3|x-b3-.*|uber-trace-id|x-cloud-trace-context)$/;
 
 /** What an upstream trusts because only we can set it. */
-const reserved = /^(?:forwarded$|x-(?:forwarded|organization|api-key|identity)-)/;
+const reserved = /^(?:forwarded$|x-(?:forwarded|organization|api-key|identity)-|(?:x-real|true-client|x-client)-ip$)/;
 
 /**
  * The client's headers that go on to the upstream, in their order and as they were written: end-to-end ones, without

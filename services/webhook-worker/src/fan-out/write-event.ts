@@ -10,15 +10,15 @@ export class UnprocessableJobError extends Error {
 }
 
 /**
- * Writes an event that came whole through the queue. Doing so twice changes nothing: the event keeps the id that its
- * producer gave it, and when that id must be re-timed, the given id becomes the event's key.
+ * Writes an event that came whole through the queue. Writing it again changes nothing,
+ * however late: the id that its producer gave it is its key, unless the caller named one.
  *
  * @returns the id of the event in the outbox
  * @throws UnprocessableJobError when the organization does not exist
  */
 export async function writeQueuedEvent(
   db: Database,
-  databaseClock: DatabaseClock,
+  databaseClock: Pick<DatabaseClock, 'now'>,
   job: JobData<'writeEvent'>,
   traceparent?: string,
 ): Promise<string> {
@@ -30,7 +30,8 @@ export async function writeQueuedEvent(
   }
   const origin = { id: job.event_id, requestId: job.request_id, traceparent };
   const event = newEvent(job.event, databaseClock.now(), origin);
-  if (event.id !== job.event_id) event.key ??= toPublicId('evt', job.event_id);
+  // Always: a later run may give the event another id, because the time in its id is then too far off.
+  event.key ??= toPublicId('evt', job.event_id);
   const [written] = await writeEvents(db, [event]);
   return written?.id ?? event.id;
 }

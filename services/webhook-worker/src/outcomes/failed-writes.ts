@@ -103,9 +103,12 @@ export class FailedWrites {
   }
 }
 
-/** What a failed write means, by SQLSTATE class: bad data (21, 22, 23), a lost race (40), or anything else. */
+/**
+ * What a failed write means, by SQLSTATE class: bad data (21, 22, 23), a limit (54), an error that a trigger raised (P0), a
+ * lost race (40), or anything else.
+ */
 function kindOf(error: unknown): 'data' | 'conflict' | 'other' {
   const state = sqlStateOf(error);
-  if (/^2[123]...$/.test(state)) return 'data';
+  if (/^(?:2[123]|54|P0)...$/.test(state)) return 'data';
   return /^40...$/.test(state) ? 'conflict' : 'other';
 }

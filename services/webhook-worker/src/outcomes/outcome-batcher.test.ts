@@ -128,9 +128,13 @@ describe('the outcome batcher', () => {
     expect(sizes).toEqual([200, 200, 50]);
   });
 
-  it('records all others when one outcome cannot be stored, and that one without its excerpt', async () => {
+  it.each([
+    ['a character that the encoding lacks', '22021'],
+    ['a row that a limit refuses', '54000'],
+    ['an error that a trigger raises', 'P0001'],
+  ])('records all others when one outcome cannot be stored, and that one without its excerpt: %s', async (_, state) => {
     const { batcher, written, dropped } = controlled(async (outcomes) => {
-      if (outcomes.some((each) => each.excerpt === 'bad')) throw sqlError('22021');
+      if (outcomes.some((each) => each.excerpt === 'bad')) throw sqlError(state);
       return nothing;
     });
     for (let index = 0; index < 9; index++) batcher.add(outcome(String(index), index === 4 ? 'bad' : 'good'));

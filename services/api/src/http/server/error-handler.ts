@@ -3,10 +3,10 @@ import type { Logger } from '@enterprise-api/shared/runtime';
 import { traceIdOf } from '@enterprise-api/shared/tracing';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { DatabaseUnavailableError } from '../../core/database-health.ts';
-import { invalid, problem } from '../../core/problem.ts';
+import { problem } from '../../core/problem.ts';
 import { ClientGoneError } from '../parsing/read-input.ts';
 import { sendProblem } from '../routing/respond.ts';
-import { MissingHostError, requestContextOf } from './request-context.ts';
+import { HostHeaderError, requestContextOf } from './request-context.ts';
 
 export const answerNotFound: RequestHandler = (_request, response) => sendProblem(response, problem('not_found'));
 
@@ -17,8 +17,8 @@ export function createErrorHandler(log: Logger): ErrorRequestHandler {
     const ids = { request_id, ...(traceparent !== undefined && { trace_id: traceIdOf(traceparent) }) };
     if (error instanceof ClientGoneError) {
       response.destroy();
-    } else if (error instanceof MissingHostError) {
-      sendProblem(response, invalid([{ location: 'header', path: 'Host', code: 'required', message: 'is required' }]));
+    } else if (error instanceof HostHeaderError) {
+      sendProblem(response, problem('malformed_request', { message: 'The request needs exactly one Host header.' }));
     } else if (response.headersSent) {
       log.error({ err: error, ...ids }, 'failed after the answer had begun');
       response.destroy();

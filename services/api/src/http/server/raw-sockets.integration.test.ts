@@ -132,9 +132,21 @@ describe('a request in an unusual form', () => {
   it('needs a Host in HTTP/1.1, and none in HTTP/1.0', async () => {
     const head = (version: string) => `GET /v1/me HTTP/${version}\r\n${close}Authorization: Bearer ${secret}\r\n\r\n`;
     const answer = parse(await sendRaw(viaIpv4, head('1.1')));
-    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'Host', request_id: answer.requestId } } });
+    const error = { code: 'malformed_request', request_id: answer.requestId };
+    expect(answer).toMatchObject({ status: 400, body: { error } });
     expect(await sendRaw(viaIpv4, head('1.0'))).toMatch(/^HTTP\/1\.1 200 /);
   });
+
+  it.each(['viaIpv4', 'internal'])(
+    'may have one Host alone, also where a second one is equal: %s',
+    async (listener) => {
+      const url = listener === 'internal' ? api.internalUrl : viaIpv4;
+      for (const second of ['x', 'y']) {
+        const answer = parse(await sendRaw(url, `GET /v1/me HTTP/1.1\r\nHost: x\r\nHost: ${second}\r\n${close}\r\n`));
+        expect(answer).toMatchObject({ status: 400, body: { error: { code: 'malformed_request' } } });
+      }
+    },
+  );
 
   it('is answered in the order of arrival when several are pipelined', async () => {
     const one = `GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Request-Id: `;

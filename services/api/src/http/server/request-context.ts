@@ -62,14 +62,14 @@ export interface RequestContextOptions {
   onFinished: (context: RequestContext, request: FinishedRequest) => void;
 }
 
-/** An HTTP/1.1 request without `Host` (RFC 9112, section 3.2). */
-export class MissingHostError extends Error {
-  override readonly name = 'MissingHostError';
+/** An HTTP/1.1 request without `Host`, or a request with more than one (RFC 9112, section 3.2). */
+export class HostHeaderError extends Error {
+  override readonly name = 'HostHeaderError';
 }
 
 /**
- * The first middleware: gives every request its id and its context, and reports it when it is over. Refuses requests that
- * lack `Host`, once they have both.
+ * The first middleware: gives every request its id and its context, and reports it when it is over. Refuses requests
+ * whose `Host` is missing or repeated, once they have both.
  */
 export function attachRequestContext(options: RequestContextOptions): RequestHandler {
   const { clock, isStopping, onFinished } = options;
@@ -91,8 +91,9 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
       const { method, originalUrl: target } = request;
       onFinished(context, { method, target, status: response.statusCode, aborted: !response.writableFinished });
     });
-    const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
-    next(isHostMissing ? new MissingHostError() : undefined);
+    const hosts = request.headersDistinct.host?.length ?? 0;
+    const isRefused = hosts > 1 || (hosts === 0 && request.httpVersion === '1.1');
+    next(isRefused ? new HostHeaderError() : undefined);
   };
 }
 
