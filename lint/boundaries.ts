@@ -18,7 +18,7 @@ const entries = (...names: string[]) => names.flatMap((name) => [`**/${name}/**`
 const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**'];
 const tools = ['tools/**', 'bench/**', 'examples/**'];
 const pureFiles = [
-  'services/webhook-worker/src/attempt/{attempt,classify,retry-policy,retry-after}.ts',
+  'services/webhook-worker/src/deliver/{deliver,request,classify,retry-policy,retry-after}.ts',
   'services/webhook-worker/src/scheduler/{endpoint-queue,load}.ts',
   'services/api/src/auth/{key-format,authorize}.ts',
   'services/api/src/forwarding/{request-headers,answer-headers}.ts',

@@ -1,6 +1,7 @@
 import { Counter, createMetrics, Gauge, Histogram, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import type { Outcome } from './outcomes/outcome.ts';
 import type { KnownPauses } from './pauses/sending-pauses.ts';
-import type { AttemptResult } from './pipeline/types.ts';
+import type { LocalCause } from './sender/failures.ts';
 
 /** From the quickest delivery to one that waited behind an open circuit for hours. */
 const firstAttemptBuckets = [
@@ -116,8 +117,7 @@ export function createWorkerMetrics(commit: string | undefined) {
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
-export function countAttempt(metrics: WorkerMetrics, result: Extract<AttemptResult, { kind: 'outcome' }>): void {
-  const { outcome, localCause } = result;
+export function countAttempt(metrics: WorkerMetrics, outcome: Outcome, localCause: LocalCause | null): void {
   metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
   metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
   const { number, round, manual, deliveryId, startedAt } = outcome;

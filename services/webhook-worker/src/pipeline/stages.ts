@@ -1,14 +1,15 @@
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { ChangeFeed, Database } from '@enterprise-api/shared/ledger';
-import { type Clock, createLimitedWarning, type Logger, toPublicId, version } from '@enterprise-api/shared/runtime';
+import { type Clock, createLimitedWarning, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import type { Tracing } from '@enterprise-api/shared/tracing';
-import { createAttempt, createAttemptRunner } from '../attempt/attempt.ts';
 import { type Config, leaseMs } from '../config.ts';
+import { type DeliverParts, deliver } from '../deliver/deliver.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { createRelay, FanOut } from '../fan-out/fan-out.ts';
 import { recordFanOutSpans } from '../fan-out/fan-out-spans.ts';
 import type { EventBodies } from '../leases/event-bodies.ts';
+import type { Lease } from '../leases/lease.ts';
 import { createLeaseLoader, type LeaseLoader } from '../leases/lease-loader.ts';
 import { countAttempt, type WorkerMetrics } from '../metrics.ts';
 import { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
@@ -22,6 +23,7 @@ import { createPendingCancellation, type PendingCancellation } from '../webhooks
 import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
 import { WebhookCache } from '../webhooks/webhook-cache.ts';
 import { createAfterOutcome } from './after-outcome.ts';
+import type { AttemptHooks } from './types.ts';
 
 export interface PipelineOptions {
   config: Config;
@@ -110,7 +112,6 @@ interface AttemptStages {
 
 /** The attempt, and what is done with its result. */
 export function buildSending(options: PipelineOptions, stages: AttemptStages) {
-  const { webhooks, pauses, bodies, scheduler, leaseLoader, outcomes } = stages;
   const { config, db, clock, log, metrics, tracing } = options;
   const sender = createSender({
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
@@ -121,35 +122,25 @@ export function buildSending(options: PipelineOptions, stages: AttemptStages) {
   });
   const warnOfLocalFailure = createLimitedWarning(log, 'attempt failed on our side');
   const onCancelError = createLimitedWarning(log, 'delivery not canceled yet');
-  const attempt = createAttempt({
+  const parts: DeliverParts = {
+    ...stages,
     clock,
     log,
     random: Math.random,
-    productVersion: version,
     policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
     startWithinMs: config.WORKER_START_WITHIN,
-    webhook: (webhookId, atLeastVersion) => webhooks.get(webhookId, atLeastVersion),
-    knownState: (webhookId) => webhooks.knownState(webhookId),
-    isStopping: () => scheduler.isStopped,
-    isPaused: (organizationId) => pauses.isPaused(organizationId),
-    send: sender.send,
-    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
-    tracing,
-  });
-  const run = createAttemptRunner({
-    attempt,
-    record: (outcome) => outcomes.add(outcome),
-    release: leaseLoader.release,
+    sender,
     cancel: (lease) => {
       cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(onCancelError);
     },
-    onEnd: (lease) => bodies.drop(lease),
-    onOutcome: (result) => {
-      countAttempt(metrics, result);
-      if (result.localCause !== null) warnOfLocalFailure(new Error(result.localCause));
+    onOutcome: (outcome, localCause) => {
+      countAttempt(metrics, outcome, localCause);
+      if (localCause !== null) warnOfLocalFailure(new Error(localCause));
     },
-  });
-  return { sender, attempt: run };
+    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
+    tracing,
+  };
+  return { sender, attempt: (lease: Lease, hooks: AttemptHooks) => deliver(parts, lease, hooks) };
 }
 
 interface LeasingStages {

@@ -2,7 +2,7 @@ import { type Clock, type Loop, settledWithin } from '@enterprise-api/shared/run
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { Sender } from '../sender/types.ts';
+import type { Sender } from '../sender/send.ts';
 import type { AutoDisable } from '../webhooks/auto-disable.ts';
 import type { PendingCancellation } from '../webhooks/pending-cancellation.ts';
 

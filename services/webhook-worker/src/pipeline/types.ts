@@ -1,6 +1,4 @@
 import type { Lease } from '../leases/lease.ts';
-import type { Outcome } from '../outcomes/outcome.ts';
-import type { LocalCause } from '../sender/types.ts';
 
 /** What an attempt is told when it starts, and what it tells the scheduler. */
 export interface AttemptHooks {
@@ -11,17 +9,6 @@ export interface AttemptHooks {
   /** The status line and headers have come: its permit is free. */
   answered(): void;
 }
-
-/** What came of a lease. */
-export type AttemptResult =
-  /** The attempt was made. Its outcome is to be recorded. */
-  | { kind: 'outcome'; outcome: Outcome; timedOut: boolean; localCause: LocalCause | null }
-  /** Nothing was sent. The lease is to be released: the delivery is then due now, for any worker. */
-  | { kind: 'released' }
-  /** The webhook is not enabled any more. The delivery is to be canceled. */
-  | { kind: 'canceled' }
-  /** A defect of ours, which is logged. The lease is left to expire: if it were released, the attempt would fail in a loop. */
-  | { kind: 'failed' };
 
 /** What the scheduler needs of the stages around it. */
 export interface SchedulerPorts {

@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { expect, it } from '@jest/globals';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { Deadline, Exchange } from './exchange.ts';
-import { OutageRecord } from './outage-record.ts';
+import { OutageRecord } from './failures.ts';
 
 const monotonic = () => performance.now();
 

@@ -1,8 +1,8 @@
 import { createAddressPolicy } from '@enterprise-api/shared/security';
 import { describe, expect, it } from '@jest/globals';
+import type { Resolution } from './destination.ts';
 import { DnsCache } from './destination.ts';
 import { destinationBlocked, dnsFailure } from './failures.ts';
-import type { Resolution } from './resolver.ts';
 
 function cacheOf(answers: Record<string, Resolution>, allowedPrivateCidrs: string[] = []) {
   const asked: string[] = [];

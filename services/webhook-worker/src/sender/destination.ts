@@ -1,9 +1,16 @@
+import { Resolver as DnsResolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { BoundedMap, withTimeout } from '@enterprise-api/shared/runtime';
+import { BoundedMap, settledWithin, withTimeout } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
-import { destinationBlocked, type Failure, resolverDown } from './failures.ts';
-import { OutageRecord } from './outage-record.ts';
-import type { Resolution, Resolver } from './resolver.ts';
+import {
+  codeOf,
+  destinationBlocked,
+  dnsFailure,
+  type Failure,
+  isTemporaryDnsError,
+  OutageRecord,
+  resolverDown,
+} from './failures.ts';
 
 /** URLs taken apart, and names in the DNS cache. */
 const maxEntries = 10_000;
@@ -158,86 +165,72 @@ function permittedOf(addresses: readonly string[], policy: AddressPolicy): reado
   return permitted.length > 0 ? permitted : addresses;
 }
 
-/** What the pool needs to know of a connection. */
-export type PooledConnection = {
-  readonly origin: string;
-  /** The remote address; null until it is connected. */
-  readonly peer: string | null;
-  isOpen(): boolean;
-  destroy(): void;
+/** What the name servers say about a name: every address, IPv4 first, and for how long that holds. */
+export type Resolution =
+  | { ok: true; addresses: string[]; ttlMs: number }
+  /** `isTemporary`: no answer about the name, unlike an answer that it has no address. */
+  | { ok: false; failure: Failure; isTemporary: boolean };
+
+export type Resolver = {
+  /** Never rejects. */
+  resolve(name: string): Promise<Resolution>;
+  close(): void;
 };
 
-/** The number of connections that a busy origin needs varies: one that was idle for so long is spare. */
-const spareAfterMs = 1_000;
+export type ResolverOptions = {
+  /** `address` or `address:port`; default: those of the system. */
+  servers?: readonly string[];
+  timeoutMs?: number;
+  tries?: number;
+  /** How long to wait for the other family once one has answered. */
+  graceMs?: number;
+};
+
+type Records = { address: string; ttl: number }[];
 
 /**
- * Idle connections, by origin. One is reused only while its peer is among the addresses that the host has now, so that a
- * host that moved takes its deliveries along. Their number is bounded. The first to be closed is a spare one of an origin
- * that has others, then the one that has been idle longest: with a thousand origins, the connections that a busy origin
- * needed once would otherwise push out the only ones of other origins.
+ * Resolves names over DNS alone (no hosts file). Not `dns.lookup`, which has at most two useful threads: two names whose
+ * servers are silent would block every other name for ten seconds.
  */
-export class ConnectionPool<Connection extends PooledConnection> {
-  readonly #maxIdle: number;
-  readonly #byOrigin = new Map<string, Connection[]>();
-  /** In the order in which they became idle. */
-  readonly #idle = new Set<Connection>();
-  /** All but the first of each origin, and since when they are idle (monotonic). */
-  readonly #spare = new Map<Connection, number>();
-  readonly #monotonic: () => number;
+export function createResolver(options: ResolverOptions = {}): Resolver {
+  const { servers, timeoutMs = 2_000, tries = 2, graceMs = 1_000 } = options;
+  const dns = new DnsResolver({ timeout: timeoutMs, tries, maxTimeout: timeoutMs });
+  if (servers !== undefined) dns.setServers([...servers]);
+  return {
+    async resolve(name) {
+      const [v4, v6] = await bothFamilies(
+        dns.resolve4(name, { ttl: true }),
+        dns.resolve6(name, { ttl: true }),
+        graceMs,
+      );
+      const records = [...(v4.records ?? []), ...(v6.records ?? [])];
+      if (records.length === 0) {
+        // Most names have no records of one family: the error of the other one says more.
+        const error = codeOf(v4.error) === 'ENODATA' ? v6.error : v4.error;
+        return { ok: false, failure: dnsFailure(error), isTemporary: isTemporaryDnsError(error) };
+      }
+      const ttlMs = 1_000 * Math.min(...records.map((record) => record.ttl));
+      return { ok: true, addresses: records.map((record) => record.address), ttlMs };
+    },
+    close: () => dns.cancel(),
+  };
+}
 
-  constructor(maxIdle: number, monotonic: () => number) {
-    this.#maxIdle = maxIdle;
-    this.#monotonic = monotonic;
-  }
+type Family = { records?: Records; error?: unknown };
 
-  /** The most recently used idle connection to one of these addresses. It is no longer idle. */
-  acquire(origin: string, addresses: readonly string[]): Connection | undefined {
-    const idle = this.#byOrigin.get(origin) ?? [];
-    for (let index = idle.length - 1; index >= 0; index -= 1) {
-      const connection = idle[index];
-      if (connection?.peer == null || !connection.isOpen() || !addresses.includes(connection.peer)) continue;
-      // The list stays when it becomes empty: the connection will most likely come back.
-      this.#remove(idle, index, connection);
-      return connection;
+/** Name servers that ignore questions for one family are common: their silence must not delay the other family's answer. */
+async function bothFamilies(v4: Promise<Records>, v6: Promise<Records>, graceMs: number): Promise<[Family, Family]> {
+  const families: [Family, Family] = [{}, {}];
+  const settled = [v4, v6].map(async (question, index) => {
+    try {
+      families[index as 0 | 1].records = await question;
+    } catch (error) {
+      families[index as 0 | 1].error = error;
     }
-    return undefined;
-  }
-
-  /** Keeps a connection for the next request. */
-  release(connection: Connection): void {
-    const idle = this.#byOrigin.get(connection.origin);
-    if (idle === undefined) this.#byOrigin.set(connection.origin, [connection]);
-    else if (idle.push(connection) > 1) this.#spare.set(connection, this.#monotonic());
-    this.#idle.add(connection);
-    if (this.#idle.size > this.#maxIdle) this.#dropOldest();
-  }
-
-  /** Forgets a connection that has ended, idle or not. */
-  remove(connection: Connection): void {
-    const idle = this.#byOrigin.get(connection.origin) ?? [];
-    const index = idle.lastIndexOf(connection);
-    if (index !== -1) this.#remove(idle, index, connection);
-    if (idle.length === 0) this.#byOrigin.delete(connection.origin);
-  }
-
-  #remove(idle: Connection[], index: number, connection: Connection): void {
-    idle.splice(index, 1);
-    this.#idle.delete(connection);
-    this.#spare.delete(connection);
-    const [first] = idle;
-    if (first !== undefined) this.#spare.delete(first);
-  }
-
-  #dropOldest(): void {
-    const [[spare, since] = []] = this.#spare;
-    const isSpare = since !== undefined && this.#monotonic() - since >= spareAfterMs;
-    const [oldest] = isSpare ? [spare] : this.#idle;
-    if (oldest === undefined) return;
-    this.remove(oldest);
-    oldest.destroy();
-  }
-
-  destroyAll(): void {
-    while (this.#idle.size > 0) this.#dropOldest();
-  }
+  });
+  const all = Promise.all(settled);
+  await Promise.race([all, ...settled]);
+  if (families.some((family) => family.records !== undefined)) await settledWithin(all, graceMs);
+  else await all;
+  return families;
 }

@@ -1,7 +1,20 @@
 import { TextDecoder } from 'node:util';
 import type { Connection } from './connection.ts';
 import { type Failure, FailureError } from './failures.ts';
-import type { Answer } from './types.ts';
+
+/** What is kept of an answer. */
+export type Answer = {
+  /** 200 to 999. */
+  statusCode: number;
+  /** The first `Retry-After` header, unparsed. */
+  retryAfter: string | null;
+  /** The first `Location` header, unparsed. */
+  location: string | null;
+  /** The beginning of the body as storable text; null without a body and for a compressed one. */
+  excerpt: string | null;
+  /** There is a body, and it is compressed. */
+  isCompressed: boolean;
+};
 
 /** What came of one request on one connection. */
 export type ExchangeResult =

@@ -9,10 +9,10 @@ import {
   exchangeFailure,
   type Failure,
   FailureError,
+  type LocalCause,
   resolverDown,
   tlsFailure,
 } from './failures.ts';
-import type { LocalCause } from './types.ts';
 
 function error(code: string, message = 'connect ECONNREFUSED 10.1.2.3:443'): Error {
   return Object.assign(new Error(message), { code });

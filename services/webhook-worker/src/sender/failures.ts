@@ -1,4 +1,11 @@
-import type { LocalCause, SendErrorCode } from './types.ts';
+import type { AttemptError } from '@enterprise-api/shared/contracts';
+import { BoundedMap } from '@enterprise-api/shared/runtime';
+
+/** Codes that sending itself can find; the other ones of {@link AttemptError} come from an answer or from the caller. */
+export type SendErrorCode = Exclude<AttemptError, 'redirect' | 'http_error' | 'secret_unavailable'>;
+
+/** Why an attempt failed on our side: no file descriptor or local port was free, no route, or no name server. */
+export type LocalCause = 'file_descriptors' | 'local_ports' | 'network' | 'resolver';
 
 /** Why there is no answer, in a public code and in our own words: never a library's text, never an address. */
 export type Failure = {
@@ -200,4 +207,53 @@ function textOf(error: unknown, property: 'code' | 'message' | 'name'): string {
 function partsOf(error: unknown): unknown[] {
   const parts = typeof error === 'object' && error !== null && 'errors' in error ? error.errors : null;
   return Array.isArray(parts) && parts.length > 0 ? parts : [error];
+}
+
+/** What happened longer ago says nothing about now. */
+const recentMs = 60_000;
+/** So many failing destinations show an outage as well as a thousand do. */
+const maxFailing = 8;
+
+/**
+ * Tells an outage on our side from a failure of one destination. A failure is ours when another destination has failed
+ * in the same way since one last succeeded.
+ */
+export class OutageRecord {
+  readonly #monotonic: () => number;
+  /** Destinations that have failed since the last success, and when they last did. */
+  readonly #failing = new BoundedMap<string, number>(maxFailing);
+  /** The last success, and the last one of another destination than that. */
+  #last = { destination: '', at: Number.NEGATIVE_INFINITY };
+  #lastOther = Number.NEGATIVE_INFINITY;
+  /** Whether a destination has failed since the last success. A field, because every answer asks. */
+  hasFailures = false;
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  succeeded(destination: string): void {
+    if (this.hasFailures) this.#failing.clear();
+    this.hasFailures = false;
+    if (this.#last.destination !== destination) {
+      this.#lastOther = this.#last.at;
+      this.#last = { destination, at: 0 };
+    }
+    this.#last.at = this.#monotonic();
+  }
+
+  /** @returns whether another destination has failed since the last success */
+  failed(destination: string): boolean {
+    const now = this.#monotonic();
+    this.#failing.set(destination, now);
+    this.hasFailures = true;
+    for (const [other, at] of this.#failing) if (other !== destination && now - at < recentMs) return true;
+    return false;
+  }
+
+  /** Whether another destination succeeded within the last minute. */
+  othersSucceed(destination: string): boolean {
+    const at = this.#last.destination === destination ? this.#lastOther : this.#last.at;
+    return this.#monotonic() - at < recentMs;
+  }
 }

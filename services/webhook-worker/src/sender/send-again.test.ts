@@ -1,8 +1,7 @@
 import { type Answer, elapsedMs, lowest, type Receiver } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
-import type { SenderOptions } from './send.ts';
-import type { Sender } from './types.ts';
+import type { Sender, SenderOptions } from './send.ts';
 
 let fixture: Fixture;
 let receiver: Receiver;

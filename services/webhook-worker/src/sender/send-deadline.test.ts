@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { startDnsServer } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
-import { createResolver } from './resolver.ts';
+import { createResolver } from './destination.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

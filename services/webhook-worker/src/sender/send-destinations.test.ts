@@ -9,8 +9,8 @@ import {
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
-import { createResolver } from './resolver.ts';
-import type { Sender } from './types.ts';
+import { createResolver } from './destination.ts';
+import type { Sender } from './send.ts';
 
 const name = 'receiver.example';
 let fixture: Fixture;

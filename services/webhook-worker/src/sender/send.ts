@@ -1,17 +1,72 @@
+import type { Attempt } from '@enterprise-api/shared/contracts';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
-import { type ConnectRateLimiter, createConnectRateLimiter } from './connect-rate-limiter.ts';
-import type { Connection } from './connection.ts';
-import { type Connector, createConnector } from './connector.ts';
-import { ConnectionPool, createTargets, DnsCache, type Location, type Target } from './destination.ts';
-import { Deadline, Exchange, type ExchangeResult } from './exchange.ts';
-import { destinationBlocked, type Failure } from './failures.ts';
-import { createResolver, type Resolver } from './resolver.ts';
-import type { AddressCheck, DeliveryRequest, Sender, SendFailure, SendHooks, SendResult, Timings } from './types.ts';
+import { type Connection, ConnectionPool, type Connector, createConnector } from './connection.ts';
+import { createResolver, createTargets, DnsCache, type Location, type Resolver, type Target } from './destination.ts';
+import { type Answer, Deadline, Exchange, type ExchangeResult } from './exchange.ts';
+import { destinationBlocked, type Failure, type LocalCause, type SendErrorCode } from './failures.ts';
+
+/** Where the rules for addresses are asked: of the URL, of the addresses of its name, of the address that a socket has reached. */
+type AddressCheck = 'url' | 'name' | 'connection';
+
+/** What one attempt sends: a POST of exactly these bytes. */
+export type DeliveryRequest = {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+};
+
+/** What the sender asks and tells its caller during an attempt. Called synchronously. */
+export type SendHooks = {
+  /**
+   * Asked before a connection is made, if one is needed, and right before the first byte is written. `false` ends the
+   * attempt as `not_started`: nothing was sent.
+   */
+  mayStart(): boolean;
+  /** Told when a new connection begins, if one is needed: the wait to connect ends here. */
+  onConnect?(): void;
+  /** Told once, when the status line and headers of the final answer are complete. The body may still be read. */
+  onAnswer?(statusCode: number): void;
+};
+
+/** Milliseconds per stage, as they are stored. The first three are null where a connection was reused. */
+type Timings = Attempt['timings'];
+
+/** The receiver answered: a complete status line and headers came before the deadline. */
+export type SendResponse = Answer & {
+  kind: 'response';
+  /** From the call of `send` to the complete headers, without the wait to connect. */
+  durationMs: number;
+  timings: Timings;
+};
+
+/** No usable answer. */
+export type SendFailure = {
+  kind: 'error';
+  code: SendErrorCode;
+  /** Our own words, at most 200 characters. Never a library's text, never an address. */
+  message: string;
+  /** Set when the failure is ours and says nothing about the receiver. */
+  localCause: LocalCause | null;
+  durationMs: number;
+  timings: Timings;
+};
+
+/** `mayStart` said no: not an attempt. Nothing of the request was written. */
+type SendNotStarted = { kind: 'not_started' };
+
+export type SendResult = SendResponse | SendFailure | SendNotStarted;
+
+/** Sends deliveries. Never throws or rejects, whatever a receiver, a name server or a URL does. */
+export type Sender = {
+  send(request: DeliveryRequest, hooks: SendHooks): Promise<SendResult>;
+  /** Waits for running sends (each has its deadline), refuses new ones, then closes every connection. */
+  close(): Promise<void>;
+};
 
 export type SenderOptions = {
   /** Which addresses may be reached. */
   policy: AddressPolicy;
-  /** One deadline over DNS, connect, TLS, send and answer. The wait for a connect permit does not count. */
+  /** One deadline over DNS, connect, TLS, send and answer. The wait to connect does not count. */
   timeoutMs: number;
   /** PEM certificates of authorities trusted in addition to the usual ones (`WEBHOOK_CA_FILE`). */
   ca?: string | undefined;
@@ -39,7 +94,7 @@ export function createSender(options: SenderOptions): Sender {
     targetOf: createTargets(policy),
     dns: new DnsCache({ resolver, policy, monotonic }),
     pool,
-    permitToConnect: createConnectRateLimiter(),
+    paceConnecting: createConnectPacing(),
     connect: createConnector({
       policy,
       ca,
@@ -77,13 +132,26 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
+/**
+ * Spreads new connections over rounds of the event loop, each of which begins a tenth of those that wait. When a thousand
+ * begin at once, their handshakes complete together and delay every answer behind them.
+ */
+export function createConnectPacing(): () => Promise<void> {
+  const waiting: (() => void)[] = [];
+  const beginSome = () => {
+    for (const begin of waiting.splice(0, Math.max(2, Math.ceil(waiting.length / 10)))) begin();
+    if (waiting.length > 0) setImmediate(beginSome);
+  };
+  return () => new Promise((resolve) => waiting.push(resolve) === 1 && setImmediate(beginSome));
+}
+
 /** What all transmissions of a sender share. */
 type TransmissionParts = {
   /** Takes a URL apart; null for one that deliveries may not go to. */
   targetOf: (url: string) => Target | null;
   dns: DnsCache;
   pool: ConnectionPool<Connection>;
-  permitToConnect: ConnectRateLimiter;
+  paceConnecting: () => Promise<void>;
   connect: Connector;
   onResent: () => void;
   onBlocked: (check: AddressCheck) => void;
@@ -99,7 +167,7 @@ type Route = {
 };
 
 /**
- * One call of `send`: look the host up, then use a kept connection or, with a permit, make a new one, and exchange
+ * One call of `send`: look the host up, then use a kept connection or make a new one, and exchange
  * request and answer on it. A kept connection that ends before an answer is replaced once by a new one.
  */
 class Transmission {
@@ -160,24 +228,20 @@ class Transmission {
   }
 
   /**
-   * The deadline starts when the permit is granted: the wait is our doing, and the receiver has all of its time. A connection
-   * that another request has left meanwhile is as good, and costs no handshake.
+   * The deadline starts when the connection may begin: the wait is our doing, and the receiver has all of its time. A
+   * connection that another request has left meanwhile is as good, and costs no handshake.
    */
   async #sendOnNew(target: Target, known: Location | undefined): Promise<SendResult> {
-    const { permitToConnect, connect, pool, timeoutMs, monotonic } = this.#parts;
+    const { paceConnecting, connect, pool, timeoutMs, monotonic } = this.#parts;
     const location = known ?? (await this.#lookUp(target.host, timeoutMs));
     if (!location.ok) {
       if (location.failure === destinationBlocked) this.#parts.onBlocked('name');
       return failed(location.failure, this.#spentMs, this.#dnsMs);
     }
-    let kept: Connection | undefined;
-    const mayConnect = () => {
-      kept = pool.acquire(target.origin, location.addresses);
-      return kept === undefined && this.#hooks.mayStart();
-    };
-    const isPermitted = await permitToConnect(this.#request.lowPriority === true, mayConnect);
+    await paceConnecting();
+    const kept = pool.acquire(target.origin, location.addresses);
     if (kept !== undefined) return this.#sendOnKept(kept, target, location);
-    if (!isPermitted) return notStarted;
+    if (!this.#hooks.mayStart()) return notStarted;
     this.#hooks.onConnect?.();
     const deadline = new Deadline(timeoutMs, this.#spentMs, monotonic);
     const connection = connect({ ...target, addresses: location.addresses });
@@ -195,11 +259,11 @@ class Transmission {
     deadline: Deadline,
     ended: ExchangeResult,
   ): Promise<SendResult> {
-    const { permitToConnect, connect, onResent } = this.#parts;
+    const { paceConnecting, connect, onResent } = this.#parts;
     const location = known ?? (await this.#lookUp(target.host, deadline.remainingMs));
     if (!location.ok) return failed(location.failure, deadline.elapsedMs, this.#dnsMs);
-    const mayResend = () => !deadline.hasPassed && this.#hooks.mayStart();
-    if (!(await permitToConnect(false, mayResend))) return this.#conclude(ended, null, deadline);
+    await paceConnecting();
+    if (deadline.hasPassed || !this.#hooks.mayStart()) return this.#conclude(ended, null, deadline);
     onResent();
     const connection = connect({ ...target, addresses: location.addresses });
     const result = await this.#exchange(connection, target, deadline);

@@ -6,8 +6,8 @@ import {
   type ReceiverOptions,
   startReceiver,
 } from '@enterprise-api/testkit';
+import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from '../sender/send.ts';
 import { createSender, type SenderOptions } from '../sender/send.ts';
-import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from '../sender/types.ts';
 
 /** What a test of the sender starts; `close` stops all of it. */
 export type Fixture = {

@@ -3,10 +3,25 @@ import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import type { Span } from '@enterprise-api/shared/tracing';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { SendFailure, SendResponse, Verdict } from '../sender/types.ts';
+import type { SendFailure, SendResponse } from '../sender/send.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
+
+/** What the result of an attempt means for its delivery. */
+export type Verdict =
+  | { kind: 'delivered' }
+  | {
+      kind: 'retry';
+      reason: AttemptError;
+      /** What the receiver asked for, at most 24 h. */
+      retryAfterMs: number | null;
+      /** A sign of a receiver in trouble: several in a row open the webhook's circuit breaker. */
+      countsForBreaker: boolean;
+      /** The receiver's doing: counts towards disabling its webhook. */
+      countsForHealth: boolean;
+    }
+  | { kind: 'stop'; reason: 'gone' };
 
 /** The statuses that send a client elsewhere. 304 and the unassigned ones of the 3xx do not. */
 const redirects = new Set([300, 301, 302, 303, 305, 307, 308]);

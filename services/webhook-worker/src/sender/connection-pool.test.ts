@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConnectionPool } from './destination.ts';
+import { ConnectionPool } from './connection.ts';
 
 function connection(origin: string, peer: string | null = '1.1.1.1') {
   let open = true;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { OutageRecord } from './outage-record.ts';
+import { OutageRecord } from './failures.ts';
 
 let now = 0;
 const newRecord = () => new OutageRecord(() => now);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LocalCause, SendErrorCode, SendFailure, SendResponse } from '../sender/types.ts';
+import type { LocalCause, SendErrorCode } from '../sender/failures.ts';
+import type { SendFailure, SendResponse } from '../sender/send.ts';
 import { classify, describeAnswer, secretUnavailable } from './classify.ts';
 
 const now = Date.UTC(2026, 10, 21);

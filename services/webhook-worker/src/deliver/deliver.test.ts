@@ -3,9 +3,8 @@ import { signingKey } from '@enterprise-api/shared/security';
 import { expect, it } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { AttemptResult } from '../pipeline/types.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { type AttemptOptions, createAttempt } from './attempt.ts';
+import { type DeliverParts, deliver } from './deliver.ts';
 
 const uuid = '0192f7a0-0000-7000-8000-000000000000';
 const lease: Lease = {
@@ -37,36 +36,65 @@ const webhook: WebhookConfig = {
   keys: { current: signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`), previous: null },
 };
 
-/** An attempt of the lease, with everything around it given. */
-function attemptWith(
-  webhookOf: () => WebhookConfig | Promise<WebhookConfig | null>,
-  given: Partial<AttemptOptions> = {},
-): Promise<AttemptResult> {
-  const attempt = createAttempt({
+type Given = Partial<Omit<DeliverParts, 'sender'>> & { send?: DeliverParts['sender']['send'] };
+
+/** What came of an attempt of the lease, with everything around it given. */
+async function attemptWith(get: DeliverParts['webhooks']['get'], { send, ...given }: Given = {}) {
+  const came: { released: number; canceled: number; dropped: number; outcomes: Outcome[]; causes: unknown[] } = {
+    released: 0,
+    canceled: 0,
+    dropped: 0,
+    outcomes: [],
+    causes: [],
+  };
+  const parts: DeliverParts = {
     clock: systemClock,
     log: createLogger('test', 'silent'),
     random: () => 0,
-    productVersion: '1.0.0',
     policy: { delaysMs: [1_000], jitter: 0 },
     startWithinMs: 10_000,
-    webhook: webhookOf,
-    send: () => Promise.reject(new Error('a bug')),
-    knownState: () => null,
-    isStopping: () => false,
-    isPaused: () => false,
+    webhooks: { get, knownState: () => null },
+    pauses: { isPaused: () => false },
+    scheduler: { isStopped: false },
+    sender: { send: send ?? (() => Promise.reject(new Error('a bug'))) },
+    outcomes: { add: (outcome) => void came.outcomes.push(outcome) },
+    leaseLoader: {
+      release: (leases) => {
+        came.released += leases.length;
+      },
+    },
+    bodies: {
+      drop: () => {
+        came.dropped += 1;
+      },
+    },
+    cancel: () => {
+      came.canceled += 1;
+    },
+    onOutcome: (_, cause) => void came.causes.push(cause),
+    sendsTraceparent: false,
     ...given,
+  };
+  const { timedOut } = await deliver(parts, lease, {
+    canWait: false,
+    connects: () => undefined,
+    answered: () => undefined,
   });
-  return attempt(lease, { canWait: false, connects: () => undefined, answered: () => undefined });
+  expect(came.dropped).toBe(1);
+  return { ...came, timedOut };
 }
+
+const nothing = { released: 0, canceled: 0, outcomes: [] };
+const released = { ...nothing, released: 1 };
 
 const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null };
 
 it('an attempt that a bug of ours prevents keeps its lease, so that it comes again later, and never rejects', async () => {
-  expect(await attemptWith(() => webhook)).toEqual({ kind: 'failed' });
+  expect(await attemptWith(() => webhook)).toMatchObject(nothing);
 });
 
 it('an attempt whose webhook cannot be looked up is released', async () => {
-  expect(await attemptWith(() => Promise.reject(new Error('no database')))).toEqual({ kind: 'released' });
+  expect(await attemptWith(() => Promise.reject(new Error('no database')))).toMatchObject(released);
 });
 
 it.each<[string, WebhookConfig | null]>([
@@ -74,13 +102,13 @@ it.each<[string, WebhookConfig | null]>([
   ['is disabled', { ...webhook, state: 'disabled' }],
   ['is deleted', { ...webhook, state: 'deleted' }],
 ])('an attempt whose webhook %s is canceled', async (_, found) => {
-  expect(await attemptWith(() => Promise.resolve(found))).toEqual({ kind: 'canceled' });
+  expect(await attemptWith(() => Promise.resolve(found))).toMatchObject({ ...nothing, canceled: 1 });
 });
 
 it('an attempt whose webhook is disabled while it connects does not write its first byte', async () => {
   let state: WebhookConfig['state'] = 'enabled';
   const result = await attemptWith(() => webhook, {
-    knownState: () => state,
+    webhooks: { get: () => webhook, knownState: () => state },
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
       state = 'disabled';
@@ -88,13 +116,17 @@ it('an attempt whose webhook is disabled while it connects does not write its fi
       return { kind: 'not_started' };
     },
   });
-  expect(result).toEqual({ kind: 'released' });
+  expect(result).toMatchObject(released);
 });
 
 it('an attempt of a process that stops while it connects does not write its first byte', async () => {
   let isStopping = false;
   const result = await attemptWith(() => webhook, {
-    isStopping: () => isStopping,
+    scheduler: {
+      get isStopped() {
+        return isStopping;
+      },
+    },
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
       isStopping = true;
@@ -102,7 +134,7 @@ it('an attempt of a process that stops while it connects does not write its firs
       return { kind: 'not_started' };
     },
   });
-  expect(result).toEqual({ kind: 'released' });
+  expect(result).toMatchObject(released);
 });
 
 it('an attempt whose lease grows too old to start while it connects does not write its first byte', async () => {
@@ -117,18 +149,18 @@ it('an attempt whose lease grows too old to start while it connects does not wri
       return { kind: 'not_started' };
     },
   });
-  expect(result).toEqual({ kind: 'released' });
+  expect(result).toMatchObject(released);
 });
 
-it.each<[string, Partial<AttemptOptions>]>([
-  ['is paused', { isPaused: () => true }],
-  ['belongs to a process that stops', { isStopping: () => true }],
+it.each<[string, Given]>([
+  ['is paused', { pauses: { isPaused: () => true } }],
+  ['belongs to a process that stops', { scheduler: { isStopped: true } }],
 ])('an attempt without a readable secret that %s is not used up', async (_, given) => {
   const unreadable = { ...webhook, keys: null };
-  expect(await attemptWith(() => unreadable, given)).toEqual({ kind: 'released' });
+  expect(await attemptWith(() => unreadable, given)).toMatchObject(released);
   expect(await attemptWith(() => unreadable)).toMatchObject({
-    kind: 'outcome',
-    outcome: { error: 'secret_unavailable' },
+    released: 0,
+    outcomes: [{ error: 'secret_unavailable' }],
   });
 });
 
@@ -139,7 +171,8 @@ it('an attempt that was counted at another host sends nothing and is released, t
     return { kind: 'not_started' as const };
   };
   const result = await attemptWith(() => ({ ...webhook, hostKey: 'moved' }), { send });
-  expect([sent, result]).toEqual([0, { kind: 'released' }]);
+  expect(sent).toBe(0);
+  expect(result).toMatchObject(released);
 });
 
 it("the id of an attempt carries its start, by the database's clock", async () => {
@@ -166,7 +199,7 @@ it("a failure on our side is recorded and retried, is not the receiver's, and is
     timings,
   } as const;
   const result = await attemptWith(() => webhook, { send: () => Promise.resolve(failure) });
-  expect(result).toMatchObject({ kind: 'outcome', localCause: 'resolver', timedOut: false });
+  expect(result).toMatchObject({ causes: ['resolver'], timedOut: false });
   const counts = { countsForBreaker: false, countsForHealth: false };
   expect(outcomeOf(result)).toMatchObject({
     result: 'retry',
@@ -177,7 +210,8 @@ it("a failure on our side is recorded and retried, is not the receiver's, and is
   });
 });
 
-function outcomeOf(result: AttemptResult): Outcome {
-  if (result.kind !== 'outcome') throw new Error(`No outcome: ${result.kind}`);
-  return result.outcome;
+function outcomeOf({ outcomes }: { outcomes: Outcome[] }): Outcome {
+  const [outcome] = outcomes;
+  if (outcome === undefined) throw new Error('No outcome');
+  return outcome;
 }

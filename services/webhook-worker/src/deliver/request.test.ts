@@ -4,7 +4,7 @@ import { signBody, signingKey, signStandard } from '@enterprise-api/shared/secur
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { SigningKeys } from '../webhooks/webhook-cache.ts';
-import { buildRequest } from './attempt.ts';
+import { buildRequest } from './request.ts';
 
 const oldSecret = `whsec_${randomBytes(32).toString('base64')}`;
 const newSecret = `whsec_${randomBytes(32).toString('base64')}`;

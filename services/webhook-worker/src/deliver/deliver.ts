@@ -1,0 +1,162 @@
+import { type Clock, type Logger, toPublicId, version } from '@enterprise-api/shared/runtime';
+import { type Tracing, traceIdOf } from '@enterprise-api/shared/tracing';
+import type { EventBodies } from '../leases/event-bodies.ts';
+import type { Lease } from '../leases/lease.ts';
+import type { LeaseLoader } from '../leases/lease-loader.ts';
+import type { Outcome } from '../outcomes/outcome.ts';
+import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
+import type { KnownPauses } from '../pauses/sending-pauses.ts';
+import type { AttemptHooks } from '../pipeline/types.ts';
+import type { Sender, SendFailure, SendResponse } from '../sender/send.ts';
+import type { SigningKeys, WebhookCache, WebhookConfig } from '../webhooks/webhook-cache.ts';
+import { type BegunAttempt, classify, outcomeOf, secretUnavailable, unreadableSecret } from './classify.ts';
+import { buildRequest } from './request.ts';
+import type { RetryPolicy } from './retry-policy.ts';
+import { endAttemptSpan, startAttemptSpan } from './span.ts';
+
+/** What an attempt needs of the worker. */
+export interface DeliverParts {
+  /** Its `now` goes into signatures and records, and the dates of receivers are compared with it. */
+  clock: Clock;
+  log: Logger;
+  random: () => number;
+  policy: RetryPolicy;
+  /** An attempt neither connects nor writes its first byte when its lease is older than this. */
+  startWithinMs: number;
+  webhooks: Pick<WebhookCache, 'get' | 'knownState'>;
+  pauses: Pick<KnownPauses, 'isPaused'>;
+  scheduler: { readonly isStopped: boolean };
+  sender: Pick<Sender, 'send'>;
+  outcomes: Pick<OutcomeBatcher, 'add'>;
+  leaseLoader: Pick<LeaseLoader, 'release'>;
+  bodies: Pick<EventBodies, 'drop'>;
+  /** The webhook accepts nothing any more. */
+  cancel(lease: Lease): void;
+  /** For metrics and warnings. */
+  onOutcome(outcome: Outcome, localCause: SendFailure['localCause']): void;
+  /** Whether receivers are told of the trace that an attempt belongs to. */
+  sendsTraceparent: boolean;
+  /** Undefined where no spans are recorded. */
+  tracing?: Tracing | undefined;
+}
+
+/**
+ * Makes the attempt that a lease is for: look up → build and sign → send → classify → record. Where nothing is sent the
+ * lease is released, so that the delivery is due now for any worker, or its delivery is canceled. Never rejects.
+ */
+export async function deliver(parts: DeliverParts, lease: Lease, hooks: AttemptHooks): Promise<{ timedOut: boolean }> {
+  try {
+    const webhook = await lookUp(parts, lease);
+    if (webhook === null) return { timedOut: false };
+    const begun = begin(parts, lease, webhook);
+    if (webhook.keys === null && mayStart(parts, lease)) {
+      return record(parts, begun, unreadableSecret, secretUnavailable);
+    }
+    const result = webhook.keys === null ? notStarted : await send(parts, begun, webhook.keys, hooks);
+    if (result.kind !== 'not_started') return record(parts, begun, result);
+    parts.leaseLoader.release([lease]);
+  } catch (error) {
+    // A defect of ours. The lease runs out: if it were released, the attempt would fail in a loop.
+    logFailure(parts.log, lease, error);
+  } finally {
+    parts.bodies.drop(lease);
+  }
+  return { timedOut: false };
+}
+
+const notStarted = { kind: 'not_started' } as const;
+
+/** @returns null when nothing is to be sent; what follows from that is done */
+async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig | null> {
+  let webhook: WebhookConfig | null;
+  try {
+    webhook = await parts.webhooks.get(lease.webhookId, lease.webhookVersion);
+  } catch (error) {
+    // Another process may reach the database.
+    logFailure(parts.log, lease, error);
+    parts.leaseLoader.release([lease]);
+    return null;
+  }
+  if (webhook === null || !accepts(webhook.state, lease)) {
+    parts.cancel(lease);
+    return null;
+  }
+  if (webhook.hostKey === lease.hostKey) return webhook;
+  // The webhook has moved to another host since this lease was counted. The next lease is counted at the new host.
+  parts.leaseLoader.release([lease]);
+  return null;
+}
+
+/** A disabled webhook still receives tests; a deleted one receives nothing. */
+function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
+  return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
+}
+
+function begin({ clock, tracing }: DeliverParts, lease: Lease, webhook: WebhookConfig): BegunAttempt {
+  const begun = { lease, webhook, startedAt: new Date(clock.now()) };
+  return tracing === undefined ? begun : { ...begun, span: startAttemptSpan(tracing, begun) };
+}
+
+function send(parts: DeliverParts, begun: BegunAttempt, keys: SigningKeys, hooks: AttemptHooks) {
+  const request = buildRequest(version, begun, keys);
+  const traceparent = traceOf(begun);
+  const traced = parts.sendsTraceparent && traceparent !== null ? { ...request.headers, traceparent } : request.headers;
+  return parts.sender.send(
+    { ...request, headers: traced },
+    { mayStart: () => mayStart(parts, begun.lease), onConnect: hooks.connects, onAnswer: hooks.answered },
+  );
+}
+
+/** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
+function mayStart({ scheduler, pauses, clock, startWithinMs, webhooks }: DeliverParts, lease: Lease): boolean {
+  if (scheduler.isStopped || pauses.isPaused(lease.organizationId)) return false;
+  if (clock.monotonic() - lease.leasedAt > startWithinMs) return false;
+  return accepts(webhooks.knownState(lease.webhookId) ?? 'enabled', lease);
+}
+
+function record(
+  { log, policy, random, clock, outcomes, onOutcome }: DeliverParts,
+  begun: BegunAttempt,
+  result: SendResponse | SendFailure,
+  verdict = classify(result, clock.now()),
+): { timedOut: boolean } {
+  const outcome = outcomeOf(begun, result, verdict, policy, random());
+  outcomes.add(outcome);
+  logAttempt(log, begun, outcome);
+  if (begun.span !== undefined) endAttemptSpan(begun.span, outcome);
+  const localCause = result.kind === 'error' ? result.localCause : null;
+  onOutcome(outcome, localCause);
+  return { timedOut: result.kind === 'error' && result.code === 'timeout' && localCause === null };
+}
+
+/** The trace that an attempt belongs to: as recorded here, or as its event has it. */
+function traceOf({ span, lease }: Pick<BegunAttempt, 'span' | 'lease'>): string | null {
+  return span?.traceparent ?? lease.traceparent;
+}
+
+/** The one line per attempt. Never the URL's query, a body or a secret. */
+function logAttempt(log: Logger, begun: BegunAttempt, outcome: Outcome): void {
+  if (!log.isLevelEnabled('info')) return;
+  const { lease } = begun;
+  const traceparent = traceOf(begun);
+  log.info(
+    {
+      delivery_id: toPublicId('dlv', lease.deliveryId),
+      event_id: toPublicId('evt', lease.eventId),
+      webhook_id: toPublicId('whk', lease.webhookId),
+      event_type: lease.eventType,
+      ...(lease.requestId !== null && { request_id: lease.requestId }),
+      ...(traceparent !== null && { trace_id: traceIdOf(traceparent) }),
+      attempt: outcome.number,
+      result: outcome.result,
+      status_code: outcome.statusCode,
+      error: outcome.error,
+      duration_ms: outcome.durationMs,
+    },
+    'attempt',
+  );
+}
+
+function logFailure(log: Logger, lease: Lease, error: unknown): void {
+  log.error({ err: error, delivery_id: toPublicId('dlv', lease.deliveryId) }, 'attempt could not be made');
+}
