@@ -124,7 +124,7 @@ const boundaries: Boundary[] = [
       '**/*queries.ts',
       'services/webhook-worker/src/leases/{event-contents,lease,lease-loader}.ts',
       'services/webhook-worker/src/dispatch/visited-webhooks.ts',
-      'services/webhook-worker/src/outcomes/{health-changes,record-outcomes,record-success}.ts',
+      'services/webhook-worker/src/outcomes/{health-changes,record-outcomes}.ts',
       'services/api/src/pagination/sql-paging.ts',
       'services/api/src/deliveries/effective-status.ts',
       ...tools,

@@ -1,4 +1,4 @@
-import { type Database, plainArray } from '@enterprise-api/shared/ledger';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, uuidTimeMs, withUuidTime } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
@@ -27,8 +27,8 @@ export async function makeDeadRows(db: Database, { rows, overMs, ...owner }: Dea
     );
     await db.transaction().execute(async (trx) => {
       await insert(trx, owner, ids);
-      await sql`delete from outbox where event_id = any (${plainArray(ids)}::uuid[])`.execute(trx);
-      await sql`delete from pending_deliveries where delivery_id = any (${plainArray(ids)}::uuid[])`.execute(trx);
+      await sql`delete from outbox where event_id = any (${ids}::uuid[])`.execute(trx);
+      await sql`delete from pending_deliveries where delivery_id = any (${ids}::uuid[])`.execute(trx);
     });
   }
 }
@@ -37,10 +37,10 @@ type Owner = Pick<DeadRows, 'organizationId' | 'webhookId'>;
 
 async function insert(trx: Database, { organizationId, webhookId }: Owner, ids: readonly string[]): Promise<void> {
   const due = ids.map((id) => new Date(uuidTimeMs(id) + leaseMs).toISOString());
-  await sql`insert into outbox (event_id, organization_id) select unnest(${plainArray(ids)}::uuid[]), ${organizationId}`.execute(
+  await sql`insert into outbox (event_id, organization_id) select unnest(${ids}::uuid[]), ${organizationId}`.execute(
     trx,
   );
   await sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts, lease_count)
     select id, ${webhookId}, ${organizationId}, id, 'batch.failed', due, 3, 1
-    from unnest(${plainArray(ids)}::uuid[], ${due}::timestamptz[]) as made (id, due)`.execute(trx);
+    from unnest(${ids}::uuid[], ${due}::timestamptz[]) as made (id, due)`.execute(trx);
 }

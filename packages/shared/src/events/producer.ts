@@ -1,7 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type EmitEventInput, type EmittedEvent, emitEventSchema } from '../contracts/index.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
-import { plainArray } from '../ledger/plain-array.ts';
 import { createJobProducer, createNotifier, type NotifierOptions, selectQueueBackend } from '../queue/index.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { toPublicId, type Uuid } from '../runtime/index.ts';
@@ -168,7 +167,7 @@ async function tracedIn<DB>(trx: Transaction<DB>, keepsTraces: TraceCheck, optio
 /** Asks before anything is written: there is no foreign key, and an event of nobody would be delivered to nobody. */
 async function requireOrganizations<DB>(trx: Transaction<DB>, ids: ReadonlySet<Uuid>): Promise<void> {
   const { rows } = await sql<{ id: Uuid }>`
-    select x.id from unnest(${plainArray([...ids])}::uuid[]) as x(id)
+    select x.id from unnest(${[...ids]}::uuid[]) as x(id)
     where not exists (select from organizations o where o.id = x.id) order by x.id`.execute(trx);
   if (rows.length > 0) throw new UnknownOrganizationError(rows.map(({ id }) => toPublicId('org', id)));
 }

@@ -1,7 +1,5 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
-import { hotStatement } from '../ledger/hot-statement.ts';
-import { lineArray, plainArray } from '../ledger/plain-array.ts';
 import { prepared } from '../ledger/prepared.ts';
 import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
 
@@ -107,9 +105,7 @@ export async function writeEvents<DB>(
   events: readonly NewEvent[],
   deadline: Date | null = null,
 ): Promise<WrittenEvent[]> {
-  const [only] = events;
-  const isAlone = only?.key === null && only.traceparent === null && events.length === 1;
-  const inserted = isAlone ? await insertEvent(db, only, deadline) : await insertEvents(db, events, deadline);
+  const inserted = await insertEvents(db, events, deadline);
   const taken = events.filter((event) => !inserted.has(event.id));
   const first = taken.length > 0 ? await findByKey(db, taken) : new Map<string, { id: string; type: EventType }>();
   return events.map((event) => {
@@ -126,58 +122,32 @@ export async function writeEvents<DB>(
   });
 }
 
-/** One event without a key and without a trace: the ordinary one. The statement has a third of the plan of the one for many. */
-async function insertEvent<DB>(db: Kysely<DB>, event: NewEvent, deadline: Date | null): Promise<Set<string>> {
-  const rows = await oneEvent(db, [
-    deadline?.toISOString() ?? null,
-    event.id,
-    event.organizationId,
-    event.type,
-    event.body,
-    event.occurredAt?.toISOString() ?? null,
-    event.requestId,
-  ]);
-  return insertedIds(rows);
-}
-
-const oneEvent = hotStatement<{ id: string | null }>(sql`${prepared}
-  with arrival as materialized (
-    select coalesce(clock_timestamp() < $1::timestamptz, true) as in_time
-  ), written as (
-    insert into events (id, organization_id, type, body, occurred_at, request_id, position)
-    select $2::uuid, $3::uuid, $4::text, $5::text, $6::timestamptz, $7::text, event_position($3::uuid) from arrival where in_time
-    on conflict do nothing returning id, organization_id
-  ), waiting as (
-    insert into outbox (event_id, organization_id) select id, organization_id from written
-  )
-  select id from written union all select null from arrival where not in_time`);
-
 async function insertEvents<DB>(
   db: Kysely<DB>,
   events: readonly NewEvent[],
   deadline: Date | null,
 ): Promise<Set<string>> {
-  const trace = traceColumn(events);
   const { rows } = await sql<{ id: string | null }>`${prepared}
     with arrival as materialized (
       select coalesce(clock_timestamp() < ${deadline?.toISOString() ?? null}::timestamptz, true) as in_time
     ), input as materialized (
       select * from unnest(
-        ${plainArray(events.map((event) => event.id))}::uuid[],
-        ${plainArray(events.map((event) => event.organizationId))}::uuid[],
-        ${plainArray(events.map((event) => event.type))}::text[],
-        ${lineArray(events.map((event) => event.body))},
-        ${plainArray(events.map((event) => event.occurredAt?.toISOString() ?? null))}::timestamptz[],
-        ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[]${trace.values}
-      ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id${trace.name}, nth)
+        ${events.map((event) => event.id)}::uuid[],
+        ${events.map((event) => event.organizationId)}::uuid[],
+        ${events.map((event) => event.type)}::text[],
+        ${events.map((event) => event.body)}::text[],
+        ${events.map((event) => event.occurredAt?.toISOString() ?? null)}::timestamptz[],
+        ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[],
+        ${events.map((event) => event.traceparent)}::text[]
+      ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, traceparent, nth)
       where (select in_time from arrival)
     ), keyed as (
       insert into event_keys (organization_id, key, event_id, event_type)
       select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
       on conflict do nothing returning event_id
     ), written as (
-      insert into events (id, organization_id, type, body, occurred_at, request_id, position${trace.name})
-      select id, organization_id, type, body, occurred_at, request_id, event_position(organization_id)${trace.name} from input
+      insert into events (id, organization_id, type, body, occurred_at, request_id, traceparent, position)
+      select id, organization_id, type, body, occurred_at, request_id, traceparent, event_position(organization_id) from input
       where key is null or id in (select event_id from keyed) order by id
       on conflict do nothing returning id, organization_id
     ), waiting as (
@@ -190,15 +160,6 @@ async function insertEvents<DB>(
 function insertedIds(rows: readonly { id: string | null }[]): Set<string> {
   if (rows[0]?.id === null) throw new StatementTooLateError('The statement reached the database too late.');
   return new Set(rows.map((row) => row.id as string));
-}
-
-/** Only where an event has a trace is there anything to write: the statement of all others stays as short as it was. */
-function traceColumn(events: readonly NewEvent[]): { values: RawBuilder<unknown>; name: RawBuilder<unknown> } {
-  if (events.every((event) => event.traceparent === null)) return { values: sql``, name: sql`` };
-  return {
-    values: sql`, ${plainArray(events.map((event) => event.traceparent))}::text[]`,
-    name: sql`, traceparent`,
-  };
 }
 
 async function findByKey<DB>(

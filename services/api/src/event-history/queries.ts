@@ -1,5 +1,5 @@
 import type { EventType, Order } from '@enterprise-api/shared/contracts';
-import { type Database, idMarginMs, plainArray, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { type Database, idMarginMs, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type IdRange, readMonthByMonth } from '../pagination/month-by-month.ts';
@@ -55,7 +55,7 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
   const direction = sql.raw(order);
   const { rows } = await sql<EventRow>`
     with page as (
-      select e.* from unnest(${plainArray(types)}::text[]) as part (type)
+      select e.* from unnest(${types}::text[]) as part (type)
       cross join lateral (
         select id, type, body, occurred_at, created_at, position from events
         where organization_id = ${organizationId} and type = part.type and ${sql.join(conditions(question), sql` and `)}
@@ -184,10 +184,10 @@ export async function findOrganizationsWithNewer(
   const from = uuidAtTime(Math.min(...waiting.map(({ id }) => uuidTimeMs(id))) - idMarginMs);
   const { rows } = await sql<{ organization_id: Uuid }>`
     select w.organization_id from unnest(
-      ${plainArray(waiting.map(({ organizationId }) => organizationId))}::uuid[],
-      ${plainArray(waiting.map(({ position }) => position))}::bigint[]) as w (organization_id, position)
+      ${waiting.map(({ organizationId }) => organizationId)}::uuid[],
+      ${waiting.map(({ position }) => position)}::bigint[]) as w (organization_id, position)
     where exists (
-      select from unnest(${plainArray(types)}::text[]) as part (type) cross join lateral (
+      select from unnest(${types}::text[]) as part (type) cross join lateral (
         select from events e where e.organization_id = w.organization_id and e.type = part.type
           and e.position > w.position and e.id >= ${from}::uuid limit 1) e)`.execute(db);
   return rows.map((row) => row.organization_id);
@@ -202,6 +202,6 @@ export async function findEvent(
 ): Promise<EventRow | undefined> {
   const { rows } = await sql<EventRow>`
     select id, type, body, occurred_at, created_at, position, false as is_beyond_page from events
-    where id = ${id} and organization_id = ${organizationId} and type = any (${plainArray(types)}::text[])`.execute(db);
+    where id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[])`.execute(db);
   return rows[0];
 }

@@ -1,4 +1,4 @@
-import { type Database, plainArray } from '@enterprise-api/shared/ledger';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 import type { CountsBatch, RequestCounts } from './counters.ts';
 
@@ -8,7 +8,7 @@ import type { CountsBatch, RequestCounts } from './counters.ts';
  * so that processes with common keys wait for each other instead of deadlocking.
  */
 export async function addRequestCounts(db: Database, { writer, sequence, counts }: CountsBatch): Promise<void> {
-  const column = (pick: (sum: RequestCounts) => string | number) => plainArray(counts.map(pick));
+  const column = (pick: (sum: RequestCounts) => string | number) => counts.map(pick);
   await sql`
     with fresh as (
       insert into usage_writers as w (id, sequence) values (${writer}, ${sequence})

@@ -2,7 +2,6 @@ import { deliveryStatuses } from '@enterprise-api/shared/contracts';
 import {
   type Database,
   type DatabaseTransaction,
-  plainArray,
   type Row,
   usualIdMarginMs,
   uuidAtTime,
@@ -97,7 +96,7 @@ const eventsOf = ({ from, until }: Span) => sql`
 /** By webhook and status, which is how an index has the times: it has none on the time alone, which every delivery would pay for. */
 const deliveriesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, d.deliveries, 0
-  from webhooks w cross join unnest(${plainArray(deliveryStatuses)}::text[]) as s (status)
+  from webhooks w cross join unnest(${deliveryStatuses}::text[]) as s (status)
   cross join lateral (
     select date_trunc('hour', created_at, 'UTC') as hour, count(*) as deliveries from deliveries
     where webhook_id = w.id and status = s.status and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz

@@ -1,4 +1,4 @@
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
@@ -80,10 +80,10 @@ const capacities = (capacity: Capacity) => sql`capacities as materialized (
                 else least(1, l.free) end as free
     from visited_webhooks v join webhooks w on w.id = v.webhook_id
     left join webhook_health h on h.webhook_id = w.id
-    left join unnest(${plainArray(capacity.webhookIds)}::uuid[], ${plainArray(capacity.free)}::int[],
-      ${plainArray(capacity.busy)}::int[]) as c(id, free, busy) on c.id = w.id
+    left join unnest(${capacity.webhookIds}::uuid[], ${capacity.free}::int[],
+      ${capacity.busy}::int[]) as c(id, free, busy) on c.id = w.id
     cross join lateral (
-      select case when w.organization_id = any (${plainArray(capacity.pausedOrganizations)}::uuid[]) then 0
+      select case when w.organization_id = any (${capacity.pausedOrganizations}::uuid[]) then 0
                   else coalesce(c.free, ${capacity.ofNewQueue}) end as free, coalesce(c.busy, 0) as busy) l
     cross join lateral (
       select coalesce(h.open_until, '-infinity') <= now() and coalesce(h.openings, 0) = 0 as is_closed,

@@ -5,7 +5,6 @@ import type { Capacity } from '../pipeline/types.ts';
 import { createWalkStart, type WalkStart } from '../pipeline/walk-start.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { FannedOut, FanOutSettings } from './fanned-out.ts';
-import { fewWebhooks } from './one-event-queries.ts';
 import { type ApartOptions, fanOutApart, isRefusedRow, retryParkedEvents } from './parked-events.ts';
 import type { ParkedEvent } from './parked-queries.ts';
 import { fanOutEvents, fanOutOverdueEvents, findOverdueEvents } from './queries.ts';
@@ -76,9 +75,7 @@ export class FanOut {
     const admitted = eventIds.slice(0, mayLease() ? this.#estimate.events() : 0);
     if (admitted.length < eventIds.length) this.leaveToRelay();
     if (admitted.length === 0) return 'no_capacity';
-    const { events } = await this.#run('job', (capacity) =>
-      fanOutEvents(db, admitted, capacity, settings, this.#estimate.deliveriesPerEvent <= fewWebhooks),
-    );
+    const { events } = await this.#run('job', (capacity) => fanOutEvents(db, admitted, capacity, settings));
     // All are old, and fanned out already: jobs are behind the relay, and jobs of young events wait behind this one.
     const isLate = events === 0 && admitted.every((id) => uuidTimeMs(id) < clock.now() - lateJobMs);
     if (isLate) this.leaveToRelay();
@@ -238,10 +235,6 @@ const maxEventsPerUnit = 10;
 export class AdmissionEstimate {
   readonly #freeCapacity: () => number;
   #deliveriesPerEvent = 1;
-
-  get deliveriesPerEvent(): number {
-    return this.#deliveriesPerEvent;
-  }
 
   constructor(freeCapacity: () => number) {
     this.#freeCapacity = freeCapacity;

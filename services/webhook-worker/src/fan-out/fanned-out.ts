@@ -3,8 +3,6 @@ import type { LeaseRow } from '../leases/lease.ts';
 export interface FanOutSettings {
   leaseMs: number;
   maxAttempts: number;
-  /** Whether attempts need the traces of their events. */
-  withTrace?: boolean;
 }
 
 /** What one statement did. */
@@ -25,7 +23,7 @@ export interface FannedOut {
 }
 
 /** A lease, with what its attempt needs of the event or nulls. */
-export type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null; traceparent?: string | null };
+export type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null; traceparent: string | null };
 
 /** A larger body does not come along: a hundred of them would be in memory at once. They are loaded a few at a time. */
 export const mostBytesAlong = 32 * 1024;

@@ -1,4 +1,4 @@
-import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { type Database, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { longestTraceparent } from '@enterprise-api/shared/tracing';
 import { type RawBuilder, sql } from 'kysely';
 
@@ -7,18 +7,13 @@ export interface EventContent {
   body: string;
   /** Of the API request that emitted the event, if one did. */
   request_id: string | null;
-  /** The trace that its attempts continue: read only {@link traceColumn where it is asked for}. */
-  traceparent?: string | null;
+  /** The trace that its attempts continue. */
+  traceparent: string | null;
 }
 
-/**
- * Selects the trace of an event, from an alias of `events`, behind other columns; nothing where nobody asks for traces: their
- * statements stay as short as they were.
- */
-export function traceColumn(withTrace: boolean, alias: string): RawBuilder<unknown> {
-  return withTrace
-    ? sql`, left(${sql.ref(`${alias}.traceparent`)}, ${sql.lit(longestTraceparent + 1)}) as traceparent`
-    : sql``;
+/** The trace of an event, from `events` or an alias of it. What a producer wrote may be longer than a trace can be. */
+export function traceOf(alias: string): RawBuilder<unknown> {
+  return sql`left(${sql.ref(`${alias}.traceparent`)}, ${sql.lit(longestTraceparent + 1)}) as traceparent`;
 }
 
 /**
@@ -34,13 +29,13 @@ const mostBytesPerStatement = 4 * 1024 ** 2;
 export async function findEvents(
   db: Database,
   eventIds: readonly string[],
-  { withTrace = false, mostBytes = mostBytesPerStatement }: { withTrace?: boolean; mostBytes?: number } = {},
+  mostBytes = mostBytesPerStatement,
 ): Promise<Map<string, EventContent | 'later'>> {
   const { rows } = await sql<{ id: string } & Omit<EventContent, 'body'> & { body: string | null }>`${prepared}
-    select id, case when bytes_before < ${mostBytes}::int8 then body end as body, request_id${traceColumn(withTrace, 'e')}
+    select id, case when bytes_before < ${mostBytes}::int8 then body end as body, request_id, traceparent
     from (
-      select id, body, request_id${traceColumn(withTrace, 'events')}, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
-      from events where id = any(${plainArray(eventIds)}::uuid[]) and id ${withinRangeOf(eventIds)} and body is not null
+      select id, body, request_id, ${traceOf('events')}, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
+      from events where id = any(${eventIds}::uuid[]) and id ${withinRangeOf(eventIds)} and body is not null
     ) e`.execute(db);
   return new Map(rows.map(({ id, body, ...others }) => [id, body === null ? 'later' : { body, ...others }]));
 }

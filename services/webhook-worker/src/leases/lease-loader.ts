@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Database, plainArray, prepared } from '@enterprise-api/shared/ledger';
+import { type Database, prepared } from '@enterprise-api/shared/ledger';
 import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { sql } from 'kysely';
@@ -41,8 +41,6 @@ export interface LeaseLoaderOptions {
   /** After this age a lease has run out: another process may have the delivery. */
   leaseMs: number;
   onReleased: (leases: number) => void;
-  /** Whether attempts need the traces of their events. */
-  withTrace?: boolean;
 }
 
 const backoff = { firstMs: 100, mostMs: 1_000 };
@@ -135,7 +133,7 @@ async function loadWithin(
 
 /** The events of these leases: those that other leases hold already or a row has brought, and the others from the ledger. */
 async function loadEvents(
-  { db, bodies, withTrace = false }: LeaseLoaderOptions,
+  { db, bodies }: LeaseLoaderOptions,
   rows: readonly LoadableLease[],
 ): Promise<Pick<Loaded, 'events' | 'later'>> {
   const events = new Map<string, HeldEvent>();
@@ -148,14 +146,14 @@ async function loadEvents(
   }
   const missing = new Set(rows.map((row) => row.event_id).filter((id) => !events.has(id)));
   if (missing.size === 0) return { events, later };
-  for (const [id, content] of await findEvents(db, [...missing], { withTrace })) {
+  for (const [id, content] of await findEvents(db, [...missing])) {
     if (content === 'later') later.add(id);
     else events.set(id, encode(content));
   }
   return { events, later };
 }
 
-function encode({ body, request_id, traceparent = null }: EventContent): HeldEvent {
+function encode({ body, request_id, traceparent }: EventContent): HeldEvent {
   // Producers write it, also those of other languages: only what is the context of a trace goes on.
   const trace = traceparent === null ? null : (parseTraceparent(traceparent) ?? null);
   return { body: Buffer.from(body), requestId: request_id, traceparent: trace };
@@ -254,11 +252,11 @@ export async function releaseLeases(
 ): Promise<number> {
   const { rows } = await sql<{ id: string }>`${prepared}
     with mine as materialized (
-      select p.delivery_id from unnest(${plainArray(deliveryIds)}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
+      select p.delivery_id from unnest(${deliveryIds}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
       join pending_deliveries p on p.delivery_id = x.id
       -- By their keys, also where the table is nearly empty: an index may lead to many deleted rows. An equality of times
       -- would have PostgreSQL read the whole index by time, to join in its order.
-      where p.delivery_id = any (${plainArray(deliveryIds)}::uuid[])
+      where p.delivery_id = any (${deliveryIds}::uuid[])
         and p.next_attempt_at between x.lease_token and x.lease_token order by p.delivery_id for update of p
     )
     update pending_deliveries p set next_attempt_at = now(), lease_count = greatest(p.lease_count - 1, 0)

@@ -63,7 +63,7 @@ describe('event bodies', () => {
     const { leases } = await leaseDeliveries(db, 3);
     const ids = leases.map((lease) => lease.event_id).sort();
     const read = async (mostBytes: number) => {
-      const found = await findEvents(db, ids, { mostBytes });
+      const found = await findEvents(db, ids, mostBytes);
       return ids.map((id) => (found.get(id) === 'later' ? 'later' : 'read'));
     };
     expect(await read(1)).toEqual(['read', 'later', 'later']);

@@ -1,8 +1,7 @@
-import { type Database, plainArray, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { type Database, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
-import { recordSuccess } from './record-success.ts';
 
 /**
  * Records a batch of attempts, in one statement. Locks go in one order everywhere: deliveries by id, what is
@@ -12,8 +11,6 @@ import { recordSuccess } from './record-success.ts';
  * under way: the guard looks at rows after they are locked, and health changes only by attempts that this statement adds.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
-  const [first] = outcomes;
-  if (outcomes.length === 1 && first?.result === 'delivered' && (await recordSuccess(db, first))) return nothingBeyond;
   const within = withinRangeOf(outcomes.map(({ deliveryId }) => deliveryId));
   const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
     with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries(within)}, ${updatedDeliveries(within)}, ${pendingDeliveries},
@@ -25,15 +22,11 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
   };
 }
 
-/** What a success says: its webhook does not fail. */
-const nothingBeyond: Recorded = { failing: [], circuitOpened: [] };
-
 type Value = string | number | boolean | null;
 
-/** `outcomes`: the batch as rows. Columns that hold other people's text go through the driver, which escapes them. */
+/** `outcomes`: the batch as rows. */
 function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
-  const column = (pick: (outcome: Outcome) => Value) => plainArray(outcomes.map(pick));
-  const text = (pick: (outcome: Outcome) => string | null) => outcomes.map(pick);
+  const column = (pick: (outcome: Outcome) => Value) => outcomes.map(pick);
   return sql`outcomes as materialized (
     select * from unnest(
       ${column((o) => o.deliveryId)}::uuid[], ${column((o) => o.webhookId)}::uuid[], ${column((o) => o.round)}::smallint[],
@@ -42,7 +35,7 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
       ${column((o) => o.countsForHealth)}::boolean[], ${column((o) => o.countsForBreaker)}::boolean[],
       ${column((o) => o.manual)}::boolean[], ${column((o) => o.startedAt.toISOString())}::timestamptz[],
       ${column((o) => o.durationMs)}::int[], ${column((o) => o.statusCode)}::smallint[], ${column((o) => o.error)}::text[],
-      ${text((o) => o.errorMessage)}::text[], ${text((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
+      ${column((o) => o.errorMessage)}::text[], ${column((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
       ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
       ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[]
     ) as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, open_circuit_s, counts_for_health,

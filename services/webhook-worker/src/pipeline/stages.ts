@@ -37,11 +37,6 @@ export interface PipelineOptions {
   tracing: Tracing | undefined;
 }
 
-/** Whether attempts need the traces of their events. */
-function withTrace({ config, tracing }: Pick<PipelineOptions, 'config' | 'tracing'>): boolean {
-  return config.WEBHOOK_TRACEPARENT || tracing !== undefined;
-}
-
 export function buildWebhookCache({ config, db, clock, metrics }: PipelineOptions): WebhookCache {
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
   return new WebhookCache({
@@ -81,7 +76,7 @@ export function buildRecording({ db, clock, log, metrics, publish }: PipelineOpt
 }
 
 export function buildLeaseLoader(
-  { config, db, clock, log, metrics, tracing }: PipelineOptions,
+  { config, db, clock, log, metrics }: PipelineOptions,
   { scheduler, webhooks, bodies }: { scheduler: Scheduler; webhooks: WebhookCache; bodies: EventBodies },
 ): LeaseLoader {
   return createLeaseLoader({
@@ -97,7 +92,6 @@ export function buildLeaseLoader(
     startWithinMs: config.WORKER_START_WITHIN,
     leaseMs: leaseMs(config),
     onReleased: (leases) => metrics.leasesReleased.inc(leases),
-    withTrace: withTrace({ config, tracing }),
   });
 }
 
@@ -166,7 +160,6 @@ export function buildLeasing(options: PipelineOptions, stages: LeasingStages) {
     settings: {
       leaseMs: leaseMs(config),
       maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1,
-      withTrace: withTrace(options),
     },
     onParked: ({ event_id, organization_id, reason, failures }) =>
       log.error(
