@@ -1,4 +1,3 @@
-import { type Kysely, sql } from 'kysely';
 import { parseTraceparent } from '../tracing/index.ts';
 import type { EmitOptions } from './queue-producer.ts';
 
@@ -15,19 +14,4 @@ export async function traceparentOf({ traceparent }: Pick<EmitOptions, 'tracepar
   if (context === undefined) return undefined;
   const flags = context.traceFlags.toString(16).padStart(2, '0');
   return parseTraceparent(`00-${context.traceId}-${context.spanId}-${flags}`);
-}
-
-/** Whether the ledger keeps traces. One that was not migrated yet would refuse the event, and end its producer's transaction. */
-export type TraceCheck = <DB>(db: Kysely<DB>) => Promise<boolean>;
-
-/** Asks until the answer is yes: it stays so. */
-export function createTraceCheck(): TraceCheck {
-  let isKnown = false;
-  return async (db) => {
-    if (isKnown) return true;
-    const { rows } = await sql`select from pg_attribute
-      where attrelid = to_regclass('events') and attname = 'traceparent' and not attisdropped`.execute(db);
-    isKnown = rows.length > 0;
-    return isKnown;
-  };
 }

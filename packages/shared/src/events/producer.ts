@@ -4,7 +4,7 @@ import { createDatabaseClock, type DatabaseClock } from '../ledger/database-cloc
 import { createJobProducer, createNotifier, type NotifierOptions, selectQueueBackend } from '../queue/index.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { toPublicId, type Uuid } from '../runtime/index.ts';
-import { createTraceCheck, type TraceCheck, traceparentOf } from './active-trace.ts';
+import { traceparentOf } from './active-trace.ts';
 import { type EmitOptions, openQueueOnlyProducer, type QueueOnlyProducer, safeRequestId } from './queue-producer.ts';
 import { newEvent, toEmittedEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
@@ -115,9 +115,8 @@ export function createEventProducer(options: EventProducerOptions): EventProduce
   const notifier = createNotifier({ producer: jobs, clock: systemClock, onOutcome: onNotified });
   const wholeEvents = openQueueOnlyProducer(queue, onError);
   const clock = createDatabaseClock(systemClock);
-  const keepsTraces = createTraceCheck();
   const emit: EventProducer['emit'] = async (trx, events, options = {}) => {
-    const written = await writeInTransaction(trx, clock, keepsTraces, [events].flat(), options);
+    const written = await writeInTransaction(trx, clock, [events].flat(), options);
     const notify = () => notifier.notify(written.filter((event) => !event.duplicate));
     return { events: written.map(toEmittedEvent), notify };
   };
@@ -143,7 +142,6 @@ export function createEventProducer(options: EventProducerOptions): EventProduce
 async function writeInTransaction(
   callersTrx: OpenTransaction,
   clock: DatabaseClock,
-  keepsTraces: TraceCheck,
   inputs: readonly EmitEventInput[],
   options: EmitOptions,
 ): Promise<WrittenEvent[]> {
@@ -152,16 +150,10 @@ async function writeInTransaction(
   // A plugin of the caller's, such as one that renames columns, must not change our statements.
   const trx = callersTrx.withoutPlugins();
   const now = await clock.current(trx);
-  const origin = { requestId: safeRequestId(options), traceparent: await tracedIn(trx, keepsTraces, options) };
+  const origin = { requestId: safeRequestId(options), traceparent: await traceparentOf(options) };
   const made = events.map((event) => newEvent(event, now, origin));
   await requireOrganizations(trx, new Set(made.map((event) => event.organizationId)));
   return writeEvents(trx, made);
-}
-
-/** The trace of an event, where the ledger has a place for it: producers may be of a newer version than the ledger. */
-async function tracedIn<DB>(trx: Transaction<DB>, keepsTraces: TraceCheck, options: EmitOptions) {
-  const traceparent = await traceparentOf(options);
-  return traceparent !== undefined && (await keepsTraces(trx)) ? traceparent : undefined;
 }
 
 /** Asks before anything is written: there is no foreign key, and an event of nobody would be delivered to nobody. */
