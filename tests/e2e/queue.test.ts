@@ -1,5 +1,5 @@
 import { createQueueOnlyProducer, QueueFullError } from '@enterprise-api/shared/events';
-import { createJobProducer, jobs, producerBinding } from '@enterprise-api/shared/queue';
+import { createJobProducer, jobs, openQueue } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import {
   insertEvents,
@@ -11,7 +11,6 @@ import {
   until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Queue } from 'bullmq';
 import { openTestStage, type TestStage, uuidOf } from './stage.ts';
 
 describe.each(queueBackends())('jobs on $name', (backend) => {
@@ -24,10 +23,7 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
   });
   afterAll(() => stage.close());
 
-  const openQueue = (name: string) => {
-    const { options, factory } = producerBinding(stage.queue, name);
-    return new Queue(name, options, factory);
-  };
+  const open = (name: string) => openQueue(stage.queue, name, () => undefined);
   const failedJobs = (labels?: string) => readMetric(worker.url, 'webhook_jobs_failed_total', labels);
 
   it('carry whole events from producers that reach only the queue', async () => {
@@ -68,14 +64,16 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     }
     const failedBefore = await failedJobs();
     for (const { job, data } of queued) {
-      const queue = openQueue(jobs[job].queue);
+      const { queue, close } = open(jobs[job].queue);
       await queue.add(jobs[job].name, data);
-      await queue.close();
+      await close();
     }
     const left = async () => {
-      const queues = Object.values(jobs).map(({ queue }) => openQueue(queue));
-      const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
-      await Promise.all(queues.map((queue) => queue.close()));
+      const queues = Object.values(jobs).map(({ queue }) => open(queue));
+      const counts = await Promise.all(
+        queues.map(({ queue }) => queue.getJobCountByTypes('waiting', 'active', 'delayed')),
+      );
+      await Promise.all(queues.map(({ close }) => close()));
       return counts.reduce((sum, count) => sum + count, 0);
     };
     await until('no job is left', left, { holds: (count) => count === 0, withinMs: 30_000 });
@@ -89,7 +87,7 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
   });
 
   it('that are malformed or of an unknown version are kept as failed with the reason, and counted', async () => {
-    const queue = openQueue('events');
+    const { queue, close } = open('events');
     const { organizationId } = await stage.subscribe();
     const [event] = await insertEvents(stage.db, [testEvent(organizationId)]);
     const failedBefore = await failedJobs();
@@ -101,11 +99,11 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     expect(await failedJobs()).toBe(failedBefore + 3);
     // The relay fans out the event that the job of the unknown version named.
     await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
-    await queue.close();
+    await close();
   });
 
   it('for an organization that does not exist are kept as failed, logged and counted', async () => {
-    const queue = openQueue('event-writes');
+    const { queue, close } = open('event-writes');
     const jobProducer = createJobProducer(stage.queue, 'writeEvent', () => undefined);
     const failedBefore = await failedJobs('queue="event-writes"');
     const organization_id = toPublicId('org', newUuid());
@@ -117,6 +115,6 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     const isLogged = () => worker.logs().some((line) => line.msg === 'job failed' && line.reason === reason);
     await until('the log line', isLogged);
     expect(await failedJobs('queue="event-writes"')).toBe(failedBefore + 1);
-    await Promise.all([jobProducer.close(), queue.close()]);
+    await Promise.all([jobProducer.close(), close()]);
   });
 });

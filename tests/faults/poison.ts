@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { jobs, producerBinding, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { jobs, openQueue, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { auditLedger, type Fleet, readMetric, startFleet, until } from '@enterprise-api/testkit';
-import { Queue } from 'bullmq';
 import { sql } from 'kysely';
 import type { Finding } from './finding.ts';
 import { apiEvent, emit, post } from './load.ts';
@@ -86,14 +85,13 @@ function expectedPause(index: number): number {
 
 async function addBadJobs(stores: Stores, stage: FaultStage, count: number, fleet: Fleet): Promise<string[]> {
   const backend = selectQueueBackend({ redisUrl: stores.redisUrl, databaseUrl: stage.databaseUrl });
-  const { options, factory } = producerBinding(backend, 'events');
-  const queue = new Queue('events', options, factory);
+  const { queue, close } = openQueue(backend, 'events', () => undefined);
   const kinds = [{ version: 2, event_ids: [] }, { version: 1, event_ids: 'none' }, null, 'text', { version: 1 }];
   for (let n = 0; n < count; n++) await queue.add(jobs.fanOut.name, kinds[n % kinds.length]);
   const allFailed = async () => (await queue.getFailedCount()) === count;
   await until(`${count} failed jobs`, allFailed, { withinMs: 20_000, everyMs: 50 });
   const [job] = await queue.getFailed(0, 0);
-  await queue.close();
+  await close();
   const failed = await Promise.all(fleet.members.map(({ url }) => readMetric(url, 'webhook_jobs_failed_total')));
   const counted = failed.reduce((sum, value) => sum + value, 0);
   return [

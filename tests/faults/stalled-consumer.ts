@@ -25,12 +25,9 @@ export interface ConsumerStall {
 }
 
 /** Bytes that only this connection of the queue `events` sends. */
-const commands = { waiting: 'bzpopmin', fetching: '{enterprise-api-events}:events:looked' };
+const commands = { waiting: 'bzpopmin', fetching: '{enterprise-api-events}:events:limiter' };
 
-/**
- * The watchdog notices a stalled consumer after 20 s, and after 5 s more when the queue does not answer; it looks every
- * 2 s. A worker that can no longer fetch is handed wake-ups for 8 s more, in which nothing is amiss.
- */
+/** The watchdog notices a stalled consumer after 20 s, and after 5 s more when the queue does not answer; it looks every 2 s. */
 const noticedWithinMs = 45_000;
 const recreating = 'recreating workers';
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } from '@enterprise-api/shared/queue';
 import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
@@ -22,11 +23,11 @@ export interface WorkersOptions {
 
 /** Jobs of one queue that are handled at the same time. */
 const maxConcurrency = 4;
-/** With so many jobs behind each other, without a moment in which none waited, the queue has a backlog. */
-const jobsOfBacklog = 4;
 /** BullMQ fails a job for good once this many workers died while handling it. A job here is only a wake-up, so many may. */
 const maxStalledCount = 1_000;
 const maxBackoffMs = 60_000;
+/** After a backend did not answer. */
+const recreateAfterMs = 1_000;
 
 /** BullMQ would wait without limit for an unavailable backend. Interrupting a job loses nothing: it is only a wake-up. */
 const closeWithinMs = 1_500;
@@ -43,24 +44,24 @@ export interface Workers {
 /** Binds the jobs of the catalogue to their handlers. The only file that creates a BullMQ worker. */
 export function createWorkers(options: WorkersOptions): Workers {
   const tracks = { fanOut: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
-  const build = () => [
-    bind('fanOut', options, tracks.fanOut.follow),
-    bind('writeEvent', options, tracks.writeEvent.follow),
+  const start = () => [
+    keepWorker('fanOut', options, tracks.fanOut.follow),
+    keepWorker('writeEvent', options, tracks.writeEvent.follow),
   ];
-  let workers = build();
+  let workers = start();
   let closed: Promise<void> | undefined;
   const closeCurrent = async () => {
     // No job is fetched from here on, even if closing does not succeed.
-    const closing = Promise.allSettled(workers.map((worker) => worker.close()));
+    const closing = workers.map((worker) => worker.close());
     const running = Object.values(tracks).flatMap((track) => [...track.running]);
-    await settledWithin(Promise.all([closing, ...running, options.settled()]), closeWithinMs);
-    for (const worker of workers) worker.disconnect().catch(() => undefined);
+    await settledWithin(Promise.all([...closing, ...running, options.settled()]), closeWithinMs);
+    for (const worker of workers) worker.cut();
   };
   return {
     activity: (name) => tracks[name].activity(),
     recreate: async () => {
       await closeCurrent();
-      workers = build();
+      workers = start();
     },
     close: () => {
       closed ??= closeCurrent();
@@ -104,61 +105,72 @@ function createTrack(monotonic: () => number) {
   };
 }
 
+/** A worker that is made anew while the backend does not answer: BullMQ never connects again where its first connection failed. */
+function keepWorker<Name extends JobName>(
+  name: Name,
+  options: WorkersOptions,
+  track: (work: Promise<void>) => Promise<void>,
+) {
+  let isClosing = false;
+  let current = bind(name, options, track);
+  const run = async () => {
+    for (;;) {
+      await current.run().catch(options.onQueueError);
+      if (isClosing) return;
+      current.cut();
+      await pause(recreateAfterMs, undefined, { ref: false });
+      if (isClosing) return;
+      current = bind(name, options, track);
+    }
+  };
+  void run();
+  return {
+    close: () => {
+      isClosing = true;
+      return current.close();
+    },
+    cut: () => current.cut(),
+  };
+}
+
 function bind<Name extends JobName>(
   name: Name,
   options: WorkersOptions,
   track: (work: Promise<void>) => Promise<void>,
 ) {
   const { queue, isWakeUp } = jobs[name];
-  const { options: connection, factory } = workerBinding(options.backend, queue, isWakeUp);
+  const { options: connection, factory, end } = workerBinding(options.backend, queue, isWakeUp);
   const worker = new Worker(
     queue,
     (job: Job) => track(handle(name, job, options)),
     {
       ...connection,
+      autorun: false,
       concurrency: maxConcurrency,
       maxStalledCount,
       settings: { backoffStrategy: (attemptsMade: number) => Math.min(1_000 * 2 ** (attemptsMade - 1), maxBackoffMs) },
     },
     factory,
   );
-  // Fan-out jobs only hand their events over. A job that writes an event may hang, and then others go on.
-  if (name === 'fanOut') followBacklog(worker);
   worker.on('error', options.onQueueError);
   worker.on('failed', (job, error) => {
     options.onJobFailed(queue);
     options.log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
   });
-  return worker;
-}
-
-interface AdjustableWorker {
-  concurrency: number;
-  on(event: 'active' | 'drained', listener: () => void): unknown;
-}
-
-/**
- * Handles one job at a time while the queue is quiet. With more, BullMQ asked five times for each job: twice in vain to fill
- * its places, and once more because every job that is taken wakes the place that waits.
- */
-function followBacklog(worker: AdjustableWorker): void {
-  let jobsInARow = 0;
-  worker.concurrency = 1;
-  worker.on('active', () => {
-    jobsInARow += 1;
-    if (jobsInARow === jobsOfBacklog) worker.concurrency = maxConcurrency;
-  });
-  worker.on('drained', () => {
-    jobsInARow = 0;
-    worker.concurrency = 1;
-  });
+  return {
+    /** Ends when the worker is closed. @throws when the backend does not answer at first */
+    run: () => worker.waitUntilReady().then(() => worker.run()),
+    close: () => worker.close().catch(() => undefined),
+    cut: () => {
+      worker.disconnect().catch(() => undefined);
+      end();
+    },
+  };
 }
 
 /** A malformed job, or one of an unknown version, is kept as failed with its reason. The relay fans its events out. */
 async function handle<Name extends JobName>(name: Name, job: Job, options: WorkersOptions): Promise<void> {
   const definition = jobs[name];
-  // Producers of before asked for the newest 1,000 failed jobs of the queue to be kept, and that each may be a whole event.
-  if (!definition.isWakeUp) job.opts.removeOnFail = false;
   const parsed = definition.data.safeParse(job.data);
   if (job.name !== definition.name || !parsed.success) {
     throw new UnrecoverableError(`not a job that this version understands: ${describe(job)}`);

@@ -1,10 +1,4 @@
-import {
-  type JobInput,
-  jobs,
-  producerBinding,
-  type QueueBackend,
-  selectQueueBackend,
-} from '@enterprise-api/shared/queue';
+import { type JobInput, jobs, openQueue, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { createLogger, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import {
   createTestDatabase,
@@ -15,7 +9,6 @@ import {
   until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Queue } from 'bullmq';
 import { UnprocessableJobError } from './fan-out/write-event.ts';
 import { createWorkers } from './queue-workers.ts';
 
@@ -63,8 +56,8 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
       onJobFailed: () => undefined,
       onQueueError: () => undefined,
     });
-    const { options, factory } = producerBinding(backend, jobs.writeEvent.queue);
-    const queue = new Queue(jobs.writeEvent.queue, options, factory);
+    const name = jobs.writeEvent.queue;
+    const { queue, close } = openQueue(backend, name, () => undefined);
     try {
       const ids = [newUuid(), newUuid(), newUuid()];
       const event = {
@@ -74,8 +67,7 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
       } as const;
       for (const event_id of ids) {
         const data: JobInput<'writeEvent'> = { version: 1, event_id, event };
-        // As a producer of an earlier version, which limits what is kept.
-        await queue.add(jobs.writeEvent.name, data, { removeOnFail: { count: 1 } });
+        await queue.add(jobs.writeEvent.name, data);
       }
       await until('all have failed', async () => (await queue.getJobCounts('failed')).failed === ids.length);
 
@@ -88,7 +80,7 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
       await until('all are written', () => written.size === ids.length);
       expect(await retryJobs(settings)).toMatchObject({ code: 0, text: expect.stringContaining(' 0 failed jobs') });
     } finally {
-      await queue.close();
+      await close();
       await workers.close();
     }
   });

@@ -15,14 +15,9 @@ const names = new Map<string, string>();
 
 /** Sends the marked statements of a connection by name. */
 export function prepareMarked(client: PoolClient): void {
-  prepareThose(client, (text) => text.startsWith(mark));
-}
-
-/** Sends the chosen statements of a connection by name, which all have parameters. */
-export function prepareThose(client: PoolClient, isChosen: (text: string, values: unknown) => boolean): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const byName = (text: unknown, ...rest: unknown[]) =>
-    typeof text === 'string' && isChosen(text, rest[0])
+    typeof text === 'string' && text.startsWith(mark)
       ? query({ name: nameOf(text), text, values: rest[0] }, ...rest.slice(1))
       : query(text, ...rest);
   client.query = byName as PoolClient['query'];

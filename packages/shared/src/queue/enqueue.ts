@@ -1,7 +1,7 @@
-import { type JobsOptions, Queue } from 'bullmq';
+import type { JobsOptions } from 'bullmq';
 import type { z } from 'zod';
 import { type Clock, createMicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
-import { producerBinding, type QueueBackend } from './backend.ts';
+import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs, maxEventsOfSmallJob, maxEventsPerJob } from './jobs.ts';
 
 /** One queue as its producers see it. */
@@ -23,9 +23,6 @@ export interface JobProducer<Name extends JobName> {
 /** The name of our backoff, which workers define: BullMQ's own exponential one has no maximum. */
 export const cappedBackoff = 'capped';
 
-/** How long a stop waits for a backend that does not answer. */
-const closeWithinMs = 1_000;
-
 /** The latest failed wake-ups are kept for inspection; completed jobs are removed at once. */
 const keptFailedWakeUps = 1_000;
 
@@ -43,33 +40,40 @@ const optionsOf: Record<JobName, JobsOptions> = {
   },
 };
 
+/** BullMQ never connects again where its first connection failed. A queue that fails so is made anew at its next use. */
 export function createJobProducer<Name extends JobName>(
   backend: QueueBackend,
   name: Name,
   onError: (error: Error) => void,
 ): JobProducer<Name> {
   const job = jobs[name];
-  const { options, factory } = producerBinding(backend, job.queue, job.isWakeUp);
-  // BullMQ appends every state change of every job to a stream, which nothing here reads: keep it short.
-  const queue = new Queue(job.queue, { ...options, streams: { events: { maxLen: 100 } } }, factory);
-  queue.on('error', onError);
+  let opened: OpenQueue | undefined;
+  const use = async <Answer>(command: (queue: OpenQueue['queue']) => Promise<Answer>): Promise<Answer> => {
+    opened ??= openQueue(backend, job.queue, onError, job.isWakeUp);
+    const mine = opened;
+    try {
+      await mine.queue.waitUntilReady();
+    } catch (error) {
+      if (opened === mine) {
+        opened = undefined;
+        void mine.close();
+      }
+      throw error;
+    }
+    return command(mine.queue);
+  };
+  // Connects before the first job.
+  use(async () => undefined).catch(() => undefined);
   return {
     add: async (data, traceparent) => {
       const telemetry = traceparent === undefined ? undefined : { telemetry: { metadata: traceparent } };
-      await queue.add(job.name, data satisfies z.input<typeof job.data>, { ...optionsOf[name], ...telemetry });
+      await use((queue) =>
+        queue.add(job.name, data satisfies z.input<typeof job.data>, { ...optionsOf[name], ...telemetry }),
+      );
     },
-    waitingCount: () => queue.getWaitingCount(),
-    isPaused: () => queue.isPaused(),
-    close: async () => {
-      // Closing sends QUIT, which fails while the connection is being made and is never answered by a backend that hangs.
-      // The connection is then cut, or ioredis would reconnect for ever.
-      let isClosed = false;
-      const closing = queue.close().then(() => {
-        isClosed = true;
-      }, onError);
-      await settledWithin(closing, closeWithinMs);
-      if (!isClosed && backend.kind === 'redis') void queue.disconnect().catch(() => undefined);
-    },
+    waitingCount: () => use((queue) => queue.getWaitingCount()),
+    isPaused: () => use((queue) => queue.isPaused()),
+    close: async () => await opened?.close(),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Job, JobType } from 'bullmq';
 import { z } from 'zod';
-import type { QueueBackend } from './backend.ts';
+import type { OpenQueue, QueueBackend } from './backend.ts';
 import { jobs } from './jobs.ts';
-import { type OperatorQueue, withQueues } from './operator-queue.ts';
+import { withQueues } from './operator-queue.ts';
 
 /** The jobs of a queue, by state. */
 export interface JobCounts {
@@ -59,7 +59,7 @@ export async function newestJobs(
   return found?.[0] ?? null;
 }
 
-async function countJobsOf(queue: OperatorQueue): Promise<JobCounts> {
+async function countJobsOf(queue: OpenQueue['queue']): Promise<JobCounts> {
   const [counts, isPaused, workers] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed'),
     queue.isPaused(),

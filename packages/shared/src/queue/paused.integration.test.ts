@@ -1,7 +1,6 @@
 import { createTestDatabase, queueBackends } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
-import { Queue } from 'bullmq';
-import { producerBinding, selectQueueBackend } from './backend.ts';
+import { openQueue, selectQueueBackend } from './backend.ts';
 import { createJobProducer } from './enqueue.ts';
 import { jobs } from './jobs.ts';
 
@@ -13,8 +12,7 @@ describe.each(queueBackends())('a queue on $name', ({ start }) => {
     const { redisUrl, close } = await start();
     const backend = selectQueueBackend({ redisUrl, databaseUrl: database.url });
     const producer = createJobProducer(backend, 'fanOut', () => undefined);
-    const { options, factory } = producerBinding(backend, name);
-    const operator = new Queue(name, options, factory);
+    const { queue: operator, close: closeOperator } = openQueue(backend, name, () => undefined);
     try {
       await operator.pause();
       await producer.add({ version: 1, event_ids: ['018f0000-0000-7000-8000-000000000000'] });
@@ -22,7 +20,7 @@ describe.each(queueBackends())('a queue on $name', ({ start }) => {
       await operator.resume();
       expect([await producer.isPaused(), await producer.waitingCount()]).toEqual([false, 1]);
     } finally {
-      await Promise.all([producer.close(), operator.close()]);
+      await Promise.all([producer.close(), closeOperator()]);
       await close();
     }
   });

@@ -1,9 +1,8 @@
 import { listQueueJobsQuerySchema } from '@enterprise-api/shared/contracts';
-import { createJobProducer, producerBinding, queueNames, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { createJobProducer, openQueue, queueNames, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { queueBackends } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Queue } from 'bullmq';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 const path = '/internal/v1/queue-jobs';
@@ -46,12 +45,11 @@ describe.each(queueBackends())('GET /internal/v1/queue-jobs, queued on $name', (
 
   it('200 also when another program has put its own jobs into the queue: what is no event id or time is left out', async () => {
     const backendOfApi = selectQueueBackend({ redisUrl, databaseUrl: api.database.url });
-    const { options, factory } = producerBinding(backendOfApi, 'event-writes');
-    const queue = new Queue('event-writes', options, factory);
+    const { queue, close } = openQueue(backendOfApi, 'event-writes', () => undefined);
     const id = newUuid();
     await queue.add('foreign', { event_ids: ['not an id', id, id.toUpperCase(), 7] }, { timestamp: 9e15 });
     await queue.add('foreign', { event_id: { of: 'another program' } });
-    await queue.close();
+    await close();
     const { body } = await api.internal('get', `${path}?queue=event-writes&state=waiting`).expect(200);
     expect(body.jobs).toMatchObject([
       { name: 'foreign', event_ids: [] },
