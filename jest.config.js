@@ -26,7 +26,7 @@ const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];
 const ingress = ['/packages/testkit/src/ingress/'];
 
 const onlyInTestAll = {
-  campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security,upgrade}/**/*.test.ts'] },
+  campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security}/**/*.test.ts'] },
   browser: { testMatch: ['<rootDir>/tests/browser/**/*.test.ts'] },
   languages: { testMatch: ['<rootDir>/tests/{calling,generated-clients,receivers}/**/*.test.ts'] },
   ingress: { testRegex: ['/tests/ingress/.*\\.test\\.ts$', ...ingress.map((folder) => `${folder}.*\\.test\\.ts$`)] },

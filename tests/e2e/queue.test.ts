@@ -4,14 +4,13 @@ import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import {
   insertEvents,
   queueBackends,
-  readJobForms,
   readMetric,
   type ServiceProcess,
   testEvent,
   until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openTestStage, type TestStage, uuidOf } from './stage.ts';
+import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('jobs on $name', (backend) => {
   let stage: TestStage;
@@ -48,42 +47,6 @@ describe.each(queueBackends())('jobs on $name', (backend) => {
     const full = createQueueOnlyProducer({ add: jobProducer.add, waitingCount: () => Promise.resolve(1_000) });
     await expect(full.emit(event)).rejects.toThrow(QueueFullError);
     await jobProducer.close();
-  });
-
-  it('of every form that a version has written are handled', async () => {
-    const queued = readJobForms().flatMap(({ job, examples }) => examples.map((data) => ({ job, data })));
-    const owners = queued.flatMap(
-      ({ data }) => (data as { event?: { organization_id: string } }).event?.organization_id ?? [],
-    );
-    for (const owner of new Set(owners)) {
-      await stage.db
-        .insertInto('organizations')
-        .values({ id: uuidOf('org', owner), name: owner, plan: 'pro' })
-        .execute();
-      await stage.subscribe({ organizationId: uuidOf('org', owner) });
-    }
-    const failedBefore = await failedJobs();
-    for (const { job, data } of queued) {
-      const { queue, close } = open(jobs[job].queue);
-      await queue.add(jobs[job].name, data);
-      await close();
-    }
-    const left = async () => {
-      const queues = Object.values(jobs).map(({ queue }) => open(queue));
-      const counts = await Promise.all(
-        queues.map(({ queue }) => queue.getJobCountByTypes('waiting', 'active', 'delayed')),
-      );
-      await Promise.all(queues.map(({ close }) => close()));
-      return counts.reduce((sum, count) => sum + count, 0);
-    };
-    await until('no job is left', left, { holds: (count) => count === 0, withinMs: 30_000 });
-    expect(await failedJobs()).toBe(failedBefore);
-    for (const owner of new Set(owners)) {
-      const count = owners.filter((other) => other === owner).length;
-      const areSent = (rows: { status: string }[]) =>
-        rows.length === count && rows.every(({ status }) => status === 'succeeded');
-      await stage.untilDeliveries(uuidOf('org', owner), areSent, 30_000);
-    }
   });
 
   it('that are malformed or of an unknown version are kept as failed with the reason, and counted', async () => {

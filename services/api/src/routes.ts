@@ -70,7 +70,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits, now: databaseClock.now })),
+    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits })),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(redelivery),
@@ -133,6 +133,6 @@ function createSharedParts({ config, db, history, databaseClock }: FeatureParts)
     cursors,
     redelivery: createRedelivery({ clock: databaseClock, addressPolicy }),
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
-    deliveries: createDeliveryService({ db, history, cursors, now: databaseClock.now }),
+    deliveries: createDeliveryService({ db, history, cursors }),
   };
 }

@@ -9,8 +9,7 @@ const everyMs = 200;
  * Runs what only one process at a time may do to a ledger; others wait until it has ended. The lock is the session's, so it
  * also lasts until a statement has ended that a killed process left running.
  *
- * It is asked for again and again: a session that waits inside a statement would have a snapshot, and an index that is built
- * concurrently waits for those, each for the other: PostgreSQL would end one of them as a deadlock.
+ * It is asked for again and again: a session that waits inside a statement would end at its time limit.
  *
  * @param work gets the session that holds the lock
  */

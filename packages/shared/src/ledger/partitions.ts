@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { createLoop, type Loop } from '../runtime/loop.ts';
 import { databaseTime } from './clock.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
-import { noteLateDeliveries } from './late-deliveries.ts';
 import { type PartitionedTable, partitionedTables, storageParameters } from './storage.ts';
 
 const everyMs = 24 * 60 * 60_000;
@@ -43,6 +42,12 @@ export function startOfMonth(timeMs: number, offset = 0): number {
   return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1);
 }
 
+/**
+ * How far the time in an event's id and its `created_at` may lie apart, by far: clocks are corrected beyond 5 minutes, and a
+ * producer may wait for the lock of an event's key. Deliveries may come later than their ids by any time.
+ */
+export const idMarginMs = 24 * 60 * 60_000;
+
 /** The smallest UUID whose time bits are this instant: the bound of a partition, and of a range of ids. */
 export function uuidAtTime(unixMs: number): string {
   const hex = Math.max(0, unixMs).toString(16).padStart(12, '0');
@@ -56,7 +61,7 @@ export function partitionName(table: PartitionedTable, fromMs: number): string {
 
 async function createPartition(db: Database, table: PartitionedTable, from: number, to: number): Promise<void> {
   const name = partitionName(table, from);
-  if (await isThere(db, name)) return table === 'deliveries' ? completePartition(db, name, to) : undefined;
+  if (await isThere(db, name)) return;
   await db.transaction().execute(async (trx) => {
     // Several processes may start at once: the advisory lock makes the loser find the partition there.
     await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
@@ -65,23 +70,9 @@ async function createPartition(db: Database, table: PartitionedTable, from: numb
     // long as another session's long query makes it wait.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
       with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
-    if (table === 'deliveries' && (await hasLateDeliveries(trx))) await noteLateDeliveries(trx, name, to);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
       for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);
   });
-}
-
-/** A process of an earlier version, during an upgrade, makes partitions of deliveries without their trigger. */
-async function completePartition(db: Database, name: string, to: number): Promise<void> {
-  const { rows } = await sql`
-    select from pg_trigger where tgrelid = to_regclass(${name}) and tgname = 'late_delivery'`.execute(db);
-  if (rows.length === 0 && (await hasLateDeliveries(db))) await noteLateDeliveries(db, name, to);
-}
-
-/** A ledger that is not migrated that far has no such function; the migration then gives all partitions their trigger. */
-async function hasLateDeliveries(db: Database | DatabaseTransaction): Promise<boolean> {
-  const { rows } = await sql`select where to_regproc('note_late_delivery') is not null`.execute(db);
-  return rows.length > 0;
 }
 
 /** Reads pg_class, because `to_regclass` alone answers from what its session has cached: it misses a table just made. */

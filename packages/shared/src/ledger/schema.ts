@@ -222,14 +222,6 @@ export interface AuditLogTable {
   created_at: CreatedAt;
 }
 
-/** Organizations with deliveries that were written more than a day after the month of their event. */
-export interface LateDeliveriesTable {
-  /** The nil UUID stands for all organizations. */
-  organization_id: Uuid;
-  /** The late ones have an earlier `created_at`. */
-  created_until: Date;
-}
-
 /** What retention has done: one row. */
 export interface RetentionProgressTable {
   only_row: Generated<boolean>;
@@ -275,7 +267,6 @@ export interface Schema {
   usage_ledger: UsageLedgerTable;
   usage_progress: UsageProgressTable;
   retention_progress: RetentionProgressTable;
-  late_deliveries: LateDeliveriesTable;
   sending_pauses: SendingPausesTable;
 }
 

@@ -53,14 +53,12 @@ export interface ApiClient {
 export interface ApiClientOptions {
   key?: string;
   internalSecret?: string;
-  /** The API is of an earlier version: its answers may lack what today's documents require. */
-  isEarlier?: boolean;
   /** Ends every request under way. */
   signal?: AbortSignal;
 }
 
 export function createApiClient(api: ApiListeners, options: ApiClientOptions = {}): ApiClient {
-  const { key, internalSecret = testInternalSecret, isEarlier = false, signal } = options;
+  const { key, internalSecret = testInternalSecret, signal } = options;
   const callWith =
     (name: DocumentName, listenerUrl: string, token: string | undefined): Call =>
     async (method, path, body, headers) => {
@@ -76,7 +74,7 @@ export function createApiClient(api: ApiListeners, options: ApiClientOptions = {
         body: body === undefined ? undefined : JSON.stringify(body),
         signal,
       });
-      if (!isEarlier) checkAnswer(name, { ...answer, method, target: url.pathname, hasBody: body !== undefined });
+      checkAnswer(name, { ...answer, method, target: url.pathname, hasBody: body !== undefined });
       return answer;
     };
   const internal = callWith('internal-openapi', api.internalUrl, internalSecret);

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { releasedRevision } from './earlier-version.ts';
 import { findProgram } from './find-program.ts';
 
-/** What some tests use beyond the product: programs of other languages, systemd's, and the version that was released last. */
+/** What some tests use beyond the product: programs of other languages and systemd's. */
 const toolchains = {
   curl: { name: 'curl', find: () => working('curl', ['--fail-with-body', '--version']) },
   python: { name: 'Python', find: () => python('json') },
@@ -27,10 +26,6 @@ const toolchains = {
   rust: { name: 'Rust 1.85', find: () => working('cargo', ['--version'], (text) => numberIn(text, /1\.(\d+)/) >= 85) },
   npm: { name: 'npm', find: () => working('npm', ['--version']) },
   systemd: { name: 'systemd', find: () => working('systemd-analyze', ['--version']) },
-  release: {
-    name: 'released version in the history of this clone (a tag such as v1.2.3, or UPGRADE_FROM=<revision>)',
-    find: () => releasedRevision(),
-  },
   downloads: {
     name: 'permission to download packages (TEST_DOWNLOADS=1)',
     find: () => (process.env.TEST_DOWNLOADS === '1' ? 'permitted' : undefined),

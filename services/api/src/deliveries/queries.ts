@@ -1,8 +1,7 @@
 import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
-import { nilUuid, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Database, idMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type FoundRows, type IdRange, readMonthByMonth } from '../pagination/month-by-month.ts';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 import {
@@ -33,48 +32,17 @@ export interface DeliveryFilter {
  * One page of the history, newest or oldest first. An index serves every filter (`query-plans.integration.test.ts` holds it to
  * that): by event, by webhook and status, by type. Where no index has all wanted rows in their order, the first rows
  * of several parts are merged.
- *
- * @param now the database's clock, in milliseconds since 1970
  */
 export async function listDeliveries(
   db: Database,
   organizationId: Uuid,
   page: PageQuestion,
   filter: DeliveryFilter,
-  now: number,
 ): Promise<ListedDelivery[]> {
-  const { eventId, since, until } = filter;
-  if (eventId !== undefined) {
-    return (await listInRange(db, organizationId, page, filter, idRangeOfEvent(eventId))).rows;
-  }
-  const afterMs = page.after === null ? null : new Date(page.after.sortKey).getTime();
-  const isNewestFirst = page.order === 'desc';
-  const question = {
-    ...page,
-    since: laterOf(since?.getTime() ?? null, isNewestFirst ? null : afterMs),
-    until: Math.min(until?.getTime() ?? now, isNewestFirst && afterMs !== null ? afterMs + 1 : now, now),
-  };
-  return readMonthByMonth(question, (ids) => listInRange(db, organizationId, page, filter, toIds(ids)));
-}
-
-const laterOf = (one: number | null, other: number | null) => (one === null ? other : Math.max(one, other ?? one));
-
-/** The least and the greatest id that a row may have. */
-type Ids = [Uuid, Uuid];
-
-const toIds = ({ from, until }: IdRange): Ids => [uuidAtTime(from ?? 0), uuidAtTime(until)];
-
-async function listInRange(
-  db: Database,
-  organizationId: Uuid,
-  page: PageQuestion,
-  filter: DeliveryFilter,
-  ids: Ids,
-): Promise<FoundRows<ListedDelivery>> {
   const { eventTypes, webhookId, eventId, statuses } = filter;
-  const query = matching(db, organizationId, page, filter, ids);
+  const query = matching(db, organizationId, page, filter);
   const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
-  const select = (from: RawBuilder<unknown>) => selectPage(db, organizationId, page, from);
+  const select = (from: RawBuilder<unknown>) => selectPage(db, page, from);
   if (eventId === undefined && (webhookId !== undefined || statuses?.includes('succeeded') === false)) {
     const parts = sql`(select id, status from webhooks, unnest(${storedStatuses(statuses)}::text[]) as status
       where organization_id = ${organizationId} and id = coalesce(${webhookId ?? null}, id)
@@ -94,23 +62,15 @@ async function listInRange(
   return select(sql`${types} cross join lateral ${ofType} as d`);
 }
 
-/** The first rows `d` of a from-clause, in the order of the page, and until when the organization has late ones. */
-async function selectPage(
-  db: Database,
-  organizationId: Uuid,
-  page: PageQuestion,
-  from: RawBuilder<unknown>,
-): Promise<FoundRows<ListedDelivery>> {
+/** The first rows `d` of a from-clause, in the order of the page. */
+async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unknown>): Promise<ListedDelivery[]> {
   const direction = sql.raw(page.order);
-  const { rows } = await sql<ListedDelivery & { late_until: Date | null }>`
-    select ${shown}, late.created_until as late_until
-    from (select max(created_until) as created_until from late_deliveries
-          where organization_id in (${organizationId}, ${nilUuid})) late
-    left join (
+  const { rows } = await sql<ListedDelivery>`
+    select ${shown} from (
       select d.* from ${from} order by d.created_at ${direction}, d.id ${direction} limit ${page.limit}
-    ) d on true ${pendingOf}
+    ) d ${pendingOf}
     order by d.created_at ${direction}, d.id ${direction}`.execute(db);
-  return { rows: rows.filter((row) => row.id !== null), lateUntil: rows[0]?.late_until?.getTime() ?? null };
+  return rows;
 }
 
 /** `p`, what is pending of rows `d`. With the limit it is a probe for each row, and never a join with all that is pending. */
@@ -120,23 +80,18 @@ const pendingOf = sql`left join lateral (
 /** What is shown of rows `d` and `p`. */
 const shown = sql`d.*, p.next_attempt_at, ${waitingFor} as waiting_for`;
 
-function matching(
-  db: Database,
-  organizationId: Uuid,
-  page: PageQuestion,
-  filter: DeliveryFilter,
-  [firstId, lastId]: Ids,
-) {
+function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter: DeliveryFilter) {
   const { webhookId, eventId, statuses, since, until } = filter;
   let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
   if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
   // A delivery's id begins with its event's time: a range of the primary key serves as an index on event ids.
+  const ids = eventId === undefined ? idsUntil(page, until) : idsOfEvent(eventId);
+  if (ids.first !== undefined) query = query.where('deliveries.id', '>=', ids.first);
+  if (ids.last !== undefined) query = query.where('deliveries.id', '<=', ids.last);
   if (eventId !== undefined) query = query.where('deliveries.event_id', '=', eventId);
   if (since !== undefined) query = query.where('deliveries.created_at', '>=', since);
   if (until !== undefined) query = query.where('deliveries.created_at', '<', until);
   return query
-    .where('deliveries.id', '>=', firstId)
-    .where('deliveries.id', '<=', lastId)
     .where(hasEffectiveStatus(statuses))
     .where(isAfter(page, 'deliveries'))
     .orderBy('deliveries.created_at', page.order)
@@ -167,12 +122,28 @@ function selectDeliveries(db: Database, organizationId: Uuid) {
     .where('deliveries.organization_id', '=', organizationId);
 }
 
+/** A range of ids; undefined without a limit. */
+interface Ids {
+  first?: Uuid;
+  last?: Uuid;
+}
+
+/**
+ * The greatest id that a row of the page can have: a delivery is written after its event, whose time is in its id. The other
+ * end has no bound: an event may have waited in the outbox for weeks.
+ */
+function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids {
+  const cursor = after !== null && order === 'desc' ? Date.parse(after.sortKey) : Number.POSITIVE_INFINITY;
+  const latest = Math.min(cursor, until?.getTime() ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(latest) ? { last: uuidAtTime(latest + idMarginMs) } : {};
+}
+
 /**
  * The ids that deliveries of an event can have: those of its millisecond. The range ends within the millisecond, because
  * a client may send the greatest id there is.
  */
-function idRangeOfEvent(eventId: Uuid): Ids {
-  return [uuidAtTime(uuidTimeMs(eventId)), `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff`];
+function idsOfEvent(eventId: Uuid): Ids {
+  return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };
 }
 
 export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid): Promise<DeliveryRow | undefined> {

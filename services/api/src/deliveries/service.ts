@@ -14,16 +14,14 @@ interface DeliveryServiceOptions {
   db: Database;
   history: HistoryReads;
   cursors: Cursors;
-  /** The database's clock. */
-  now: () => number;
 }
 
-export function createDeliveryService({ db, history, cursors, now }: DeliveryServiceOptions) {
+export function createDeliveryService({ db, history, cursors }: DeliveryServiceOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
-      const ask = (page: PageQuestion) => history((from) => listDeliveries(from, organizationId, page, filter, now()));
+      const ask = (page: PageQuestion) => history((from) => listDeliveries(from, organizationId, page, filter));
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
 

@@ -26,7 +26,6 @@ beforeAll(async () => {
     cursors,
     horizon: createHorizonReader(() => readHorizonRows(db)),
     limits,
-    now: Date.now,
   });
 });
 afterAll(() => close());

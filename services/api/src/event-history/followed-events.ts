@@ -4,14 +4,7 @@ import { fromPublicId, type PublicId, toPublicId, type Uuid, uuidTimeMs } from '
 import { type Problem, problem } from '../core/problem.ts';
 import { beginningId, isBeginningOf } from './beginning-id.ts';
 import type { Horizon } from './horizon.ts';
-import {
-  type EventPlace,
-  type EventRow,
-  findEvent,
-  findOrganizationsWithNewer,
-  listEvents,
-  listEventsByMonth,
-} from './queries.ts';
+import { type EventPlace, type EventRow, findEvent, findOrganizationsWithNewer, listEvents } from './queries.ts';
 import type { RetentionLimits } from './retention-limits.ts';
 
 export type FollowedEvents = ReturnType<typeof createFollowedEvents>;
@@ -58,7 +51,7 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
       const { completeUntil } = (await horizon())(organizationId);
       const end = { position: completeUntil, id: afterAll(now()) };
       if (eventId === null) {
-        const [last] = await listEventsByMonth(db, organizationId, { ...newest, upTo: completeUntil }, now());
+        const [last] = await listEvents(db, organizationId, { ...newest, upTo: completeUntil });
         const name = toPublicId('evt', last?.id ?? beginningId(organizationId, now()));
         return { from: end, known: null, name };
       }

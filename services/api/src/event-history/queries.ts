@@ -2,7 +2,6 @@ import type { EventType, Order } from '@enterprise-api/shared/contracts';
 import { type Database, idMarginMs, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type IdRange, readMonthByMonth } from '../pagination/month-by-month.ts';
 import type { LimitsOfRetention } from './retention-limits.ts';
 
 /** A row of `event_horizon()`: for all organizations when its bucket is null. */
@@ -34,8 +33,6 @@ export interface EventQuestion {
   maxBytes: number;
   /** Events whose body retention has removed are left out. */
   withBody?: boolean;
-  /** The partitions that are opened, where these are known to have what is asked for. */
-  ids?: IdRange;
 }
 
 export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
@@ -70,25 +67,6 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
     select id, type, occurred_at, created_at, position, is_beyond_page, case when not is_beyond_page then body end as body
     from measured order by position ${direction}, id ${direction}`.execute(db);
   return rows;
-}
-
-/**
- * The same, from the partitions where the page is expected; the others are opened only when it is not full.
- *
- * @param now the database's clock, in milliseconds since 1970
- */
-export function listEventsByMonth(
-  db: Database,
-  organizationId: Uuid,
-  question: EventQuestion,
-  now: number,
-): Promise<EventRow[]> {
-  const period = { since: earliestOf(question), until: Math.min(latestOf(question), now) };
-  const ask = async (ids: IdRange) => {
-    const rows = await listEvents(db, organizationId, { ...question, ids });
-    return { rows, lateUntil: null };
-  };
-  return readMonthByMonth({ ...question, ...period }, ask);
 }
 
 function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
@@ -134,18 +112,17 @@ function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[
 
 /** The partitions in which the wanted events can lie: the others are not opened. */
 function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
-  const { ids } = question;
-  const from = ids === undefined ? (earliestOf(question) ?? 0) - idMarginMs : (ids.from ?? 0);
-  const to = ids === undefined ? latestOf(question) + idMarginMs : ids.until;
+  const from = earliestOf(question) - idMarginMs;
+  const to = latestOf(question) + idMarginMs;
   const found = [sql<SqlBool>`id >= ${uuidAtTime(from)}::uuid`];
   if (Number.isFinite(to)) found.push(sql<SqlBool>`id <= ${uuidAtTime(to)}::uuid`);
   return found;
 }
 
-/** Before this time no row was written that is asked for; null when none is known. */
-function earliestOf({ since, after, order }: EventQuestion): number | null {
+/** Before this time no row was written that is asked for. */
+function earliestOf({ since, after, order }: EventQuestion): number {
   const afterMs = order === 'asc' && after !== null ? uuidTimeMs(after.id) - idMarginMs : 0;
-  return Math.max(afterMs, since?.getTime() ?? 0) || null;
+  return Math.max(afterMs, since?.getTime() ?? 0);
 }
 
 /** After this time no row was written that is asked for. */

@@ -5,7 +5,7 @@ import { insertOrganization, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openQueryPlans, type QueryPlans, relationsOf, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
-import { type EventPlace, type EventQuestion, findEvent, listEvents, listEventsByMonth } from './queries.ts';
+import { type EventPlace, type EventQuestion, findEvent, listEvents } from './queries.ts';
 
 /** Over a year: enough that reading all of them is not the quickest way. Most are of one organization. */
 const events = 36_000;
@@ -104,25 +104,6 @@ describe('the history of events', () => {
     expect(relationsOf(plan, table).length).toBeLessThanOrEqual(5);
   });
 
-  it('opens few partitions of a year for a page, newest first, behind an event, of a period and oldest first', async () => {
-    const questions: Partial<EventQuestion>[] = [
-      {},
-      { types: ['batch.failed'] },
-      { after: middle },
-      { after: middle, order: 'asc', upTo: newest.position },
-      { since: ago(1) },
-      { since: ago(250), until: ago(200) },
-      { since: ago(250), order: 'asc' },
-    ];
-    for (const asked of questions) {
-      const question = { ...page, ...asked };
-      const plan = await plans.of((handle) => listEventsByMonth(handle, organizationId, question, Date.now()));
-      const opened = relationsOf(plan, table).length;
-      // Two months, and the third of the day's margin; for each end of a period the two in which its neighbour may lie.
-      expect([question, opened <= 5 ? 'few' : opened]).toEqual([question, 'few']);
-    }
-  });
-
   it('has each event once, in order, read page by page, whatever the month', async () => {
     const ids = (await listEvents(db, organizationId, { ...page, limit: events, maxBytes: 0 })).map(({ id }) => id);
     for (const order of ['asc', 'desc'] as const) {
@@ -130,7 +111,7 @@ describe('the history of events', () => {
       let after: EventPlace | null = null;
       for (;;) {
         const question: EventQuestion = { ...page, order, after, limit: 2_000, maxBytes: 0 };
-        const rows = await listEventsByMonth(db, organizationId, question, Date.now());
+        const rows = await listEvents(db, organizationId, question);
         seen.push(...rows.map(({ id }) => id));
         after = rows.at(-1) ?? null;
         if (rows.length < question.limit) break;

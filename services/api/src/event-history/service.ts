@@ -13,7 +13,7 @@ import type { Cursors, Position } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import type { Horizon } from './horizon.ts';
-import { type EventPlace, type EventRow, findEvent, listEventsByMonth } from './queries.ts';
+import { type EventPlace, type EventRow, findEvent, listEvents } from './queries.ts';
 import type { RetentionLimits } from './retention-limits.ts';
 
 export type EventHistory = ReturnType<typeof createEventHistory>;
@@ -24,15 +24,13 @@ interface EventHistoryOptions {
   cursors: Cursors;
   horizon: () => Promise<Horizon>;
   limits: RetentionLimits;
-  /** The database's clock. */
-  now: () => number;
 }
 
 /** A page ends before its bodies have much more than this together: parsing and writing them stops the process for a while. */
 const maxPageBytes = 4 * 1024 * 1024;
 
 /** The events of an organization, without those of the test endpoint. */
-export function createEventHistory({ db, history, cursors, horizon, limits, now }: EventHistoryOptions) {
+export function createEventHistory({ db, history, cursors, horizon, limits }: EventHistoryOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
       const { type: types = subscribableEventTypeNames, since, until } = filters;
@@ -42,7 +40,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits, now 
         const upTo = await endOfPages(horizon, organizationId, page.order);
         const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
         // After the end is known, from the primary, which alone sees its open transactions.
-        return (await history((from) => listEventsByMonth(from, organizationId, asked, now()))).map(toListed);
+        return (await history((from) => listEvents(from, organizationId, asked))).map(toListed);
       };
       const scope = { list: 'events', organizationId, filters };
       const options = order === 'asc' ? { start } : {};

@@ -76,11 +76,3 @@ export async function deleteParkedEvents(db: Database, before: number, limit: nu
       order by event_id limit ${limit} for update skip locked)`.execute(db);
   return Number(numAffectedRows ?? 0);
 }
-
-/** What `late_deliveries` says of times from before the first month that is left: the deliveries it tells of are gone with theirs. */
-export async function deleteLateDeliveries(db: Database, before: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from late_deliveries where ctid = any (array(
-      select ctid from late_deliveries where created_until < ${before}::timestamptz limit ${limit}))`.execute(db);
-  return Number(numAffectedRows ?? 0);
-}

@@ -5,13 +5,7 @@ import { expiredMonths, expiryOf, type Month, monthsOf, startOfHistory } from '.
 import { countPending, listPartitions } from './partition-queries.ts';
 import { mayLogKept, readProgress, saveCompleted, saveKeysRemoved } from './progress-queries.ts';
 import { type RowLimits, rowLimits } from './row-limits.ts';
-import {
-  deleteAudit,
-  deleteEventKeys,
-  deleteLateDeliveries,
-  deleteParkedEvents,
-  deleteWebhooks,
-} from './row-queries.ts';
+import { deleteAudit, deleteEventKeys, deleteParkedEvents, deleteWebhooks } from './row-queries.ts';
 import type { RetentionPeriods } from './settings.ts';
 import type { RetentionRun } from './types.ts';
 
@@ -118,7 +112,6 @@ async function removeRows(
   }
   if (deletedWebhooks !== null) {
     await inBatches(signal, () => deleteWebhooks(db, deletedWebhooks, batchSize));
-    await inBatches(signal, () => deleteLateDeliveries(db, deletedWebhooks, batchSize));
   }
 }
 

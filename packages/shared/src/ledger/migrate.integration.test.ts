@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { createTestDatabase, nodeArguments, projectFolder, type TestDatabase } from '@enterprise-api/testkit';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { createDatabase, type Database } from './database.ts';
+import { migrate } from './migrate.ts';
+import { migrations } from './migrations/index.ts';
+
+let database: TestDatabase;
+let db: Database;
+
+/** An empty database: that of the tests is migrated. */
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = createDatabase({ url: database.url, applicationName: 'test', poolSize: 2 });
+  for (const schema of ['public', 'bullmq']) await sql`drop schema if exists ${sql.ref(schema)} cascade`.execute(db);
+  await sql`create schema public`.execute(db);
+});
+afterEach(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+async function relations(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+it('several migrations at once make one ledger, and another one finds nothing to do', async () => {
+  const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
+  expect(applied.flat()).toEqual(Object.keys(migrations));
+  expect(await migrate(database.url)).toEqual([]);
+});
+
+it('an older ledger is refused and nothing of it is changed', async () => {
+  await sql`create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(db);
+  await sql`insert into kysely_migration values ('0001-ledger', 'x'), ('0002-idempotency-and-audit', 'x')`.execute(db);
+  await sql`create table organizations (id uuid primary key)`.execute(db);
+  const before = await relations();
+  const command = spawnSync(process.execPath, nodeArguments('migrate'), {
+    cwd: projectFolder,
+    env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+    encoding: 'utf8',
+  });
+  expect([command.status, command.stderr]).toEqual([1, expect.stringContaining('remove .data')]);
+  expect(command.stderr).toContain('0001-ledger, 0002-idempotency-and-audit');
+  expect(await relations()).toEqual(before);
+});

@@ -1,0 +1,373 @@
+import { type Kysely, sql } from 'kysely';
+import { storageParameters } from '../storage.ts';
+import { createEventPositions } from './event-positions.ts';
+
+/**
+ * The ledger. No foreign keys between the hot tables: their rows are written by one statement each, and every
+ * key check there would cost as much as the insert itself.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createOrganizations(db);
+  await createWebhooks(db);
+  await createEventPositions(db);
+  await createEvents(db);
+  await createDeliveries(db);
+  await createAttempts(db);
+  await createInternalTables(db);
+  await createUsage(db);
+  await sql`alter table outbox set (${sql.raw(storageParameters.outbox ?? '')})`.execute(db);
+}
+
+async function createOrganizations(db: Kysely<unknown>): Promise<void> {
+  // The external id is the one that the owner of the service has for an organization elsewhere, such as in its billing system.
+  await sql`
+    create table organizations (
+      id uuid primary key,
+      name text not null,
+      plan text not null check (plan in ('starter', 'pro', 'business', 'enterprise')),
+      created_at timestamptz not null default clock_timestamp(),
+      external_id text
+    )`.execute(db);
+  await sql`create index organizations_newest on organizations (created_at desc, id desc)`.execute(db);
+  await sql`create unique index organizations_external_id on organizations (external_id)`.execute(db);
+  await sql`
+    create table api_keys (
+      id uuid primary key,
+      organization_id uuid not null references organizations (id),
+      name text not null,
+      public_id text not null,
+      hash bytea not null unique,
+      scopes text[] not null,
+      ip_allowlist text[],
+      created_at timestamptz not null default clock_timestamp(),
+      expires_at timestamptz,
+      revoked_at timestamptz,
+      last_used_at timestamptz
+    )`.execute(db);
+  await sql`create index api_keys_of_organization on api_keys (organization_id, created_at desc, id desc)`.execute(db);
+}
+
+/**
+ * A deleted webhook keeps no secret, and a previous secret is erased when its overlap has ended. The two indexes of what is
+ * to be erased hold only rows that still have something to erase.
+ */
+async function createWebhooks(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table webhooks (
+      id uuid primary key,
+      organization_id uuid not null references organizations (id),
+      url text not null,
+      event_patterns text[] not null,
+      description text,
+      state text not null default 'enabled' check (state in ('enabled', 'disabled', 'deleted')),
+      disabled_reason text check (disabled_reason in ('manual', 'failing', 'gone')),
+      version int not null default 1,
+      secret_sealed text,
+      previous_secret_sealed text,
+      previous_secret_expires_at timestamptz,
+      created_at timestamptz not null default clock_timestamp(),
+      updated_at timestamptz not null default clock_timestamp(),
+      check ((state = 'disabled') = (disabled_reason is not null) or state = 'deleted'),
+      constraint webhooks_secret check (state = 'deleted' or secret_sealed is not null)
+    )`.execute(db);
+  await sql`create index webhooks_of_organization on webhooks (organization_id, created_at desc, id desc)
+    where state <> 'deleted'`.execute(db);
+  // Deleted ones have a history too.
+  await sql`create index webhooks_ever_of_organization on webhooks (organization_id)`.execute(db);
+  await sql`create index webhooks_previous_secrets on webhooks (previous_secret_expires_at)
+    where previous_secret_sealed is not null`.execute(db);
+  await sql`create index webhooks_deleted_with_secret on webhooks (id)
+    where state = 'deleted' and (secret_sealed is not null or previous_secret_sealed is not null)`.execute(db);
+  await sql`create index webhooks_deleted on webhooks (updated_at) where state = 'deleted'`.execute(db);
+  await sql`
+    create table webhook_urls (
+      webhook_id uuid not null, version int not null, url text not null, primary key (webhook_id, version)
+    )`.execute(db);
+  await createWebhookHealth(db);
+}
+
+/**
+ * The probe is the delivery that is sent first after a webhook's circuit was open, and until when it is waited for: it is
+ * under way until then, while that delivery is leased, and ends with its outcome or its release.
+ */
+async function createWebhookHealth(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table webhook_health (
+      webhook_id uuid primary key,
+      consecutive_failures int not null default 0,
+      failed_attempts int not null default 0,
+      first_failure_at timestamptz,
+      open_until timestamptz,
+      openings int not null default 0,
+      probe_delivery_id uuid,
+      probe_until timestamptz
+    ) with (fillfactor = 70)`.execute(db);
+}
+
+async function createEvents(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table events (
+      id uuid not null primary key,
+      organization_id uuid not null,
+      type text not null,
+      body text,
+      occurred_at timestamptz,
+      created_at timestamptz not null default clock_timestamp(),
+      request_id text,
+      position bigint not null default event_position(),
+      traceparent text
+    ) partition by range (id)`.execute(db);
+  await compressBodies(db);
+  await sql`create index events_by_position on events (organization_id, type, position, id)`.execute(db);
+  await sql`
+    create table event_keys (
+      organization_id uuid not null,
+      key text not null,
+      event_id uuid not null,
+      event_type text not null,
+      created_at timestamptz not null default clock_timestamp(),
+      primary key (organization_id, key)
+    )`.execute(db);
+  await sql`
+    create table outbox (
+      event_id uuid primary key,
+      organization_id uuid not null,
+      created_at timestamptz not null default clock_timestamp()
+    )`.execute(db);
+  // The relay serves organizations in turn, however many events one of them has waiting.
+  await sql`create index outbox_by_organization on outbox (organization_id, event_id)`.execute(db);
+  // Events whose deliveries PostgreSQL refused to store: out of the outbox, so that they hold up no other event.
+  await sql`
+    create table parked_events (
+      event_id uuid primary key,
+      organization_id uuid not null,
+      created_at timestamptz not null,
+      reason text not null,
+      failures int not null,
+      parked_at timestamptz not null default clock_timestamp(),
+      retry_at timestamptz not null
+    )`.execute(db);
+}
+
+/** lz4 costs a third of pglz's CPU, but not every server is built with it (the embedded one is not). */
+async function compressBodies(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    do $$ begin
+      alter table events alter column body set compression lz4;
+    exception when feature_not_supported or invalid_parameter_value then null;
+    end $$`.execute(db);
+}
+
+/**
+ * The attempt that delivered is kept on its delivery's own row, which is written then anyway: a row of its own cost as
+ * much again, for 97 of 100 deliveries. Its number, round, status and duration are the delivery's, its start is in its id.
+ *
+ * The history has two indexes, without ids: the newest deliveries of each status are merged, and rows of one microsecond
+ * are put in the order of their ids when they are read.
+ */
+async function createDeliveries(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table deliveries (
+      id uuid not null primary key,
+      organization_id uuid not null,
+      webhook_id uuid not null,
+      event_id uuid not null,
+      event_type text not null,
+      status text not null check (status in ('pending', 'succeeded', 'failed', 'canceled')),
+      attempt_count smallint not null default 0,
+      max_attempts smallint not null,
+      round smallint not null default 0,
+      manual boolean not null default false,
+      last_status_code smallint,
+      last_error text,
+      last_duration_ms int,
+      created_at timestamptz not null default clock_timestamp(),
+      completed_at timestamptz,
+      delivered_by uuid,
+      delivered_version int,
+      excerpt text,
+      dns_ms int,
+      connect_ms int,
+      tls_ms int,
+      first_byte_ms int
+    ) partition by range (id)`.execute(db);
+  await sql`create index deliveries_of_webhook_by_status on deliveries (webhook_id, status, created_at desc)`.execute(
+    db,
+  );
+  await sql`create index deliveries_of_type on deliveries (organization_id, event_type, created_at desc)`.execute(db);
+  await sql`create index deliveries_completed_late on deliveries (completed_at)
+    where completed_at - created_at > interval '10 minutes'`.execute(db);
+  await createPendingDeliveries(db);
+  // The derived id: the event's 48 time bits, version 8, and a hash of both ids. `deriveDeliveryId` is its twin.
+  await sql`
+    create function delivery_id(event uuid, webhook uuid) returns uuid language sql immutable parallel safe
+    return (
+      substr(replace(event::text, '-', ''), 1, 12) || '8' ||
+      substr(encode(sha256(uuid_send(event) || uuid_send(webhook)), 'hex'), 1, 3) || '8' ||
+      substr(encode(sha256(uuid_send(event) || uuid_send(webhook)), 'hex'), 4, 15)
+    )::uuid`.execute(db);
+}
+
+/**
+ * What waits to be sent, a row for each pending delivery: the table is as large as what is pending, and not as what was ever
+ * sent. Rows come and go with every delivery, so it is vacuumed by their number: by the default, a share of its rows, it
+ * would be vacuumed hardly ever behind a large backlog, and without end when it is empty.
+ */
+async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table pending_deliveries (
+      delivery_id uuid primary key,
+      webhook_id uuid not null,
+      organization_id uuid not null,
+      event_id uuid not null,
+      event_type text not null,
+      next_attempt_at timestamptz not null,
+      lease_count smallint not null default 0,
+      attempt_count smallint not null default 0,
+      max_attempts smallint not null,
+      round smallint not null default 0,
+      manual boolean not null default false
+    ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`.execute(db);
+  await sql`create index pending_deliveries_of_webhook on pending_deliveries (webhook_id, next_attempt_at)`.execute(db);
+  await sql`create index pending_deliveries_by_time on pending_deliveries (next_attempt_at)`.execute(db);
+  // Test deliveries are few, and leased before everything else that is due to their webhook.
+  await sql`create index pending_deliveries_tests on pending_deliveries (webhook_id, next_attempt_at)
+    where event_type = 'webhook.test'`.execute(db);
+}
+
+/**
+ * `attempts` has those that did not deliver; the view has every one. `recorded_at` is the database's clock: an attempt that
+ * a suspended worker records hours after its start belongs to an hour of usage that is not counted yet.
+ */
+async function createAttempts(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table attempts (
+      delivery_id uuid not null,
+      id uuid not null,
+      number smallint not null,
+      round smallint not null,
+      superseded boolean not null,
+      manual boolean not null default false,
+      started_at timestamptz not null,
+      duration_ms int not null,
+      status_code smallint,
+      error text,
+      error_message text,
+      webhook_version int not null,
+      excerpt text,
+      dns_ms int,
+      connect_ms int,
+      tls_ms int,
+      first_byte_ms int,
+      recorded_at timestamptz default clock_timestamp(),
+      primary key (delivery_id, id)
+    ) partition by range (delivery_id)`.execute(db);
+  await sql`create index attempts_recorded on attempts using brin ((coalesce(recorded_at, started_at)))
+    with (pages_per_range = 16, autosummarize = on)`.execute(db);
+  await sql`
+    create function attempt_start(id uuid) returns timestamptz language sql immutable parallel safe
+    return to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`.execute(db);
+  await sql`
+    create view all_attempts as
+    select delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error, error_message,
+      webhook_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms, recorded_at
+    from attempts
+    union all
+    select id, delivered_by, attempt_count, round, false, manual, attempt_start(delivered_by), last_duration_ms,
+      last_status_code, null, null, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms, completed_at
+    from deliveries where delivered_by is not null`.execute(db);
+}
+
+async function createInternalTables(db: Kysely<unknown>): Promise<void> {
+  // The id is a hash of what a key is good for: keys and paths are the client's text, and too long for an index.
+  await sql`
+    create table idempotency_keys (
+      id bytea primary key,
+      organization_id uuid not null,
+      fingerprint bytea not null,
+      status smallint not null,
+      headers jsonb not null,
+      body_sealed text,
+      created_at timestamptz not null default clock_timestamp()
+    )`.execute(db);
+  await sql`create index idempotency_keys_oldest on idempotency_keys (created_at)`.execute(db);
+  await createAuditLog(db);
+  await sql`
+    create table retention_progress (
+      only_row boolean primary key default true check (only_row),
+      bodies_removed_until timestamptz,
+      keys_removed_until timestamptz,
+      completed_at timestamptz,
+      kept_months int not null default 0,
+      kept_logged_at timestamptz
+    )`.execute(db);
+  await sql`insert into retention_progress default values`.execute(db);
+  // What operators hold back.
+  await sql`
+    create table sending_pauses (organization_id uuid primary key, paused_at timestamptz not null default now())`.execute(
+    db,
+  );
+}
+
+/** No foreign keys: what the log says of an object outlives the object. A pause of all sending is about no object. */
+async function createAuditLog(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table audit_log (
+      id uuid primary key,
+      actor text not null,
+      action text not null,
+      object_type text not null,
+      object_id uuid,
+      organization_id uuid,
+      request_id text,
+      changed_fields text[] not null,
+      created_at timestamptz not null default clock_timestamp(),
+      on_behalf_of text,
+      changes jsonb not null default '{}'
+    )`.execute(db);
+  await sql`create index audit_log_newest on audit_log (created_at desc, id desc)`.execute(db);
+  await sql`create index audit_log_of_organization on audit_log (organization_id, created_at desc, id desc)`.execute(
+    db,
+  );
+  await sql`create index audit_log_of_object on audit_log (object_id, created_at desc, id desc)`.execute(db);
+}
+
+/** What organizations use, by hour: docs/adr/0027. The rows of requests are updated every few seconds, within their pages. */
+async function createUsage(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table usage_requests (
+      organization_id uuid not null,
+      hour timestamptz not null,
+      key_id uuid not null,
+      area text not null,
+      requests bigint not null,
+      refused bigint not null,
+      bytes_in bigint not null,
+      bytes_out bigint not null,
+      primary key (organization_id, hour, key_id, area)
+    ) with (fillfactor = 70)`.execute(db);
+  await sql`
+    create table usage_writers (
+      id uuid primary key,
+      sequence bigint not null,
+      written_at timestamptz not null default clock_timestamp()
+    )`.execute(db);
+  await sql`
+    create table usage_ledger (
+      organization_id uuid not null,
+      hour timestamptz not null,
+      events bigint not null,
+      deliveries bigint not null,
+      attempts bigint not null,
+      primary key (organization_id, hour)
+    )`.execute(db);
+  await sql`
+    create table usage_progress (
+      only_row boolean primary key default true check (only_row),
+      counted_until timestamptz,
+      complete_until timestamptz,
+      mark_at timestamptz,
+      mark_xid bigint
+    )`.execute(db);
+  await sql`insert into usage_progress default values`.execute(db);
+}
