@@ -2,24 +2,24 @@ import type { Logger, Registry } from '@enterprise-api/shared/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import type { InternalAccess, InternalSecrets } from './auth/internal-guard.ts';
 import type { Principal } from './auth/judge.ts';
-import type { Authorize } from './authorize/authorize.ts';
+import type { ForwardAuthentication } from './forward-authentication/forward-authentication.ts';
+import { authorizePath, forwardAuthenticationRoute } from './forward-authentication/route.ts';
 import { isApiPath } from './http/parsing/request-target.ts';
 import { sendProblem } from './http/routing/respond.ts';
 import { type ServeOptions, serveRoutes } from './http/routing/serve-routes.ts';
-import { authorizeRoute } from './http/server/authorize-route.ts';
-import { documentRoute } from './http/server/document-route.ts';
 import { answerNotFound, createErrorHandler } from './http/server/error-handler.ts';
 import { metricsRoute, type ProbeOptions, probeRoutes } from './http/server/probe-routes.ts';
-import { referenceRoute } from './http/server/reference-route.ts';
 import {
   attachRequestContext,
   forbidStorage,
   type RequestContextOptions,
   requestContextOf,
 } from './http/server/request-context.ts';
-import { authorizePath, documentPaths } from './openapi/service-paths.ts';
+import { documentRoute } from './openapi/document-route.ts';
+import { documentPaths } from './openapi/service-paths.ts';
 import type { JsonObject } from './openapi/types.ts';
 import { createReference } from './reference/reference.ts';
+import { referenceRoute } from './reference/route.ts';
 
 interface CommonOptions {
   log: Logger;
@@ -46,7 +46,7 @@ export function createPublicApp(
 export function createInternalApp(
   options: CommonOptions & {
     registry: Registry;
-    authorize: Authorize;
+    authorize: ForwardAuthentication;
     secrets: InternalSecrets;
     document: () => JsonObject;
     api: ServeOptions<InternalAccess>;
@@ -55,7 +55,7 @@ export function createInternalApp(
   const app = bareApp(options);
   app.use(metricsRoute(options.registry));
   // Envoy appends the path of the request that it asks about.
-  app.use(authorizePath, authorizeRoute(options.authorize, options.secrets));
+  app.use(authorizePath, forwardAuthenticationRoute(options.authorize, options.secrets));
   app.use(documentRoute(documentPaths.internal, options.document));
   app.use('/internal', serveRoutes(options.api));
   return closed(app, options.log);

@@ -21,7 +21,6 @@ import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
 import { findKeyByHash } from './auth/queries.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import { createRecentSuccesses } from './auth/recent-successes.ts';
-import { createAuthorize } from './authorize/authorize.ts';
 import type { ApiConfig } from './config.ts';
 import {
   connectionsPerOrganization,
@@ -45,8 +44,10 @@ import { createRetentionLimits, type RetentionLimits } from './event-history/ret
 import { EventNotifier } from './event-stream/event-notifier.ts';
 import type { EventStreamService } from './event-stream/service.ts';
 import { startEventStream } from './event-stream/start-event-stream.ts';
+import { createForwardAuthentication } from './forward-authentication/forward-authentication.ts';
+import { authorizePath } from './forward-authentication/route.ts';
+import { createAreaForwarder } from './forwarding/forward-area.ts';
 import type { Forwarder } from './forwarding/forwarder.ts';
-import { createAreaForwarder } from './http/routing/forward-area.ts';
 import { createRouteTable } from './http/routing/route-table.ts';
 import { withAreas } from './http/routing/with-areas.ts';
 import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
@@ -260,7 +261,7 @@ function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProduce
   return createInternalApp({
     log: parts.log,
     secrets,
-    authorize: createAuthorize({ ...checks, tokenFor: parts.identityTokens.tokenFor }),
+    authorize: createForwardAuthentication({ ...checks, tokenFor: parts.identityTokens.tokenFor }),
     requestContext: requestContextOptions('internal', parts),
     registry: parts.metrics.registry,
     document: () => createDocument('internal', table.routes),
@@ -286,7 +287,8 @@ function requestContextOptions(
   return {
     clock,
     isStopping: () => life.stopping,
-    traceSource: listener === 'internal' ? 'caller' : 'client',
+    // An ingress passes on the headers of its client.
+    continuesTrace: (path) => listener === 'internal' && !path.startsWith(authorizePath),
     tracing,
     onFinished: (context, request) => {
       const durationMs = clock.monotonic() - context.startedAtMs;

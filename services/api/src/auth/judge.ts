@@ -6,11 +6,11 @@ import { isProblem, type Problem, problem } from '../core/problem.ts';
 import { addressBucket } from '../http/server/client-address.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
 import { type Authenticator, hasExpired } from './authenticate.ts';
-import { hasScope } from './authorize.ts';
 import type { Authorization } from './bearer.ts';
 import type { StoredKey } from './queries.ts';
 import type { RateDecision, RateLimiter } from './rate-limit.ts';
 import { rateLimitHeaders, secondsUntilReset } from './rate-limit-headers.ts';
+import { hasScope } from './scopes.ts';
 
 /** The principal: the caller, known once every check of the request's head has passed. Handlers of `/v1` get it. */
 export interface Principal {

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
+import { authorizePath } from '../forward-authentication/route.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
 import type { JsonObject, Listener, PathItem } from './types.ts';
 
@@ -7,9 +8,6 @@ export const documentPaths: Readonly<Record<Listener, string>> = {
   public: '/openapi.json',
   internal: '/internal/openapi.json',
 };
-
-/** Forward authentication: an ingress asks about a request of its client. */
-export const authorizePath = '/internal/v1/authorize';
 
 /** What the listeners serve beside their routes: probes, metrics, forward authentication, and the document itself. */
 export function servicePaths(listener: Listener, errors: ErrorResponses): Record<string, PathItem> {

@@ -10,7 +10,6 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { parseTraceparent, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestHandler, Response } from 'express';
-import { authorizePath } from '../../openapi/service-paths.ts';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
 import type { FinishedRequest } from './access-log.ts';
 import { startRequestSpan } from './request-span.ts';
@@ -54,8 +53,8 @@ export interface RequestContextOptions {
   clock: Clock;
   /** Whether the process is stopping: its connections are then closed after the answer. */
   isStopping: () => boolean;
-  /** Those who say which trace a request belongs to: `caller`, services of ours, or any `client`. */
-  traceSource?: 'client' | 'caller';
+  /** Whether a request to this path continues the trace that it names, because a service of ours sends it. */
+  continuesTrace?: (path: string) => boolean;
   /** Undefined where no spans are recorded. */
   tracing?: Tracing | undefined;
   /** Called once per request, when its answer was sent or its client has hung up. */
@@ -98,13 +97,12 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
 }
 
 function attachTrace(context: RequestContext, request: IncomingMessage, options: RequestContextOptions): void {
-  const { tracing, traceSource = 'client' } = options;
+  const { tracing, continuesTrace = () => false } = options;
   const { path } = context.target;
-  // An ingress asks about a request of its client, whose headers it passes on.
-  const isCallers = traceSource === 'caller' && !path.startsWith(authorizePath);
-  if (tracing !== undefined) context.span = startRequestSpan(tracing, isCallers, request, path);
-  // What a service of ours says is kept, also where this process records nothing.
-  const given = isCallers ? parseTraceparent(request.headers.traceparent) : undefined;
+  const continues = continuesTrace(path);
+  if (tracing !== undefined) context.span = startRequestSpan(tracing, continues, request, path);
+  // A process that records no spans still passes the trace of a service of ours on.
+  const given = continues ? parseTraceparent(request.headers.traceparent) : undefined;
   context.traceparent = context.span?.traceparent ?? given;
 }
 

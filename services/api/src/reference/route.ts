@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import { type StaticFile, sendStaticFile } from '../routing/static-file.ts';
-import { refuseMethod } from './fixed-route.ts';
-import { requestContextOf } from './request-context.ts';
+import { type StaticFile, sendStaticFile } from '../http/routing/static-file.ts';
+import { refuseMethod } from '../http/server/fixed-route.ts';
+import { requestContextOf } from '../http/server/request-context.ts';
 
 /**
  * What a page of the reference may load, and from where: its own style, script and icon; its script may call this API. No

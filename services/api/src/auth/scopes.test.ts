@@ -1,6 +1,6 @@
 import { type RequiredScope, scopeNames } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
-import { hasScope } from './authorize.ts';
+import { hasScope } from './scopes.ts';
 
 const required = scopeNames.filter((scope): scope is RequiredScope => scope !== '*');
 

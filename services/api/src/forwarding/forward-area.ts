@@ -1,8 +1,8 @@
-import type { Principal } from '../../auth/judge.ts';
-import type { Forwarder } from '../../forwarding/forwarder.ts';
-import { requestContextOf } from '../server/request-context.ts';
-import { sendProblem } from './respond.ts';
-import type { AreaForwarder } from './serve-routes.ts';
+import type { Principal } from '../auth/judge.ts';
+import { sendProblem } from '../http/routing/respond.ts';
+import type { AreaForwarder } from '../http/routing/serve-routes.ts';
+import { requestContextOf } from '../http/server/request-context.ts';
+import type { Forwarder } from './forwarder.ts';
 
 /** Passes requests on by a forwarder, and answers those that it refuses or whose upstream gives no answer. */
 export function createAreaForwarder(forwarder: Forwarder): AreaForwarder<Principal> {

@@ -1,16 +1,21 @@
 import type { RequestHandler } from 'express';
-import { type InternalSecrets, refusedRole } from '../../auth/internal-guard.ts';
-import type { Authorize } from '../../authorize/authorize.ts';
-import { isProblem } from '../../core/problem.ts';
-import { authorizePath } from '../../openapi/service-paths.ts';
-import { sendAnswer, sendProblem } from '../routing/respond.ts';
-import { forbidStorage, type RequestContext, requestContextOf } from './request-context.ts';
+import { type InternalSecrets, refusedRole } from '../auth/internal-guard.ts';
+import { isProblem } from '../core/problem.ts';
+import { sendAnswer, sendProblem } from '../http/routing/respond.ts';
+import { forbidStorage, type RequestContext, requestContextOf } from '../http/server/request-context.ts';
+import type { ForwardAuthentication } from './forward-authentication.ts';
+
+/** An ingress asks here about a request of its client. */
+export const authorizePath = '/internal/v1/authorize';
 
 /**
  * Forward authentication, with any method. The secret comes in a header of its own, because `Authorization` is the
  * client's.
  */
-export function authorizeRoute(authorize: Authorize, { holderOf }: InternalSecrets): RequestHandler {
+export function forwardAuthenticationRoute(
+  authorize: ForwardAuthentication,
+  { holderOf }: InternalSecrets,
+): RequestHandler {
   return async (request, response) => {
     const context = requestContextOf(response);
     context.route = authorizePath;

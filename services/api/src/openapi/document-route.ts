@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import type { JsonObject } from '../../openapi/types.ts';
-import { type StaticFile, sendStaticFile, staticFile } from '../routing/static-file.ts';
-import { fixedRoute } from './fixed-route.ts';
+import { type StaticFile, sendStaticFile, staticFile } from '../http/routing/static-file.ts';
+import { fixedRoute } from '../http/server/fixed-route.ts';
+import type { JsonObject } from './types.ts';
 
 /**
  * Serves an OpenAPI document.

@@ -3,7 +3,7 @@ import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
 import { undescribed } from '../testing/undescribed.ts';
-import { createAuthorize } from './authorize.ts';
+import { createForwardAuthentication } from './forward-authentication.ts';
 
 const notAsked = () => {
   throw new Error('not to be called');
@@ -12,7 +12,7 @@ const notAsked = () => {
 describe('a request for a route that needs no key', () => {
   const open = { ...undescribed, path: '/v1/open', scope: null, access: 'anyone', status: 204 } as const;
   const table = createRouteTable([defineRoute({ ...open, method: 'GET', handle: () => undefined })]);
-  const authorize = createAuthorize({ judge: notAsked, table, addressOf: notAsked, tokenFor: notAsked });
+  const authorize = createForwardAuthentication({ judge: notAsked, table, addressOf: notAsked, tokenFor: notAsked });
   const ask = (headersDistinct: Record<string, string[]>) =>
     authorize({ headersDistinct } as never, {} as RequestContext);
   const question = { 'x-forwarded-method': ['GET'], 'x-forwarded-uri': ['/v1/open'] };

@@ -16,12 +16,12 @@ import { type ForwardedRequest, readForwardedRequest } from './forwarded-request
  * @returns the headers of the 200, which say whose request it is; or the problem that the API would have answered with
  * @throws DatabaseUnavailableError when the key must be looked up and the database does not answer
  */
-export type Authorize = (
+export type ForwardAuthentication = (
   request: IncomingMessage,
   context: RequestContext,
 ) => Promise<Record<string, string> | Problem>;
 
-export interface AuthorizeOptions<Access> {
+export interface ForwardAuthenticationOptions<Access> {
   judge: Judge;
   /** The routes and areas of the public listener. */
   table: Pick<RouteTable<Access>, 'find'>;
@@ -29,7 +29,9 @@ export interface AuthorizeOptions<Access> {
   tokenFor: IdentityTokens['tokenFor'];
 }
 
-export function createAuthorize<Access>(options: AuthorizeOptions<Access>): Authorize {
+export function createForwardAuthentication<Access>(
+  options: ForwardAuthenticationOptions<Access>,
+): ForwardAuthentication {
   const judgeForwarded = async (request: IncomingMessage, context: RequestContext, forwarded: ForwardedRequest) => {
     const { method, target, requiredScope, isRepeat } = forwarded;
     const operation = requiredScope === null ? options.table.find(method, target.path) : null;
