@@ -9,8 +9,8 @@ export interface QueueAway {
   settleWithinMs: number;
 }
 
-/** Only BullMQ's connections send this, in their first bytes. */
-const queueStartup = 'search_path="bullmq"';
+/** Only the queue's connections send this, in their first bytes. */
+const queueStartup = 'enterprise-api-queue';
 
 export async function startWithoutQueue(stores: Stores, size: QueueAway): Promise<Finding> {
   await using resources = new AsyncDisposableStack();

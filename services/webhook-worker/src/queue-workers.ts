@@ -138,8 +138,8 @@ function bind<Name extends JobName>(
   options: WorkersOptions,
   track: (work: Promise<void>) => Promise<void>,
 ) {
-  const { queue, isWakeUp } = jobs[name];
-  const { options: connection, factory, end } = workerBinding(options.backend, queue, isWakeUp);
+  const { queue } = jobs[name];
+  const { options: connection, factory, end } = workerBinding(options.backend, queue);
   const worker = new Worker(
     queue,
     (job: Job) => track(handle(name, job, options)),
@@ -163,7 +163,7 @@ function bind<Name extends JobName>(
     close: () => worker.close().catch(() => undefined),
     cut: () => {
       worker.disconnect().catch(() => undefined);
-      end();
+      void end();
     },
   };
 }

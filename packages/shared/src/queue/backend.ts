@@ -7,7 +7,7 @@ import {
   type QueueBaseOptions,
 } from 'bullmq';
 import { createPool } from '../ledger/database.ts';
-import { connectRedis, redisAddress, sentinelOptions } from '../redis/index.ts';
+import { connectRedis, type RedisClientOptions } from '../redis/index.ts';
 import { redisRetryDelayMs } from '../runtime/backoff.ts';
 import { settledWithin } from '../runtime/index.ts';
 
@@ -28,8 +28,8 @@ export interface QueueBinding {
   options: QueueBaseOptions<any> & { prefix?: string };
   // biome-ignore lint/suspicious/noExplicitAny: see above
   factory: BackendFactory<IQueueBackend, any>;
-  /** Ends the connections that BullMQ was given: it closes none of them itself. */
-  end(): void;
+  /** Ends the connection that BullMQ was given: it closes none itself. Takes a second at most, and never rejects. */
+  end(): Promise<void>;
 }
 
 /**
@@ -40,21 +40,16 @@ export interface QueueBinding {
  */
 export function producerBinding(backend: QueueBackend, queue: string, isWakeUp = false): QueueBinding {
   const redis = { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100, socketTimeout: 5_000 };
-  return bind(backend, queue, redis, {
-    poolSize: 2,
-    serverSettings: isWakeUp ? { ...committedLater, ...byIndex } : {},
-  });
+  return backend.kind === 'postgres'
+    ? bindPostgres(backend.url, 2, isWakeUp ? committedLater : {})
+    : bindRedis(backend.url, queue, redis);
 }
 
-/**
- * For workers, which wait for Redis for as long as it takes. What a crash of PostgreSQL makes it forget is done again. One
- * connection of the pool listens for jobs.
- *
- * @param isWakeUp as for the producer
- */
-export function workerBinding(backend: QueueBackend, queue: string, isWakeUp = false): QueueBinding {
-  const serverSettings = isWakeUp ? { ...committedLater, ...byIndex } : committedLater;
-  return bind(backend, queue, { maxRetriesPerRequest: null }, { poolSize: 4, serverSettings });
+/** For workers, which wait for Redis for as long as it takes. What a crash of PostgreSQL makes it forget is done again. */
+export function workerBinding(backend: QueueBackend, queue: string): QueueBinding {
+  return backend.kind === 'postgres'
+    ? bindPostgres(backend.url, 4, committedLater)
+    : bindRedis(backend.url, queue, { maxRetriesPerRequest: null });
 }
 
 /**
@@ -63,53 +58,47 @@ export function workerBinding(backend: QueueBackend, queue: string, isWakeUp = f
  */
 const committedLater = { synchronous_commit: 'off' };
 
-/** The table is nearly always empty. A statement that was planned then would read the whole of it when jobs wait. */
-const byIndex = { enable_seqscan: 'off', enable_bitmapscan: 'off' };
+/** BullMQ's tables are nearly always empty. A statement that was planned then would read the whole of one when jobs wait. */
+const settingsOfAll = { search_path: 'bullmq', enable_seqscan: 'off', enable_bitmapscan: 'off' };
 
-function bind(
-  backend: QueueBackend,
-  queue: string,
-  redis: object,
-  postgres: { poolSize: number; serverSettings: Readonly<Record<string, string>> },
-): QueueBinding {
-  if (backend.kind === 'postgres') return bindPostgres(backend.url, postgres);
-  const address = redisAddress(backend.url);
-  const settings = { retryStrategy: redisRetryDelayMs, ...redis };
-  // One hash tag per queue: its keys share a slot, so that a Redis Cluster can hold it.
-  const prefix = `{enterprise-api-${queue}}`;
-  if (address.kind === 'cluster') {
-    const cluster = connectRedis(backend.url, settings);
-    return { options: { connection: cluster, prefix }, factory: createRedisBackend, end: () => cluster.disconnect() };
-  }
-  const server = address.kind === 'sentinel' ? sentinelOptions(address) : { url: backend.url };
+/** How long a stop waits for a backend that does not answer. */
+const endWithinMs = 1_000;
+
+function bindRedis(url: string, queue: string, settings: RedisClientOptions): QueueBinding {
+  const connection = connectRedis(url, { retryStrategy: redisRetryDelayMs, ...settings });
+  // BullMQ reports its errors while it uses it.
+  connection.on('error', () => undefined);
   return {
-    options: { connection: { ...server, ...settings }, prefix },
+    // One hash tag per queue: its keys share a slot, so that a Redis Cluster can hold it.
+    options: { connection, prefix: `{enterprise-api-${queue}}` },
     factory: createRedisBackend,
-    end: () => undefined,
+    end: async () => {
+      // QUIT lets commands end. It fails while the connection is being made, and a backend that hangs never answers it.
+      await settledWithin(connection.quit(), endWithinMs);
+      connection.disconnect();
+    },
   };
 }
 
-function bindPostgres(
-  url: string,
-  { poolSize, serverSettings }: { poolSize: number; serverSettings: Readonly<Record<string, string>> },
-): QueueBinding {
+/** A worker keeps one connection of its pool to listen for jobs. */
+function bindPostgres(url: string, poolSize: number, settings: Readonly<Record<string, string>>): QueueBinding {
   const connection = createPool({
     url,
-    pooled: false,
     applicationName: 'enterprise-api-queue',
     poolSize,
-    serverSettings: { search_path: 'bullmq', ...serverSettings },
+    serverSettings: { ...settingsOfAll, ...settings },
     // The connection that listens for jobs is silent while there are none.
     silentAfterMs: 0,
   });
-  return { options: { connection }, factory: createPostgresBackend, end: () => void connection.end() };
+  return {
+    options: { connection },
+    factory: createPostgresBackend,
+    end: async () => void (await settledWithin(connection.end(), endWithinMs)),
+  };
 }
 
 /** A queue, and what ends it with its connections. */
 export type OpenQueue = ReturnType<typeof openQueue>;
-
-/** How long a stop waits for a backend that does not answer. */
-const closeWithinMs = 1_000;
 
 /** Opens a queue to add jobs to it or to ask it. Its first command fails when the backend is away. */
 export function openQueue(backend: QueueBackend, name: string, onError: (error: Error) => void, isWakeUp = false) {
@@ -121,15 +110,8 @@ export function openQueue(backend: QueueBackend, name: string, onError: (error: 
     queue,
     /** Never rejects. What a backend that hangs does not close within a second is cut. */
     close: async (): Promise<void> => {
-      // Closing sends QUIT, which fails while the connection is being made and is never answered by a backend that hangs.
-      // The connection is then cut, or ioredis would reconnect for ever.
-      let isClosed = false;
-      const closing = queue.close().then(() => {
-        isClosed = true;
-      }, onError);
-      await settledWithin(closing, closeWithinMs);
-      if (!isClosed) void queue.disconnect().catch(() => undefined);
-      end();
+      await queue.close().catch(onError);
+      await end();
     },
   };
 }

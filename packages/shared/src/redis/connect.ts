@@ -31,7 +31,7 @@ export function redisAddress(url: string): RedisAddress {
 }
 
 /** What ioredis must know to find the master. */
-export function sentinelOptions(address: Extract<RedisAddress, { kind: 'sentinel' }>): RedisClientOptions {
+function sentinelOptions(address: Extract<RedisAddress, { kind: 'sentinel' }>): RedisClientOptions {
   const { kind: _kind, nodes, masterName, tls, ...credentials } = address;
   return {
     sentinels: nodes,
