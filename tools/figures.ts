@@ -12,7 +12,7 @@ const floors = ['http', 'core', 'auth', 'pagination', 'idempotency'];
 const topFloor = floors.length + 1;
 
 const files = globSync(['services/*/src/**/*.ts', 'packages/shared/src/**/*.ts'], { cwd: root })
-  .filter((file) => !file.endsWith('.test.ts'))
+  .filter((file) => !file.endsWith('.test.ts') && !file.includes('/testing/'))
   .sort();
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 

@@ -21,11 +21,11 @@ export interface Authenticator {
 
 interface PresentedKey {
   readonly authorization: Authorization;
-  /** What failures are counted under. */
+  /** The address that failures are counted for. */
   readonly bucket: string;
-  /** Whether a copy of the key will do while the database is away. */
+  /** Whether a cached key may serve while the database is away. */
   readonly readOnly: boolean;
-  /** Whether this failure, if it is one, was counted a moment ago. */
+  /** Whether a failure was counted a moment ago already. */
   readonly isRepeat: boolean;
 }
 

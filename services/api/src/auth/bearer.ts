@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 export type Authorization = string | null | undefined;
 
 /**
- * Reads the header. Two of them count as none that is good: Node keeps the first one and silently drops the second, which a
- * proxy in front of the API may have checked instead.
+ * Reads the header. Two headers are refused: Node keeps the first one and silently drops the second, which a proxy in
+ * front of the API may have checked instead.
  */
 export function authorizationOf(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Authorization {
   const { authorization } = request.headers;

@@ -6,7 +6,7 @@ import { requestContextOf } from '../http/server/request-context.ts';
 import { authorizationOf } from './bearer.ts';
 import type { Judge, Principal } from './judge.ts';
 
-/** Has the public listener's requests judged, by what Express knows of them. */
+/** Authorizes requests of the public listener, with what Express knows of them. */
 export function createPublicGuard(judge: Judge, addressOf: ClientAddressOf): Guard<Principal> {
   return (request, response, operation) => {
     const context = requestContextOf(response);

@@ -10,7 +10,7 @@ export interface InternalAccess {
   readonly secretId: Uuid;
 }
 
-/** Admits services to everything, and producers to the routes that emit events. An ingress asks elsewhere. */
+/** Lets services use every route, and producers the routes that emit events. An ingress has a route of its own. */
 export function createInternalGuard({ holderOf }: InternalSecrets): Guard<InternalAccess> {
   return (request, _response, operation) => {
     const holder = holderOf(authorizationOf(request));
@@ -29,7 +29,7 @@ const refusals: Readonly<Record<Exclude<InternalRole, 'service'>, string>> = {
   producer: 'This secret may emit events only.',
 };
 
-/** 403 for the holder of a secret that does not open what was asked for. */
+/** 403 for a caller whose secret does not permit this route. */
 export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {
   return problem('forbidden_scope', { message: refusals[role], headers: challenges.insufficientScope });
 }

@@ -15,7 +15,7 @@ import { hasScope } from './scopes.ts';
 /** The principal: the caller, known once every check of the request's head has passed. Handlers of `/v1` get it. */
 export interface Principal {
   readonly key: StoredKey;
-  /** The client's, which the key may be used from. */
+  /** The client's address. */
   readonly address: string;
 }
 
@@ -27,7 +27,7 @@ interface JudgedRequest {
   readonly address: string;
   /** The scope that the key needs; null where none is needed, because nothing is there to be used. */
   readonly scope: RequiredScope | null;
-  /** Whether it was judged before, a moment ago: then it counts for nothing. */
+  /** Whether the request was judged a moment ago already: then it is not counted again. */
   readonly isRepeat?: boolean;
   /** Gets the headers of the answer, and what the log and the usage need to know. */
   readonly context: Pick<RequestContext, 'headers' | 'clientAddress' | 'organizationId' | 'keyId' | 'isRefused'>;
@@ -45,7 +45,7 @@ export interface JudgeOptions {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   clock: Clock;
-  /** Called for each request of a key that may use the API from where it is. */
+  /** Called for each request whose key may use the API from its address. */
   onKeyUsed: (keyId: Uuid) => void;
   onRateDecision: (decision: RateDecision) => void;
   withDatabaseCheck: WithDatabaseCheck;
@@ -79,7 +79,7 @@ export function createJudge(options: JudgeOptions): Judge {
   };
 }
 
-/** Whether a key that was read anew may still do what its request was granted, some time later. */
+/** Whether a key, read again later, may still do what its request was granted. */
 export function stillGrants(key: StoredKey | null, { address, scope, nowMs }: GrantedUse): boolean {
   if (key === null || hasExpired(key, nowMs)) return false;
   return allowsAddress(key, address) && hasApiAccess(key.organization.plan) && hasScope(key.scopes, scope);

@@ -1,15 +1,15 @@
 import type { Change } from '@enterprise-api/shared/ledger';
 import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtime';
 
-/** Messages about one organization come this far apart: whoever follows it reads all of its new events at once. */
+/** The least time between two messages about one organization. A follower reads all new events at each. */
 const everyMs = 50;
 /** Processes with streams say so at least every 2 s. */
 const followedForMs = 5_000;
 const maxFollowed = 100_000;
 
 /**
- * Tells the processes that have streams of an organization that it has new events: at once, and then together after a
- * while. Nobody waits for it. For organizations that nobody follows, nothing is sent.
+ * Tells processes with streams of an organization that it has new events. The first message is sent at once, later ones
+ * are gathered. Messages are sent in the background, and only for organizations that have a stream.
  */
 export class EventNotifier {
   readonly #clock: Clock;

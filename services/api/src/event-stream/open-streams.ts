@@ -22,7 +22,7 @@ export interface OpenStreamsOptions {
   /** The wall clock, which expiries are compared with. */
   nowMs: () => number;
   read: (organizationId: Uuid, after: Place) => ReturnType<FeedOptions['read']>;
-  /** Those that have events behind where they wait. */
+  /** Of the organizations given, those with events after their position. */
   findNewer: (waiting: readonly ({ organizationId: Uuid } & Place)[]) => Promise<Uuid[]>;
   /** Tells all processes that this one has streams of the organization. */
   announce: (organizationId: Uuid) => void;

@@ -12,7 +12,7 @@ export interface FeedEvent extends Place {
   body: string;
 }
 
-/** Events behind a place; none when nothing newer is complete yet. */
+/** Events after a position; empty while newer events are not complete. */
 export interface FeedPage {
   events: readonly FeedEvent[];
   /** Whether newer events wait for an open transaction. */
@@ -98,7 +98,7 @@ export class OrganizationFeed {
     return asked.page;
   }
 
-  /** A database that is away has nothing newer: the feed is woken again soon enough. */
+  /** While the database is away there is nothing newer. The next wake-up asks again. */
   async #read(after: Place): Promise<FeedPage> {
     try {
       const page = await this.#options.read(after);

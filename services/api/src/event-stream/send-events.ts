@@ -9,13 +9,13 @@ import type { FeedEvent, OrganizationFeed, Place } from './organization-feed.ts'
 /** What one stream sends. */
 export interface StreamPlan extends Pick<StreamIdentity, 'streamId'> {
   feed: Pick<OrganizationFeed, 'next'>;
-  /** Behind this event the stream begins. */
+  /** The stream begins after this event. */
   from: Place;
-  /** An event that the client has, although it is not complete at the stream's beginning; null without one. */
+  /** An event that the client has already and that is not complete yet when the stream begins; null without one. */
   known: string | null;
   /** Names the place where the stream begins. */
   name: PublicId<'evt'>;
-  /** The place that the client has named. */
+  /** The position that the client named. */
   asked: string | null;
   patterns: ReadonlySet<string>;
   secret: string;
@@ -56,7 +56,7 @@ export async function sendEvents(
   }
 }
 
-/** Where the stream is: events are left out for their types, so its client may know of an earlier place only. */
+/** The stream's position. Its client may know only an earlier one, because events of other types are left out. */
 function createPlace({ from, name: nameOfFrom, asked }: Pick<StreamPlan, 'from' | 'name' | 'asked'>) {
   let behind = from;
   let name = nameOfFrom;

@@ -5,7 +5,7 @@ export interface StreamSlots {
   /** @returns false when the organization has as many as it may have */
   take(organizationId: Uuid, streamId: Uuid): Promise<boolean>;
   give(organizationId: Uuid, streamId: Uuid): void;
-  /** Says that the streams of this process are open still; those of a process that does not say so count no more. */
+  /** Renews the slots of this process's streams. Slots that are not renewed expire. */
   renew(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export const renewSlotsEveryMs = 10_000;
 /** Longer than two renewals that fail. */
 const leaseMs = 35_000;
 
-/** An organization's streams in a sorted set, by the time when each counts no more, by the clock of Redis. */
+/** An organization's streams in a sorted set, scored by when each expires, by the clock of Redis. */
 const takeScript = `
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,7 +1,7 @@
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { TokenSubject } from './identity-tokens.ts';
 
-/** Whose request it is, in headers that the service behind us reads. */
+/** The caller's identity, as headers for the internal service. */
 export function identityHeaders({ id, scopes, organization }: TokenSubject): Record<string, string> {
   return {
     'X-Organization-Id': toPublicId('org', organization.id),

@@ -20,10 +20,10 @@ export interface TokenSubject {
   readonly organization: { readonly id: Uuid; readonly plan: Plan };
 }
 
-/** Who a token is for: the service of an area, the API itself, or what an ingress passes on beside the areas. */
+/** The audience of a token: the service of an area, this API, or what an ingress forwards outside of the areas. */
 type Audience = Area | 'api' | 'ingress';
 
-/** Tells internal services, in a way that they can verify, that a request passed the checks of this API, and whose it is. */
+/** Makes signed tokens, by which internal services verify that this API checked a request, and whose it is. */
 export interface IdentityTokens {
   /**
    * The token for requests of this key to an audience, or undefined where `IDENTITY_SIGNING_KEYS` is unset. One that is
@@ -90,7 +90,7 @@ function isCurrent(known: CachedToken, key: TokenSubject, nowMs: number): boolea
   if (ageMs < 0 || ageMs >= reusedForMs) return false;
   if (known.subject === key) return true;
   if (!saysTheSame(known.subject, key)) return false;
-  // The next request comes with the same object: it is spared the comparison.
+  // The next request has the same object and skips the comparison.
   known.subject = key;
   return true;
 }

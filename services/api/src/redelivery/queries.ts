@@ -110,8 +110,8 @@ interface ReplaySelection {
 }
 
 /**
- * Restarts the deliveries of a webhook that were completed before the replay was asked for, tests left out. Of two
- * replays at a time, the second finds the deliveries that the first restarted pending, or completed too late.
+ * Restarts the deliveries of a webhook that were completed before the replay was asked for, tests left out. When two
+ * replays run at once, the second leaves out what the first restarted: it is pending, or was completed too late.
  *
  * @returns how many deliveries it restarted
  */

@@ -5,12 +5,12 @@ import { hourMs, startOfHour } from './hours.ts';
 /** What is counted of a finished request; its context has it. */
 export interface UsedRequest {
   organizationId?: Uuid;
-  /** Undefined when the key is not known: such requests are nobody's. */
+  /** Undefined when the key is unknown: the request is counted for nobody. */
   keyId?: Uuid;
   area?: UsageArea | undefined;
-  /** Whether the request was refused here, by its head. What an internal service answers is no refusal of ours. */
+  /** Whether this API refused the request by its headers. An internal service's refusal does not count. */
   isRefused?: boolean;
-  /** Of our own answer: a request that was granted may still be one too many at a time for its area. */
+  /** Of our own answer: a request that was granted may still exceed the concurrency of its area. */
   errorCode?: string;
   /** Bytes of the body, as they came and as they were sent. */
   bytesIn: number;
@@ -61,7 +61,10 @@ export function createUsageCounters(options: UsageCountersOptions): UsageCounter
   const writer = newUuid();
   let sequence = 0;
   let current = emptySums();
-  /** Is being written, or waits to be written again: it stays as it is, for the database may have it already. */
+  /**
+   * The batch that is being written or will be written again. It never changes, because the database may have it
+   * already.
+   */
   let batch: CountsBatch | null = null;
   let dropped = 0;
 
@@ -115,7 +118,7 @@ function emptySums() {
   let endOfHour = Number.NEGATIVE_INFINITY;
   return {
     all,
-    /** The sums of another hour are found no more. */
+    /** Sums of another hour are not looked up any more. */
     turnTo: (nowMs: number) => {
       if (nowMs < endOfHour && nowMs >= endOfHour - hourMs) return;
       byArea.clear();

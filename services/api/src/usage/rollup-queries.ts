@@ -22,19 +22,16 @@ export async function lockProgress(trx: DatabaseTransaction): Promise<Row<'usage
   return rows[0];
 }
 
-/**
- * How long before its first write a transaction may have taken the time that it stores: as long as a statement runs,
- * twice over.
- */
+/** A transaction may store a time that it read this long before its first write: twice the statement timeout. */
 const marginSeconds = 60;
 
 /**
- * Learns until when everything recorded has been committed, however long some transactions take. A mark is when a
- * transaction of ours began, with its id: ids are given in order, so whoever writes first after that time has a greater
- * one. Once every transaction with a smaller id has ended, what was recorded before that time is visible, and the next mark
- * is set. A mark with an id of another server (after a restore) is replaced.
+ * Finds a time before which everything recorded is committed, however long some transactions take. A mark is the start
+ * time of one of our transactions, with its id. Ids grow, so a transaction that first writes after that time has a
+ * greater id. Once every transaction with a smaller id has ended, everything recorded before the mark is visible, and
+ * the next mark is set. A mark whose id is of another server (after a restore) is replaced.
  *
- * @param trx has its id already, for it has locked the progress
+ * @param trx has an id already, because it has locked the progress row
  * @returns null until the first mark is passed
  */
 export async function advanceMark(trx: DatabaseTransaction): Promise<Date | null> {
@@ -58,8 +55,8 @@ export async function firstEventTime(trx: DatabaseTransaction): Promise<Date | n
 }
 
 /**
- * Settings for the rest of the transaction: its statements must find rows by index, whatever the statistics say, and end
- * in time to be tried again with a shorter span.
+ * Settings for the rest of the transaction: its statements read by index whatever the statistics say, and time out
+ * early enough to be retried with a shorter span.
  */
 export async function limitStatement(trx: DatabaseTransaction, withinMs: number): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
@@ -93,7 +90,7 @@ const eventsOf = ({ from, until }: Span) => sql`
     and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
   group by 1, 2`;
 
-/** By webhook and status, which is how an index has the times: it has none on the time alone, which every delivery would pay for. */
+/** By webhook and status, as an index has the times. An index on the time alone would cost every delivery. */
 const deliveriesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, d.deliveries, 0
   from webhooks w cross join unnest(${deliveryStatuses}::text[]) as s (status)
@@ -102,7 +99,7 @@ const deliveriesOf = ({ from, until }: Span) => sql`
     where webhook_id = w.id and status = s.status and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
     group by 1) d`;
 
-/** The attempts that delivered soon: almost all. A delivery's row has the attempt that delivered it. */
+/** Attempts that delivered within ten minutes: almost all. They are stored on the row of their delivery. */
 const promptSuccessesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, 0, d.attempts
   from webhooks w cross join lateral (

@@ -38,9 +38,9 @@ export function createUsageRollup({ db, onError }: RollupOptions): Loop {
 
 const shortestSpanMs = 60_000;
 const longestSpanMs = 24 * hourMs;
-/** A statement that takes longer is canceled; its span is tried again in halves. */
+/** A statement that takes longer is canceled; its span is retried in halves. */
 const statementWithinMs = 10_000;
-/** Below this, the next span may be twice as long: a ledger with years of history is counted by days. */
+/** After a quicker statement the next span may double: years of history are counted by days. */
 const quickMs = 1_000;
 
 /**

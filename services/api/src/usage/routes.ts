@@ -3,7 +3,7 @@ import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { UsageService } from './service.ts';
 
-/** What the API itself knows of an organization's usage; for when no internal service has the area `usage`. */
+/** An organization's usage as this API counts it, for when no internal service serves the area `usage`. */
 export function usageRoutes(usage: UsageService): Route<Principal>[] {
   return [
     defineRoute({
