@@ -134,7 +134,7 @@ describe('the command of the image', () => {
       const migrate = await start('migrate', { DATABASE_URL: databaseUrl(database.url, name) });
       expect({ ...(await migrate.exited), lines: migrate.lines }).toMatchObject({
         code: 0,
-        lines: [expect.stringMatching(/^Applied 0001/)],
+        lines: [expect.stringMatching(/^Applied 2026-11-ledger/)],
       });
     } finally {
       const db = createDatabase({
