@@ -22,25 +22,21 @@ import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
-import { inspectionRoutes } from './inspection/routes.ts';
-import { createInspectionService } from './inspection/service.ts';
 import { meRoutes } from './me/routes.ts';
-import { operatorActionRoutes } from './operator-actions/routes.ts';
-import { createOperatorActions } from './operator-actions/service.ts';
+import { createOperatorActions } from './operators/actions.ts';
+import { createInspection } from './operators/inspection.ts';
+import { createQueueJobsReader, type QueueJobsOptions } from './operators/queue-jobs.ts';
+import { operatorRoutes } from './operators/routes.ts';
+import { createSendingPauses } from './operators/sending-pauses.ts';
+import { createStatsReader } from './operators/stats.ts';
 import { historyRoutes } from './organizations/history-routes.ts';
 import { findExistingOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/cursor.ts';
-import { queueJobsRoutes } from './queue-jobs/routes.ts';
-import { createQueueJobsService, type QueueJobsOptions } from './queue-jobs/service.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
 import type { HistoryReads } from './replica/history-reads.ts';
-import { sendingRoutes } from './sending/routes.ts';
-import { createSendingService } from './sending/service.ts';
-import { statsRoutes } from './stats/routes.ts';
-import { createStatsService } from './stats/service.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -94,22 +90,22 @@ export function internalRoutes(
   parts: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { db, databaseClock, history, onEmitted, identityTokens, countJobs } = parts;
+  const { config, db, databaseClock, history, onEmitted, identityTokens, countJobs } = parts;
   const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
-  const inspection = createInspectionService({ db, webhooks, deliveries });
+  const inspection = createInspection({ db, webhooks, deliveries });
   const organizations = createOrganizationService({ db, cursors });
   const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
     ...organizationRoutes(organizations),
     ...historyRoutes({ organizations, webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
-    ...sendingRoutes(createSendingService({ db, findExistingOrganizations: findExisting })),
-    ...statsRoutes(createStatsService({ db, clock: databaseClock, countJobs })),
-    ...inspectionRoutes(inspection),
-    ...operatorActionRoutes(createOperatorActions({ inspection, redelivery, webhooks })),
-    ...queueJobsRoutes(
-      createQueueJobsService({ isOpen: parts.config.queueBoard, countJobs, newestJobs: parts.newestJobs }),
-    ),
+    ...operatorRoutes({
+      sendingPauses: createSendingPauses({ db, findExistingOrganizations: findExisting }),
+      stats: createStatsReader({ db, clock: databaseClock, countJobs }),
+      inspection,
+      actions: createOperatorActions({ inspection, redelivery, webhooks }),
+      queueJobs: createQueueJobsReader({ isOpen: config.queueBoard, countJobs, newestJobs: parts.newestJobs }),
+    }),
     ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(

@@ -63,8 +63,8 @@ function addSending(ops: Command, open: Open): void {
           context.printer.object(sending, sendingFields(sending));
         }),
       );
-  addSetting('pause', 'hold deliveries back within 5 s; events are still accepted, and no attempt is used up', true);
-  addSetting('resume', 'let deliveries go again', false);
+  addSetting('pause', 'pause deliveries within 5 s; events are still accepted, and no attempt is used up', true);
+  addSetting('resume', 'resume deliveries', false);
 }
 
 function addInspection(ops: Command, open: Open): void {

@@ -306,7 +306,7 @@ export interface components {
         InspectedWebhook: {
             organization_id: string;
             webhook: components["schemas"]["Webhook"];
-            /** @description Whether its deliveries are held back, with all or with its organization. */
+            /** @description Whether its deliveries are paused, with all or with its organization. */
             sending_paused: boolean;
             health: {
                 /** @description Failures in a row of the kinds that open the circuit. */
@@ -435,7 +435,7 @@ export interface components {
          * @enum {string}
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
-        /** @description Whether deliveries are held back: all, or those of one organization. The two are independent. */
+        /** @description Whether deliveries are paused: all, or those of one organization. The two are independent. */
         Sending: {
             paused: boolean;
             /** @description Null: the pause of all sending. */
@@ -446,7 +446,7 @@ export interface components {
              */
             since: string | null;
         };
-        /** @description Holds deliveries back, or lets them go again. */
+        /** @description Pauses or resumes deliveries. */
         SetSending: {
             paused: boolean;
             /** @description Whose sending; without it, everybody's. */

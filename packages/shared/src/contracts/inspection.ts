@@ -8,7 +8,7 @@ export const inspectedWebhookSchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),
     webhook: webhookSchema,
-    sending_paused: z.boolean().describe('Whether its deliveries are held back, with all or with its organization.'),
+    sending_paused: z.boolean().describe('Whether its deliveries are paused, with all or with its organization.'),
     health: z.strictObject({
       consecutive_failures: z.int().describe('Failures in a row of the kinds that open the circuit.'),
       failed_attempts: z.int().describe('Failed attempts of any kind since the last success.'),

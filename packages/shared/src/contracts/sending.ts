@@ -15,7 +15,7 @@ export const setSendingSchema = z
   })
   .meta({
     id: 'SetSending',
-    description: 'Holds deliveries back, or lets them go again.',
+    description: 'Pauses or resumes deliveries.',
     examples: [{ paused: true, organization_id: exampleId('org') }, { paused: false }],
   });
 export type SetSending = z.infer<typeof setSendingSchema>;
@@ -28,7 +28,7 @@ export const sendingSchema = z
   })
   .meta({
     id: 'Sending',
-    description: 'Whether deliveries are held back: all, or those of one organization. The two are independent.',
+    description: 'Whether deliveries are paused: all, or those of one organization. The two are independent.',
     examples: [{ paused: true, organization_id: exampleId('org'), since: '2026-11-21T07:00:00.000Z' }],
   });
 export type Sending = z.infer<typeof sendingSchema>;

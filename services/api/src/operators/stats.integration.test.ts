@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openQueryPlans, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
-import { readLately, readOutbox, readSnapshot, readWaiting } from './queries.ts';
+import { readLately, readOutbox, readSnapshot, readWaiting } from './stats-queries.ts';
 
 const path = '/internal/v1/stats';
 

@@ -4,18 +4,18 @@ import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runt
 import { fieldChanges } from '../core/field-changes.ts';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
-import { deletePause, findPause, insertPause, type SendingOf } from './queries.ts';
+import { deletePause, findPause, insertPause, type SendingOf } from './sending-pauses-queries.ts';
 
-export interface SendingServiceOptions {
+export interface SendingPausesOptions {
   db: Database;
   /** Which of these organizations exist. */
   findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
 }
 
-export type SendingService = ReturnType<typeof createSendingService>;
+export type SendingPauses = ReturnType<typeof createSendingPauses>;
 
-/** Holds deliveries back, and lets them go again: all of them, or those of one organization. Workers act on it within 5 s. */
-export function createSendingService({ db, findExistingOrganizations }: SendingServiceOptions) {
+/** Pauses and resumes deliveries: all of them, or those of one organization. Workers act on it within 5 s. */
+export function createSendingPauses({ db, findExistingOrganizations }: SendingPausesOptions) {
   const find = async (
     { organization_id }: GetSendingQuery,
     trx?: DatabaseTransaction,

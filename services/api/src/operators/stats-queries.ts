@@ -51,7 +51,7 @@ interface Waiting {
   overdue: number;
 }
 
-/** Deliveries that are not done, those that operators hold back included. */
+/** Deliveries that are not done, paused ones included. */
 export async function readWaiting(db: Database): Promise<Waiting> {
   const { rows } = await sql<Waiting>`
     select ${counted(sql`pending_deliveries`)} as pending,
@@ -113,7 +113,7 @@ export async function readLately(db: Database, now: number, seconds: number): Pr
   return rows[0] as Lately;
 }
 
-/** What operators hold back: the pause of everybody, and the first organizations with one of their own. */
+/** The pause of everybody, and the first organizations with one of their own. */
 export async function readPauses(db: Database) {
   const pauses = await db
     .selectFrom('sending_pauses')

@@ -7,7 +7,7 @@ export async function findOrganizationOfDelivery(db: Database, id: Uuid): Promis
   return row?.organization_id;
 }
 
-/** Whose webhook it is, with its health, and whether its deliveries are held back. */
+/** Whose webhook it is, with its health, and whether its deliveries are paused. */
 export async function findOwnerAndHealth(db: Database, id: Uuid) {
   return db
     .selectFrom('webhooks as w')

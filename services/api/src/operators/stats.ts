@@ -1,7 +1,7 @@
 import { type QueueCounts, type Stats, type StatsPart, statsCountLimit } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
-import { readInTime } from './parts.ts';
+import { readInTime } from './stats-parts.ts';
 import {
   readLately,
   readMonths,
@@ -11,9 +11,9 @@ import {
   readSnapshot,
   readWaiting,
   readWebhooks,
-} from './queries.ts';
+} from './stats-queries.ts';
 
-export interface StatsServiceOptions {
+export interface StatsReaderOptions {
   db: Database;
   /** Of the database. */
   clock: Clock;
@@ -21,13 +21,13 @@ export interface StatsServiceOptions {
   countJobs: () => Promise<QueueCounts[] | null>;
 }
 
-export type StatsService = ReturnType<typeof createStatsService>;
+export type StatsReader = ReturnType<typeof createStatsReader>;
 
 /**
  * What an operator wants to see first. Every count is limited, so that asking costs the same whatever waits; and a part that
  * does not answer in time is left out, for then the others matter the most.
  */
-export function createStatsService({ db, clock, countJobs }: StatsServiceOptions) {
+export function createStatsReader({ db, clock, countJobs }: StatsReaderOptions) {
   return {
     read: async (): Promise<Stats> => {
       const now = clock.now();

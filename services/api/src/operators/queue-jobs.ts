@@ -17,12 +17,12 @@ export interface QueueJobsOptions {
   newestJobs: (queue: string, state: InspectedState, limit: number) => Promise<InspectedJob[] | null>;
 }
 
-export type QueueJobsService = ReturnType<typeof createQueueJobsService>;
+export type QueueJobsReader = ReturnType<typeof createQueueJobsReader>;
 
 const closed = problem('not_found', { message: 'The queue board is closed: INTERNAL_QUEUE_BOARD=true opens it.' });
 
 /** What the queue board shows. Reading is all that it does. */
-export function createQueueJobsService({ isOpen, countJobs, newestJobs }: QueueJobsOptions) {
+export function createQueueJobsReader({ isOpen, countJobs, newestJobs }: QueueJobsOptions) {
   return {
     list: async ({ queue, state }: ListQueueJobsQuery): Promise<QueueJobs | Problem> => {
       if (!isOpen) return closed;

@@ -4,7 +4,7 @@ import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import type { WebhookService } from '../webhooks/service.ts';
-import { findOrganizationOfDelivery, findOwnerAndHealth } from './queries.ts';
+import { findOrganizationOfDelivery, findOwnerAndHealth } from './inspection-queries.ts';
 
 export interface InspectionOptions {
   db: Database;
@@ -12,10 +12,10 @@ export interface InspectionOptions {
   deliveries: Pick<DeliveryService, 'get'>;
 }
 
-export type InspectionService = ReturnType<typeof createInspectionService>;
+export type Inspection = ReturnType<typeof createInspection>;
 
 /** Finds what an operator has only the id of: a webhook or a delivery of whatever organization. */
-export function createInspectionService({ db, webhooks, deliveries }: InspectionOptions) {
+export function createInspection({ db, webhooks, deliveries }: InspectionOptions) {
   return {
     webhook: async (id: Uuid): Promise<InspectedWebhook | Problem> => {
       const owner = await findOwnerAndHealth(db, id);

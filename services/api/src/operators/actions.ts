@@ -9,12 +9,12 @@ import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
-import type { InspectionService } from '../inspection/service.ts';
 import type { Redelivery } from '../redelivery/service.ts';
 import type { WebhookService } from '../webhooks/service.ts';
+import type { Inspection } from './inspection.ts';
 
 export interface OperatorActionsOptions {
-  inspection: Pick<InspectionService, 'ownerOfWebhook' | 'ownerOfDelivery' | 'describeWebhook'>;
+  inspection: Pick<Inspection, 'ownerOfWebhook' | 'ownerOfDelivery' | 'describeWebhook'>;
   redelivery: Pick<Redelivery, 'retry' | 'replay' | 'webhookExists' | 'deliveryExists'>;
   webhooks: Pick<WebhookService, 'update'>;
 }
