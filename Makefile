@@ -3,6 +3,7 @@
 
 NODE := node_modules/.bin/node
 READY := node_modules/.install-complete
+JEST := $(NODE) --experimental-vm-modules --disable-warning=ExperimentalWarning node_modules/jest/bin/jest.js
 
 .DEFAULT_GOAL := help
 .PHONY: help start demo test test-all faults drill bench check release audit migrate retention retry-jobs up
@@ -17,10 +18,10 @@ demo: $(READY) ## the same, but exits after the history: 0 if the receiver verif
 	@exec $(NODE) tools/dev/main.ts --demo
 
 test: $(READY) ## runs unit, integration and end-to-end tests on a real PostgreSQL and a real Redis; ARGS="path" for some of any kind
-	@exec $(NODE) tools/test/main.ts $(or $(ARGS),--selectProjects unit integration e2e)
+	@exec $(JEST) $(or $(ARGS),--selectProjects unit integration e2e)
 
 test-all: $(READY) ## also the short campaign, transfers of GiB, other languages, ingress, drills, browsers, deployments
-	@exec $(NODE) tools/test/main.ts $(ARGS)
+	@exec $(JEST) $(ARGS)
 
 faults: $(READY) ## the fault campaign of docs/reliability.md, in full (an hour); ARGS="R1 redis" for some runs
 	@exec $(NODE) tests/faults/campaign.ts $(ARGS)

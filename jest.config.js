@@ -21,24 +21,35 @@ const setupFilesAfterEnv = [
   '<rootDir>/packages/testkit/src/openapi/check-answers-in-tests.ts',
 ];
 
+// They start PostgreSQL, find a Redis, and install what else the suites of a project need.
+const prepared = (setup) => ({
+  setupFilesAfterEnv,
+  globalSetup: `<rootDir>/tools/test/setup/${setup}.ts`,
+  globalTeardown: '<rootDir>/tools/test/tear-down.ts',
+});
+
 const transfers = ['/services/api/src/forwarding/transfers\\.test\\.ts$', '/tests/e2e/forwarding-memory\\.test\\.ts$'];
 const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];
 const ingress = ['/packages/testkit/src/ingress/'];
 
 const onlyInTestAll = {
   campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security}/**/*.test.ts'] },
-  browser: { testMatch: ['<rootDir>/tests/browser/**/*.test.ts'] },
+  browser: { setup: 'browser', testMatch: ['<rootDir>/tests/browser/**/*.test.ts'] },
   languages: { testMatch: ['<rootDir>/tests/{calling,generated-clients,receivers}/**/*.test.ts'] },
-  ingress: { testRegex: ['/tests/ingress/.*\\.test\\.ts$', ...ingress.map((folder) => `${folder}.*\\.test\\.ts$`)] },
-  deploy: { testMatch: ['<rootDir>/tests/{deploy,monitoring,package}/**/*.test.ts'] },
+  ingress: {
+    setup: 'ingress',
+    testRegex: ['/tests/ingress/.*\\.test\\.ts$', ...ingress.map((folder) => `${folder}.*\\.test\\.ts$`)],
+  },
+  deploy: { setup: 'deploy', testMatch: ['<rootDir>/tests/{deploy,monitoring,package}/**/*.test.ts'] },
   transfers: { testRegex: transfers },
-  pooler: { testRegex: pooler },
+  pooler: { setup: 'pooler', testRegex: pooler },
 };
 
-// Unit tests need nothing but Node. `make test` starts a PostgreSQL and a Redis for the others.
+// Unit tests need nothing but Node.
 export default {
   testTimeout: 60_000,
   maxWorkers: 2,
+  reporters: ['default', '<rootDir>/tools/test/totals-reporter.ts'],
   projects: [
     {
       ...common,
@@ -49,7 +60,7 @@ export default {
     {
       ...common,
       displayName: 'integration',
-      setupFilesAfterEnv,
+      ...prepared('stores'),
       testMatch: [
         '<rootDir>/{packages,services}/*/src/**/*.integration.test.ts',
         '<rootDir>/tools/**/*.integration.test.ts',
@@ -59,16 +70,16 @@ export default {
     {
       ...common,
       displayName: 'e2e',
-      setupFilesAfterEnv,
+      ...prepared('stores'),
       testMatch: ['<rootDir>/tests/{e2e,sdk,cli}/**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', ...transfers, ...pooler],
     },
     // From here on the projects that only `make test-all` runs.
-    ...['campaign', 'browser', 'languages', 'ingress', 'deploy', 'transfers', 'pooler'].map((displayName) => ({
+    ...Object.entries(onlyInTestAll).map(([displayName, { setup = 'stores', ...tests }]) => ({
       ...common,
       displayName,
-      setupFilesAfterEnv,
-      ...onlyInTestAll[displayName],
+      ...prepared(setup),
+      ...tests,
     })),
   ],
 };

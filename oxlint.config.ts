@@ -30,6 +30,6 @@ export default defineConfig({
     ...boundaryOverrides(),
     { files: [...entryPoints, ...tests, ...tools, 'jest.config.js'], rules: { 'node/no-process-env': 'off' } },
     { files: ['packages/shared/src/runtime/lifecycle.ts', ...tools], rules: { 'unicorn/no-process-exit': 'off' } },
-    { files: ['*.config.js', '*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    { files: ['*.config.js', '*.config.ts', 'tools/test/**'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

@@ -1,5 +1,6 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
-requireToolchain('curl');
-describePrograms('curl', ['curl'], { fileName: 'program.sh', command: '/bin/sh', args: ['-e'] });
+describeWith(['curl'], () => {
+  describePrograms('curl', ['curl'], { fileName: 'program.sh', command: '/bin/sh', args: ['-e'] });
+});

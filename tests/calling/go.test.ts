@@ -1,5 +1,6 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
-const command = requireToolchain('go');
-describePrograms('Go', ['net/http'], { fileName: 'main.go', command, args: ['run'] });
+describeWith(['go'], (command) => {
+  describePrograms('Go', ['net/http'], { fileName: 'main.go', command, args: ['run'] });
+});

@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
-requireToolchain('downloads');
-const maven = requireToolchain('maven');
 const manifest = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>example</groupId><artifactId>program</artifactId><version>1</version>
@@ -13,12 +11,14 @@ const manifest = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   </dependencies>
 </project>
 `;
-describePrograms('Java', ['OkHttp'], {
-  fileName: 'Calls.java',
-  command: 'java',
-  args: ['-cp', 'packages/*'],
-  fetchPackages: async (run, folder) => {
-    await writeFile(join(folder, 'pom.xml'), manifest);
-    await run(maven, ['--batch-mode', 'dependency:copy-dependencies', '-DoutputDirectory=packages']);
-  },
+describeWith(['maven', 'downloads'], (maven) => {
+  describePrograms('Java', ['OkHttp'], {
+    fileName: 'Calls.java',
+    command: 'java',
+    args: ['-cp', 'packages/*'],
+    fetchPackages: async (run, folder) => {
+      await writeFile(join(folder, 'pom.xml'), manifest);
+      await run(maven, ['--batch-mode', 'dependency:copy-dependencies', '-DoutputDirectory=packages']);
+    },
+  });
 });

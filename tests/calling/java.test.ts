@@ -1,5 +1,6 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
-const command = requireToolchain('java');
-describePrograms('Java', ['HttpClient'], { fileName: 'Calls.java', command, args: [] });
+describeWith(['java'], (command) => {
+  describePrograms('Java', ['HttpClient'], { fileName: 'Calls.java', command, args: [] });
+});

@@ -1,5 +1,6 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
-const command = requireToolchain('pythonClients');
-describePrograms('Python', ['requests', 'urllib3', 'httpx'], { fileName: 'program.py', command, args: ['-B'] });
+describeWith(['pythonClients'], (command) => {
+  describePrograms('Python', ['requests', 'urllib3', 'httpx'], { fileName: 'program.py', command, args: ['-B'] });
+});

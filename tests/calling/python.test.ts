@@ -1,5 +1,6 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
-const command = requireToolchain('python');
-describePrograms('Python', ['The standard library'], { fileName: 'program.py', command, args: ['-B'] });
+describeWith(['python'], (command) => {
+  describePrograms('Python', ['The standard library'], { fileName: 'program.py', command, args: ['-B'] });
+});

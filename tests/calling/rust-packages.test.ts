@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
-requireToolchain('downloads');
-const cargo = requireToolchain('rust');
 const manifest = `[package]
 name = "program"
 version = "0.1.0"
@@ -22,9 +20,11 @@ serde_json = "1"
 tokio = { version = "1", features = ["macros", "rt-multi-thread", "time"] }
 uuid = { version = "1", features = ["v4"] }
 `;
-describePrograms('Rust', ['Rust'], {
-  fileName: 'main.rs',
-  command: cargo,
-  args: ['run', '--quiet'],
-  fetchPackages: (_run, folder) => writeFile(join(folder, 'Cargo.toml'), manifest),
+describeWith(['rust', 'downloads'], (cargo) => {
+  describePrograms('Rust', ['Rust'], {
+    fileName: 'main.rs',
+    command: cargo,
+    args: ['run', '--quiet'],
+    fetchPackages: (_run, folder) => writeFile(join(folder, 'Cargo.toml'), manifest),
+  });
 });

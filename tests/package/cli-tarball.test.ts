@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireToolchain, startUpstream } from '@enterprise-api/testkit';
+import { startUpstream } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmptyFolder } from './empty-folder.ts';
 
@@ -44,15 +45,17 @@ describe('the package @enterprise-api/cli, installed beside the SDK in an empty 
     ]);
   });
 
-  it('says on an older Node.js which one it needs, and ends with 1', () => {
-    const program = join(installed, 'bin/enterprise-api.js');
-    const { status, stdout, stderr } = spawnSync(requireToolchain('node20'), [program, '--version'], {
-      encoding: 'utf8',
-      timeout: 60_000,
+  describeWith(['node20'], (oldNode) => {
+    it('says on an older Node.js which one it needs, and ends with 1', () => {
+      const program = join(installed, 'bin/enterprise-api.js');
+      const { status, stdout, stderr } = spawnSync(oldNode, [program, '--version'], {
+        encoding: 'utf8',
+        timeout: 60_000,
+      });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toMatch(
+        /^enterprise-api needs Node\.js 22\.12 or newer, and this is 20\.\d+\.\d+\. Install a newer one/,
+      );
     });
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(
-      /^enterprise-api needs Node\.js 22\.12 or newer, and this is 20\.\d+\.\d+\. Install a newer one/,
-    );
   });
 });

@@ -1,5 +1,7 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { goReceiver } from './kinds.ts';
 import { describeReceiver } from './scenario.ts';
 
-describeReceiver('Go', goReceiver(requireToolchain('go')));
+describeWith(['go'], (go) => {
+  describeReceiver('Go', goReceiver(go));
+});

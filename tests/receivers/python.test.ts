@@ -1,5 +1,7 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { pythonReceiver } from './kinds.ts';
 import { describeReceiver } from './scenario.ts';
 
-describeReceiver('Python', pythonReceiver(requireToolchain('fastapi')));
+describeWith(['fastapi'], (python) => {
+  describeReceiver('Python', pythonReceiver(python));
+});

@@ -39,7 +39,7 @@ export * from './processes/prometheus.ts';
 export * from './processes/promtool.ts';
 export * from './processes/service.ts';
 export * from './processes/state-file.ts';
-export * from './processes/toolchains.ts';
+export * from './processes/temporary-folder.ts';
 export * from './receiver/answers.ts';
 export * from './receiver/certificates.ts';
 export * from './receiver/receiver.ts';

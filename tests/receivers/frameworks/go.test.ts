@@ -1,6 +1,7 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describeFrameworks } from './describe-framework.ts';
 import { gin } from './gin.ts';
 
-requireToolchain('downloads');
-describeFrameworks([gin(requireToolchain('go'))]);
+describeWith(['go', 'downloads'], (go) => {
+  describeFrameworks([gin(go)]);
+});

@@ -1,6 +1,7 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describeFrameworks } from './describe-framework.ts';
 import { spring } from './spring.ts';
 
-requireToolchain('downloads');
-describeFrameworks([spring(requireToolchain('maven'))]);
+describeWith(['maven', 'downloads'], (maven) => {
+  describeFrameworks([spring(maven)]);
+});

@@ -1,5 +1,7 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describeFrameworks } from './describe-framework.ts';
 import { pythonFrameworks } from './python-frameworks.ts';
 
-describeFrameworks(pythonFrameworks(requireToolchain('pythonFrameworks')));
+describeWith(['pythonFrameworks'], (python) => {
+  describeFrameworks(pythonFrameworks(python));
+});

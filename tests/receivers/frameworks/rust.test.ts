@@ -1,6 +1,7 @@
-import { requireToolchain } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { axum } from './axum.ts';
 import { describeFrameworks } from './describe-framework.ts';
 
-requireToolchain('downloads');
-describeFrameworks([axum(requireToolchain('rust'))]);
+describeWith(['rust', 'downloads'], (cargo) => {
+  describeFrameworks([axum(cargo)]);
+});

@@ -45,11 +45,6 @@ export function sharedRedisUrl(): string | undefined {
   return process.env.TEST_REDIS_URL || undefined;
 }
 
-/** Whether this machine has a Redis for tests. */
-export function redisAvailable(): boolean {
-  return sharedRedisUrl() !== undefined || findRedisProgram() !== undefined;
-}
-
 /** @returns why no Redis answers at this URL; undefined when one does */
 export async function askRedis(url: string): Promise<string | undefined> {
   const once = { maxRetriesPerRequest: 1, retryStrategy: () => null, sentinelRetryStrategy: () => null };

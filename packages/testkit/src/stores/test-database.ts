@@ -62,7 +62,7 @@ export function databaseUrl(adminUrl: string, name: string): string {
 
 function requireAdminUrl(): string {
   const url = process.env.TEST_DATABASE_URL;
-  if (!url) throw new Error('TEST_DATABASE_URL is not set: run the tests with `make test` or `npm test -- <path>`.');
+  if (!url) throw new Error('TEST_DATABASE_URL is not set: run the tests with `make test ARGS=<path>`.');
   return url;
 }
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { findProgram } from './find-program.ts';
+import { it } from '@jest/globals';
+import { findProgram } from '../processes/find-program.ts';
 
 /** What some tests use beyond the product: programs of other languages and systemd's. */
 const toolchains = {
@@ -32,30 +33,23 @@ const toolchains = {
   },
 } as const;
 
-export type ToolchainName = keyof typeof toolchains;
-
-export function isToolchainName(name: string): name is ToolchainName {
-  return Object.hasOwn(toolchains, name);
-}
-
-/** How a person calls it. */
-export function describeToolchain(name: ToolchainName): string {
-  return toolchains[name].name;
-}
-
-/** The path of a toolchain's program, when this machine has one that works. */
-export function findToolchain(name: ToolchainName): string | undefined {
-  return toolchains[name].find();
-}
+type ToolchainName = keyof typeof toolchains;
 
 /**
- * The path of a toolchain's program, for a test file that needs it. The test runner looks for calls of this function,
- * and leaves out the files whose toolchain is missing.
+ * Defines tests where this machine has these toolchains; else one skipped test that says which is missing. That is no
+ * failure: the product needs none of them.
+ *
+ * @param define gets the paths of their programs, in the same order
  */
-export function requireToolchain(name: ToolchainName): string {
-  const program = findToolchain(name);
-  if (program === undefined) throw new Error(`There is no ${describeToolchain(name)} on this machine.`);
-  return program;
+export function describeWith<const Names extends readonly ToolchainName[]>(
+  names: Names,
+  define: (...programs: { [Index in keyof Names]: string }) => void,
+): void {
+  const programs = names.map((name) => toolchains[name].find());
+  const missing = names.find((_name, index) => programs[index] === undefined);
+  if (missing === undefined) define(...(programs as { [Index in keyof Names]: string }));
+  // oxlint-disable-next-line jest/no-disabled-tests, jest/expect-expect -- the run names it
+  else it.skip(`not run: no ${toolchains[missing].name} on this machine`, () => undefined);
 }
 
 /** The Python at TEST_PYTHON, else on the PATH, when it has these modules, and they fulfil a condition. */
