@@ -11,30 +11,20 @@ export async function ledgerBytes(db: Database): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
-/** The events that wait in the queue, and the memory of Redis. */
-export interface QueuedEvents {
-  events: number;
+/** The jobs that wait in the queue, and the memory of Redis. */
+export interface QueuedJobs {
   jobs: number;
   usedMemory: number;
 }
 
-/** Reads the waiting jobs in BullMQ's own format, and the memory that Redis uses. */
-export async function queuedEvents(url: string): Promise<QueuedEvents> {
+/** Counts the waiting jobs in BullMQ's own format, and reads the memory that Redis uses. */
+export async function queuedJobs(url: string): Promise<QueuedJobs> {
   const redis = new Redis(url);
   try {
     const { queue } = jobs.fanOut;
-    const prefix = `{enterprise-api-${queue}}:${queue}`;
-    const ids = await redis.lrange(`${prefix}:wait`, 0, -1);
-    const reading = redis.pipeline();
-    for (const id of ids) reading.hget(`${prefix}:${id}`, 'data');
-    const answers = (await reading.exec()) ?? [];
-    const events = answers.map(([, data]) => jobs.fanOut.data.parse(JSON.parse(String(data))).event_ids.length);
+    const waiting = await redis.llen(`{enterprise-api-${queue}}:${queue}:wait`);
     const memory = await redis.info('memory');
-    return {
-      events: events.reduce((sum, each) => sum + each, 0),
-      jobs: ids.length,
-      usedMemory: Number(/used_memory:(\d+)/.exec(memory)?.[1] ?? Number.NaN),
-    };
+    return { jobs: waiting, usedMemory: Number(/used_memory:(\d+)/.exec(memory)?.[1] ?? Number.NaN) };
   } finally {
     redis.disconnect();
   }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { audit, ledgerProblems } from '../measure/audit.ts';
-import { queuedEvents } from '../measure/bytes.ts';
+import { queuedJobs } from '../measure/bytes.ts';
 import { difference, total } from '../measure/cpu.ts';
 import { untilReceived } from '../measure/until-received.ts';
 import { emission } from '../stage/emission.ts';
@@ -19,9 +19,9 @@ export async function backlog({ lab, sizes, setting }: RunContext): Promise<Find
   const { generator, receiver } = lab;
   const start = await receiver.call('position', null);
   const { url } = lab.stores.redis;
-  const empty = await queuedEvents(url);
+  const empty = await queuedJobs(url);
   const load = await generator.call('run', closed(sizes.backlog, 50));
-  const full = await queuedEvents(url);
+  const full = await queuedJobs(url);
   await stage.startWorker();
   // The start of a process is not part of the cost of a delivery: neither CPU time nor deliveries before it is ready
   // count.
@@ -40,8 +40,7 @@ export async function backlog({ lab, sizes, setting }: RunContext): Promise<Find
       ...(total(cpu) > 0 && { cpu_us: total(cpu) / deliveries }),
       drained_per_second: deliveries / seconds,
       queued_jobs: full.jobs,
-      queued_events: full.events,
-      redis_bytes: (full.usedMemory - empty.usedMemory) / full.events,
+      redis_bytes: (full.usedMemory - empty.usedMemory) / sizes.backlog,
     },
     problems: [...(await audit(load, received, { webhooksPerEvent: 1 })), ...ledger],
   };

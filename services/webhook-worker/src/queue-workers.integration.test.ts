@@ -19,10 +19,9 @@ describe.each(queueBackends())('workers of a queue on $name that is away at firs
     const workers = createWorkers({
       backend: selectQueueBackend({ redisUrl: redisUrl && proxied(redisUrl), databaseUrl: proxied(database.url) }),
       handlers: {
-        fanOut: async ({ event_ids }) => void handled.push(...event_ids),
+        fanOut: async (job) => void handled.push(...('event_ids' in job ? job.event_ids : [])),
         writeEvent: async () => undefined,
       },
-      settled: async () => undefined,
       log: createLogger('test', 'silent'),
       monotonic: () => performance.now(),
       onJobFailed: () => undefined,

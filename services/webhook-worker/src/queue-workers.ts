@@ -4,7 +4,7 @@ import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } fr
 import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import type { GatheredFanOut } from './fan-out/gathered-fan-out.ts';
+import type { FanOut } from './fan-out/fan-out.ts';
 import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
 
 /** What is done with each kind of job in the catalogue; with a trace, where its producer named one. */
@@ -13,14 +13,14 @@ export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, traceparent
 export interface WorkersOptions {
   backend: QueueBackend;
   handlers: JobHandlers;
-  /** Resolves when what the handlers have begun is done. */
-  settled: () => Promise<void>;
   log: Logger;
   monotonic: () => number;
   onJobFailed: (queue: string) => void;
   onQueueError: (error: Error) => void;
 }
 
+/** A process without capacity must not be the quickest to take jobs: another one may have capacity for their events. */
+const noCapacityPauseMs = 20;
 /** Jobs of one queue that are handled at the same time. */
 const maxConcurrency = 4;
 /** BullMQ fails a job for good once this many workers died while handling it. A job here is only a wake-up, so many may. */
@@ -54,7 +54,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     // No job is fetched from here on, even if closing does not succeed.
     const closing = workers.map((worker) => worker.close());
     const running = Object.values(tracks).flatMap((track) => [...track.running]);
-    await settledWithin(Promise.all([...closing, ...running, options.settled()]), closeWithinMs);
+    await settledWithin(Promise.all([...closing, ...running]), closeWithinMs);
     for (const worker of workers) worker.cut();
   };
   return {
@@ -70,19 +70,24 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
 }
 
-/** Fans out the events that a job names, and writes the events that came whole through the queue. */
+/**
+ * Fans out the events that a job names, and writes the events that came whole through the queue.
+ *
+ * @param onFanOutError the relay finds the events of a fan-out that failed
+ */
 export function createJobHandlers(
   db: Database,
   clock: DatabaseClock,
-  fanOut: Pick<GatheredFanOut, 'add'>,
-  leaveToRelay: () => void,
+  fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
+  onFanOutError: (error: unknown) => void,
 ): JobHandlers {
+  const fanOutEvents = async (eventIds: readonly string[]) => {
+    const result = await fanOut.fanOutEvents(eventIds).catch(onFanOutError);
+    if (result === 'no_capacity') await pause(noCapacityPauseMs);
+  };
   return {
-    fanOut: ({ event_ids, more_in_outbox }) => {
-      if (more_in_outbox) leaveToRelay();
-      return fanOut.add(event_ids);
-    },
-    writeEvent: async (job, traceparent) => fanOut.add([await writeQueuedEvent(db, clock, job, traceparent)]),
+    fanOut: async (job) => ('event_ids' in job ? fanOutEvents(job.event_ids) : fanOut.leaveToRelay()),
+    writeEvent: async (job, traceparent) => fanOutEvents([await writeQueuedEvent(db, clock, job, traceparent)]),
   };
 }
 

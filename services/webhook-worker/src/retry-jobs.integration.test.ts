@@ -50,7 +50,6 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
           written.add(event_id);
         },
       },
-      settled: async () => undefined,
       log: createLogger('test', 'silent'),
       monotonic: () => performance.now(),
       onJobFailed: () => undefined,

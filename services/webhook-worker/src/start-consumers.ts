@@ -3,7 +3,6 @@ import { createPartitionLoop, ledgerAddress } from '@enterprise-api/shared/ledge
 import { createJobProducer, type JobName, jobs, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Closers, createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
 import type { Config } from './config.ts';
-import { createGatheredFanOut } from './fan-out/gathered-fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
 import { registerQueueGauges } from './maintenance/queue-gauges.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
@@ -64,13 +63,11 @@ function startRetention({ config, log, closers }: ConsumerParts): void {
 function startQueueConsumers({ queue, db, clock, log, closers, pipeline, metrics, giveUp }: ConsumerParts): void {
   const onError = createLimitedWarning(log, 'queue unavailable');
   const onFanOutError = createLimitedWarning(log, 'fan-out failed; left to the relay');
-  const fanOut = createGatheredFanOut(pipeline.fanOut, onFanOutError);
   const workers = createWorkers({
     backend: queue,
     log,
     monotonic: clock.monotonic,
-    handlers: createJobHandlers(db, clock, fanOut, () => pipeline.fanOut.leaveToRelay()),
-    settled: fanOut.flush,
+    handlers: createJobHandlers(db, clock, pipeline.fanOut, onFanOutError),
     onJobFailed: (name) => metrics.jobsFailed.inc({ queue: name }),
     onQueueError: (error) => {
       metrics.queueErrors.inc();

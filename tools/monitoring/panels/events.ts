@@ -69,7 +69,7 @@ export const eventRows: readonly RowSource[] = [
         title: 'How workers were told of events',
         unit: 'ops',
         description:
-          'left_to_relay: beyond 100 events of one organization in 100 ms. failed, timeout: the queue does not answer.',
+          'left_to_relay: requests of more than 50 events, and all while 20 jobs wait. failed, timeout: the queue does not answer.',
         queries: { '{{outcome}}': `sum by (outcome) (${rate('api_events_notified_total{$of}')})` },
       },
       {

@@ -31,8 +31,6 @@ const maxStatements = 2;
 const smallGroup = eventsPerStatement / 2;
 /** Statements of large groups that run at once. The other ones are for small groups. */
 const maxLargeStatements = 1;
-/** As long as a statement of a thousand events takes on a busy database. One that was held up longer was not at work. */
-const longestRestMs = 250;
 /** A statement that came too late is sent again: the database answers, and only the estimate of its clock was wrong. */
 const maxTries = 3;
 
@@ -43,29 +41,24 @@ const maxTries = 3;
  *
  * Organizations are served in turn. One that emits a hundred thousand events, in requests of a thousand each, held up the
  * others for more than a second: they waited for both statements, and then shared a statement with a thousand events.
- *
- * @param later runs something after so many milliseconds
  */
-export function createBatches(write: Write, later: (run: () => void, ms: number) => void = setTimeout): Batches {
+export function createBatches(write: Write): Batches {
   const waiting = new RoundRobin<Group>();
   const running = { all: 0, large: 0 };
-  const rest = createRest(later);
   let isScheduled = false;
   const run = async (groups: Group[]): Promise<void> => {
     const large = groups.some(isLarge) ? 1 : 0;
     running.all += 1;
     running.large += large;
-    const end = large === 1 ? rest.begin() : undefined;
     await writeTogether(write, groups).finally(() => {
       running.all -= 1;
       running.large -= large;
-      end?.(startAll);
     });
     startAll();
   };
   const startAll = () => {
     while (running.all < maxStatements) {
-      const groups = takeGroups(waiting, running.large < maxLargeStatements && !rest.isOn());
+      const groups = takeGroups(waiting, running.large < maxLargeStatements);
       if (groups.length === 0) return;
       void run(groups);
     }
@@ -74,7 +67,6 @@ export function createBatches(write: Write, later: (run: () => void, ms: number)
     write: (events, isWanted) => {
       const group = { events, isWanted, ...Promise.withResolvers<WrittenEvent[]>() };
       waiting.add(ownerOf(group), group);
-      if (!isLarge(group)) rest.noteSmall();
       if (!isScheduled) {
         isScheduled = true;
         setImmediate(() => {
@@ -83,37 +75,6 @@ export function createBatches(write: Write, later: (run: () => void, ms: number)
         });
       }
       return group.promise;
-    },
-  };
-}
-
-/**
- * After a large statement the next one waits for as long as it took, where small ones came meanwhile: the database and the
- * workers have half of the time for those.
- */
-function createRest(later: (run: () => void, ms: number) => void) {
-  let isOn = false;
-  let hasSmall = false;
-  return {
-    isOn: () => isOn,
-    noteSmall: () => {
-      hasSmall = true;
-    },
-    /** @returns to be called when the large statement has ended, with what is to be done after the rest */
-    begin: () => {
-      const begunAt = performance.now();
-      hasSmall = false;
-      return (goOn: () => void) => {
-        if (!hasSmall) return;
-        isOn = true;
-        later(
-          () => {
-            isOn = false;
-            goOn();
-          },
-          Math.min(longestRestMs, performance.now() - begunAt),
-        );
-      };
     },
   };
 }

@@ -2,7 +2,7 @@ import type { JobsOptions } from 'bullmq';
 import type { z } from 'zod';
 import { type Clock, createMicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
-import { type JobInput, type JobName, jobs, maxEventsOfSmallJob, maxEventsPerJob } from './jobs.ts';
+import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
 
 /** One queue as its producers see it. */
 export interface JobProducer<Name extends JobName> {
@@ -80,14 +80,9 @@ export function createJobProducer<Name extends JobName>(
 /** Wakes workers for committed events. It may leave events out: the relay finds every event that waits in the outbox. */
 export interface Notifier {
   /** Resolves when the wake-up jobs are added, refused or too slow; never rejects. */
-  notify(events: readonly CommittedEvent[]): Promise<void>;
+  notify(events: readonly { id: Uuid }[]): Promise<void>;
   /** Resolves when the wake-up jobs of all events so far are added, refused or too slow. */
   flush(): Promise<void>;
-}
-
-export interface CommittedEvent {
-  id: Uuid;
-  organizationId: Uuid;
 }
 
 /** What became of the wake-ups of some events, for a metric. */
@@ -104,33 +99,23 @@ const addWithinMs = 200;
 /** With this many jobs waiting, another one wakes no worker sooner. The outbox holds the backlog, and Redis stays small. */
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
-/**
- * Jobs name so many events of one organization in 100 ms, and fewer while jobs wait for each other. For the rest, workers
- * are told that there are more in the outbox, where the relay serves organizations in turn. What comes steadily is worth a
- * job each, up to what a worker delivers; what comes in large requests is a backlog from the beginning.
- */
-const namedPerOrganization = 250;
-const namedOfLargeRequests = 100;
-const namedPerOrganizationWhenBusy = 10;
-const shareWindowMs = 100;
+/** While this many jobs wait, no job names events: jobs are first come, first served, and the relay serves organizations in turn. */
 const busyAtJobs = 20;
-/** Workers are told at most so often. A run of the relay takes about as long. */
+/** A job wakes the relay at most this often. One run of the relay takes about as long. */
 const wakeRelayEveryMs = 20;
 /** With this many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
 const maxUnanswered = 200;
 
-/** Events of one turn of the event loop share a job, but for those of a large request: others would wait for them in the worker. */
+/** Events of one iteration of the event loop share a job. The relay reads the events of large requests, and all events while workers are busy. */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
   const countWaitingJobs = createJobCounter(producer, clock);
-  const isWithinShare = createShares(clock);
   let unanswered = 0;
 
-  const addJob = async (data: Omit<JobInput<'fanOut'>, 'version'>): Promise<NotificationOutcome> => {
-    if (countWaitingJobs() >= fullAtJobs) return 'queue_full';
+  const addJob = async (data: JobInput<'fanOut'>): Promise<NotificationOutcome> => {
     if (unanswered >= maxUnanswered) return 'timeout';
     unanswered += 1;
     const adding = producer
-      .add({ version: 1, ...data })
+      .add(data)
       .then(
         () => 'added' as const,
         () => 'failed' as const,
@@ -140,45 +125,31 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
       });
     return (await settledWithin(adding, addWithinMs)) ? adding : 'timeout';
   };
-  const createBatcher = (maxSize: number) =>
-    createMicroBatcher({
-      maxSize,
-      run: async (eventIds: Uuid[]) => onOutcome(await addJob({ event_ids: eventIds }), eventIds.length),
-    });
-  const small = createBatcher(maxEventsOfSmallJob);
-  const large = createBatcher(maxEventsPerJob);
-  /** Wakes the relay of a worker. The job names one event, which its job then finds; the relay finds them all. */
+  const named = createMicroBatcher({
+    maxSize: maxEventsPerJob,
+    run: async (eventIds: Uuid[]) => onOutcome(await addJob({ version: 1, event_ids: eventIds }), eventIds.length),
+  });
   const relayWaker = createMicroBatcher({
     waitMs: () => wakeRelayEveryMs,
     maxRunning: 1,
-    run: (eventIds: Uuid[]) => addJob({ event_ids: eventIds.slice(0, 1), more_in_outbox: true }),
+    run: () => addJob({ version: 1, more_in_outbox: true }),
   });
   return {
     notify: async (events) => {
-      const share = shareOf(events.length, countWaitingJobs());
-      const batcher = events.length > maxEventsOfSmallJob ? large : small;
-      const added = new Set<Promise<unknown>>();
-      const left: Uuid[] = [];
-      for (const { id, organizationId } of events) {
-        if (isWithinShare(organizationId, share)) added.add(batcher.add(id));
-        else left.push(id);
+      if (events.length === 0) return;
+      const waitingJobs = countWaitingJobs();
+      if (waitingJobs >= fullAtJobs) return onOutcome('queue_full', events.length);
+      if (events.length > maxEventsPerJob || waitingJobs >= busyAtJobs) {
+        onOutcome('left_to_relay', events.length);
+        await relayWaker.add(events.length);
+      } else {
+        await Promise.all(new Set(events.map(({ id }) => named.add(id))));
       }
-      const [first] = left;
-      if (first !== undefined) {
-        added.add(relayWaker.add(first));
-        onOutcome('left_to_relay', left.length);
-      }
-      await Promise.all(added);
     },
     flush: async () => {
-      await Promise.all([small.flush(), large.flush(), relayWaker.flush()]);
+      await Promise.all([named.flush(), relayWaker.flush()]);
     },
   };
-}
-
-function shareOf(requestedAtOnce: number, waitingJobs: number): number {
-  if (waitingJobs >= busyAtJobs) return namedPerOrganizationWhenBusy;
-  return requestedAtOnce > namedOfLargeRequests ? namedOfLargeRequests : namedPerOrganization;
 }
 
 /** Counts waiting jobs at most once a second, in the background, and answers with the latest count. */
@@ -199,20 +170,5 @@ function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): 
       );
     }
     return latest;
-  };
-}
-
-/** Whether one more event of an organization is within its share of these 100 ms. */
-function createShares(clock: Clock): (organizationId: string, share: number) => boolean {
-  let counts = new Map<string, number>();
-  let since = Number.NEGATIVE_INFINITY;
-  return (organizationId, share) => {
-    if (clock.monotonic() - since >= shareWindowMs) {
-      since = clock.monotonic();
-      counts = new Map();
-    }
-    const count = counts.get(organizationId) ?? 0;
-    counts.set(organizationId, count + 1);
-    return count < share;
   };
 }

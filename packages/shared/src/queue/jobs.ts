@@ -10,14 +10,8 @@ export interface JobDefinition<Data extends z.ZodType> {
   readonly isWakeUp: boolean;
 }
 
-/** A wake-up job has this many event ids at most. */
-export const maxEventsPerJob = 100;
-
-/**
- * A wake-up job of more events is part of a large request. It is fanned out apart from those of others, one at a time in each
- * process.
- */
-export const maxEventsOfSmallJob = 50;
+/** A wake-up job names at most this many events. A larger request names none: its events are in the outbox. */
+export const maxEventsPerJob = 50;
 
 /** `data` of an event that travels in a job, as JSON. Redis keeps these in memory. */
 export const maxQueuedEventDataBytes = 16 * 1024;
@@ -27,17 +21,16 @@ export const maxQueuedEventDataBytes = 16 * 1024;
  * version in the failed set, where an operator finds it.
  */
 export const jobs = {
-  /** Wakes a worker: these events are in the outbox. The job may be lost, repeated or late without harm. */
+  /** Wakes a worker for events in the outbox. The job may be lost, repeated or late without harm. */
   fanOut: {
     queue: 'events',
     name: 'fan-out',
     isWakeUp: true,
-    data: z.strictObject({
-      version: z.literal(1),
-      event_ids: z.array(z.uuid()).min(1).max(maxEventsPerJob),
-      /** Further events are in the outbox that no job names. A worker of a version that does not know this fails the job. */
-      more_in_outbox: z.literal(true).optional(),
-    }),
+    data: z.union([
+      z.strictObject({ version: z.literal(1), event_ids: z.array(z.uuid()).min(1).max(maxEventsPerJob) }),
+      /** The relay of the worker that gets this job reads the outbox at once. */
+      z.strictObject({ version: z.literal(1), more_in_outbox: z.literal(true) }),
+    ]),
   },
   /** A whole event from a producer that reaches the queue only. The worker first writes its rows. */
   writeEvent: {

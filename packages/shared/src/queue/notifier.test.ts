@@ -4,35 +4,36 @@ import { createNotifier, type NotificationOutcome } from './enqueue.ts';
 
 function bench(queue: { add?: () => Promise<void>; waiting?: () => Promise<number> } = {}) {
   const jobs: string[][] = [];
-  const wakeUps: string[][] = [];
+  let relayJobs = 0;
   const outcomes: [NotificationOutcome, number][] = [];
   let now = 0;
   const notifier = createNotifier({
     clock: { now: () => now, monotonic: () => now },
     producer: {
       add: async (data) => {
-        (data.more_in_outbox ? wakeUps : jobs).push(data.event_ids);
+        if ('event_ids' in data) jobs.push(data.event_ids);
+        else relayJobs += 1;
         await queue.add?.();
       },
       waitingCount: queue.waiting ?? (() => Promise.resolve(0)),
     },
     onOutcome: (outcome, events) => outcomes.push([outcome, events]),
   });
-  /** Without an organization, each event has one of its own. */
-  const notify = (ids: readonly string[], organizationId?: string) =>
-    notifier.notify(ids.map((id) => ({ id, organizationId: organizationId ?? id })));
+  const notify = (ids: readonly string[]) => notifier.notify(ids.map((id) => ({ id })));
   return {
     notify,
     flush: notifier.flush,
     jobs,
-    /** Jobs that wake the relay. */
-    wakeUps,
+    /** How many jobs wake the relay and name no event. */
+    relayJobs: () => relayJobs,
     outcomes,
     pass: (ms: number) => {
       now += ms;
     },
   };
 }
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
 describe('the notifier', () => {
   it('puts the events of one turn of the event loop into one job', async () => {
@@ -42,10 +43,10 @@ describe('the notifier', () => {
     expect(jobs).toEqual([['a', 'b', 'c'], ['d']]);
   });
 
-  it('puts at most a hundred events into a job', async () => {
+  it('puts at most fifty events into a job', async () => {
     const { notify, jobs } = bench();
-    await notify(Array.from({ length: 250 }, (_, index) => String(index)));
-    expect(jobs.map((job) => job.length)).toEqual([100, 100, 50]);
+    await Promise.all(ids(120).map((id) => notify([id])));
+    expect(jobs.map((job) => job.length)).toEqual([50, 50, 20]);
   });
 
   it('does not fail its caller when the queue fails', async () => {
@@ -76,23 +77,22 @@ describe('the notifier', () => {
     expect(waitMs).toBeLessThan(500);
   });
 
-  it('waits no longer for the ten jobs of a thousand events than for one', async () => {
-    const ids = Array.from({ length: 1_000 }, (_, index) => String(index));
+  it('waits no longer for the jobs of a thousand events than for one', async () => {
     const waitMs = await lowest(1_000, () => {
       const { notify, outcomes } = bench({ add: () => new Promise(() => undefined) });
       return elapsedMs(async () => {
-        await notify(ids);
-        expect(outcomes).toHaveLength(10);
+        await Promise.all(ids(1_000).map((id) => notify([id])));
+        expect(outcomes).toHaveLength(20);
       });
     });
-    // One after the other, they would take two seconds.
+    // One after the other, they would take four seconds.
     expect(waitMs).toBeLessThan(1_000);
   });
 
   it('adds no job while two hundred adds are unanswered, and adds again once they are answered', async () => {
     const silence = Promise.withResolvers<void>();
     const { notify, jobs, outcomes } = bench({ add: () => silence.promise });
-    await notify(Array.from({ length: 20_000 }, (_, index) => String(index)));
+    await Promise.all(ids(20_000).map((id) => notify([id])));
     await notify(['left to the relay']);
     expect(jobs).toHaveLength(200);
     expect(outcomes.at(-1)).toEqual(['timeout', 1]);
@@ -115,57 +115,36 @@ describe('the notifier', () => {
     expect(jobs.at(-1)).toEqual(['fourth']);
   });
 
-  it('names no more than a share of what one organization emits at once, and has a worker look for the rest at once', async () => {
-    const { notify, jobs, wakeUps, outcomes, pass } = bench();
-    const flood = Array.from({ length: 1_000 }, (_, index) => `flood ${index}`);
-    await Promise.all([notify(flood, 'much'), notify(['one'], 'little')]);
-    expect(jobs.flat().sort()).toEqual([...flood.slice(0, 100), 'one'].sort());
-    expect(wakeUps).toEqual([['flood 100']]);
-    expect(outcomes).toContainEqual(['left_to_relay', 900]);
-    await notify(['more'], 'much');
-    expect(jobs.flat()).not.toContain('more');
-    expect(wakeUps.at(-1)).toEqual(['more']);
-    pass(100);
-    await notify(['later'], 'much');
-    expect(jobs.flat()).toContain('later');
-    expect(wakeUps).toHaveLength(2);
+  it('names no event of a request of more than fifty, and has a relay read them at once', async () => {
+    const { notify, jobs, relayJobs, outcomes } = bench();
+    await Promise.all([notify(ids(51)), notify(['one']), notify(ids(1_000))]);
+    expect(jobs).toEqual([['one']]);
+    expect(relayJobs()).toBe(1);
+    expect(outcomes).toContainEqual(['left_to_relay', 51]);
+    expect(outcomes).toContainEqual(['left_to_relay', 1_000]);
+    await notify(ids(50));
+    expect(jobs).toEqual([['one'], ids(50)]);
+    expect(relayJobs()).toBe(1);
   });
 
-  it('puts the events of large requests into jobs of their own, which workers fan out apart', async () => {
-    const { notify, jobs } = bench();
-    const flood = Array.from({ length: 60 }, (_, index) => `flood ${index}`);
-    await Promise.all([notify(['one'], 'little'), notify(flood, 'much'), notify(['two'], 'little')]);
-    expect(jobs).toHaveLength(2);
-    expect(jobs).toContainEqual(['one', 'two']);
-    expect(jobs).toContainEqual(flood);
+  it('names no event while twenty jobs wait, and has a relay read them at once', async () => {
+    let waiting = 20;
+    const { notify, jobs, relayJobs, pass } = bench({ waiting: () => Promise.resolve(waiting) });
+    await notify(['first, while the length is not known']);
+    await Promise.all([notify(['a']), notify(['b', 'c']), notify([])]);
+    expect(jobs).toEqual([['first, while the length is not known']]);
+    expect(relayJobs()).toBe(1);
+    waiting = 19;
+    pass(1_001);
+    await notify(['d, which starts a count']);
+    await notify(['e']);
+    expect(jobs.at(-1)).toEqual(['e']);
+    expect(relayJobs()).toBe(2);
   });
 
-  it('keeps jobs of small requests small, however many come at once', async () => {
-    const { notify, jobs } = bench();
-    await Promise.all(Array.from({ length: 120 }, (_, index) => notify([String(index)])));
-    expect(jobs.map((job) => job.length)).toEqual([50, 50, 20]);
-  });
-
-  it('names fewer events of one organization while jobs wait, and no fewer of the others', async () => {
-    const { notify, jobs, wakeUps } = bench({ waiting: () => Promise.resolve(20) });
-    await notify(['first, while the length is not known'], 'other');
-    const flood = Array.from({ length: 150 }, (_, index) => `flood ${index}`);
-    await Promise.all([notify(flood, 'much'), notify(['one'], 'little')]);
-    expect(jobs.slice(1).flat().sort()).toEqual([...flood.slice(0, 10), 'one'].sort());
-    expect(wakeUps).toEqual([['flood 10']]);
-  });
-
-  it('names every event of organizations that emit less than their share', async () => {
-    const { notify, flush, jobs, wakeUps, pass } = bench();
-    for (let n = 0; n < 10; n++) {
-      for (let index = 0; index < 250; index++) void notify([`${n} ${index}`], 'org');
-      await flush();
-      pass(100);
-    }
-    expect(jobs.flat()).toHaveLength(2_500);
-    expect(wakeUps).toEqual([]);
-    for (let index = 0; index < 251; index++) void notify([`beyond ${index}`], 'org');
-    await flush();
-    expect(wakeUps).toEqual([['beyond 250']]);
+  it('adds no job for no event', async () => {
+    const { notify, jobs, relayJobs, outcomes } = bench();
+    await notify([]);
+    expect([jobs, relayJobs(), outcomes]).toEqual([[], 0, []]);
   });
 });

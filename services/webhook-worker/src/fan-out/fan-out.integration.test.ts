@@ -6,7 +6,6 @@ import { sql } from 'kysely';
 import { createJobHandlers } from '../queue-workers.ts';
 import { fanOutOf } from '../testing/fan-out.ts';
 import { emitEvents } from '../testing/ledger.ts';
-import { createGatheredFanOut } from './gathered-fan-out.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -122,35 +121,23 @@ describe('a process without free capacity', () => {
   });
 });
 
-it('has the relay look at young events too when a job names only overdue events that are gone', async () => {
-  const { fanOut, left, pass } = fanOutWith({ free: 10 });
-  const gone = await emit(2);
-  expect(await fanOut.fanOutEvents(gone)).toBe(2);
-  // Twice the same job, a moment apart, is nothing: the queue delivers at least once.
-  expect([await fanOut.fanOutEvents(gone), left()]).toEqual([0, 0]);
-  await emit(1);
-  pass(5_500);
-  expect([await fanOut.fanOutEvents(gone), left()]).toEqual([0, 1]);
-  expect(await fanOut.fanOutOverdue()).toBe('again');
-  expect(await outboxSize()).toBe(0);
-});
-
 it('has the relay look at young events too when a job says that there are more in the outbox', async () => {
   const { fanOut, left } = fanOutWith({ free: 10 });
-  const gathered = createGatheredFanOut(fanOut, fail);
-  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), gathered, () => fanOut.leaveToRelay());
-  const [named = ''] = await emit(3);
-  await handlers.fanOut({ version: 1, event_ids: [named], more_in_outbox: true });
-  await gathered.flush();
-  expect([await outboxSize(), left()]).toEqual([2, 1]);
+  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), fanOut, fail);
+  await emit(3);
+  await handlers.fanOut({ version: 1, more_in_outbox: true });
+  expect([await outboxSize(), left()]).toEqual([3, 1]);
   expect(await fanOut.fanOutOverdue()).toBe('again');
   expect(await outboxSize()).toBe(0);
 });
 
-it('goes on after a fan-out that failed', async () => {
-  const process = { free: 10 };
-  const { fanOut } = fanOutWith(process);
+it('finishes a job after the fan-out of its events, also after one that failed, which is reported', async () => {
+  const { fanOut } = fanOutWith({ free: 10 });
+  const errors: unknown[] = [];
+  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), fanOut, (error) => errors.push(error));
   const ids = await emit(2);
-  await expect(fanOut.fanOutEvents(['not a uuid'])).rejects.toThrow('uuid');
-  expect(await fanOut.fanOutEvents(ids)).toBe(2);
+  await handlers.fanOut({ version: 1, event_ids: ['not a uuid'] });
+  expect(errors).toHaveLength(1);
+  await handlers.fanOut({ version: 1, event_ids: ids });
+  expect(await outboxSize()).toBe(0);
 });

@@ -21,7 +21,7 @@ export interface FanOutOptions {
   onFannedOut: (by: 'job' | 'relay', result: FannedOut, leasedAt: number) => void;
   /** PostgreSQL refused the deliveries of an event: it is out of the outbox, and tried again later. */
   onParked: (event: ParkedEvent) => void;
-  /** Events were left in the outbox for want of capacity, or jobs are late: the relay should look now. */
+  /** Events were left in the outbox, for want of capacity or because no job names them: the relay should look now. */
   onLeftInOutbox: () => void;
 }
 
@@ -35,8 +35,6 @@ export interface FanOutOptions {
  */
 export type OverdueResult = 'again' | 'left_due' | 'all_visited' | 'some_visited' | 'no_capacity';
 
-/** A job whose events are older, and fanned out already, shows that jobs are behind the relay. Clocks may differ by less. */
-const lateJobMs = 5_000;
 /**
  * The relay fans out events of this age: their jobs are late or lost. A producer gives up on a job after 200 ms; a job of a
  * younger event may still be on its way, and would find nothing. With {@link relayEveryMs}, which varies by 10 %, an event
@@ -70,15 +68,12 @@ export class FanOut {
    * @returns how many events were fanned out here (other processes have those that are missing), or that there is no capacity
    */
   async fanOutEvents(eventIds: readonly string[]): Promise<number | 'no_capacity'> {
-    const { db, clock, scheduler, settings, mayLease } = this.#options;
+    const { db, scheduler, settings, mayLease } = this.#options;
     scheduler.startEligible();
     const admitted = eventIds.slice(0, mayLease() ? this.#estimate.events() : 0);
     if (admitted.length < eventIds.length) this.leaveToRelay();
     if (admitted.length === 0) return 'no_capacity';
     const { events } = await this.#run('job', (capacity) => fanOutEvents(db, admitted, capacity, settings));
-    // All are old, and fanned out already: jobs are behind the relay, and jobs of young events wait behind this one.
-    const isLate = events === 0 && admitted.every((id) => uuidTimeMs(id) < clock.now() - lateJobMs);
-    if (isLate) this.leaveToRelay();
     return events;
   }
 
