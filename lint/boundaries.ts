@@ -19,7 +19,7 @@ const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**
 const tools = ['tools/**', 'bench/**', 'examples/**'];
 const pureFiles = [
   'services/webhook-worker/src/deliver/{deliver,request,classify,retry-policy,retry-after}.ts',
-  'services/webhook-worker/src/scheduler/{endpoint-queue,load}.ts',
+  'services/webhook-worker/src/scheduler/endpoint-queue.ts',
   'services/api/src/auth/{key-format,scopes}.ts',
   'services/api/src/forwarding/{request-headers,answer-headers}.ts',
   'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',

@@ -121,7 +121,7 @@ export const receiverConnections = {
 
 /** Limits of a worker that its settings do not change. */
 export const workerLimits = {
-  source: { from: 'services/webhook-worker/src/scheduler/load.ts' },
+  source: { from: 'services/webhook-worker/src/scheduler/scheduler.ts' },
   /** Attempts older than a second. */
   slowAttempts: 1_000,
   /** How much of a limit is planned: beyond it deliveries wait for each other. */

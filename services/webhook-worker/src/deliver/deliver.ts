@@ -6,7 +6,6 @@ import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import type { KnownPauses } from '../pauses/sending-pauses.ts';
-import type { AttemptHooks } from '../pipeline/types.ts';
 import type { Sender, SendFailure, SendResponse } from '../sender/send.ts';
 import type { SigningKeys, WebhookCache, WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { type BegunAttempt, classify, outcomeOf, secretUnavailable, unreadableSecret } from './classify.ts';
@@ -43,16 +42,19 @@ export interface DeliverParts {
 /**
  * Makes the attempt that a lease is for: look up → build and sign → send → classify → record. Where nothing is sent the
  * lease is released, so that the delivery is due now for any worker, or its delivery is canceled. Never rejects.
+ *
+ * @param onConnect told when the attempt begins to connect, unless a kept connection serves it
+ * @returns whether the receiver answered
  */
-export async function deliver(parts: DeliverParts, lease: Lease, hooks: AttemptHooks): Promise<{ timedOut: boolean }> {
+export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () => void): Promise<boolean> {
   try {
     const webhook = await lookUp(parts, lease);
-    if (webhook === null) return { timedOut: false };
+    if (webhook === null) return false;
     const begun = begin(parts, lease, webhook);
     if (webhook.keys === null && mayStart(parts, lease)) {
       return record(parts, begun, unreadableSecret, secretUnavailable);
     }
-    const result = webhook.keys === null ? notStarted : await send(parts, begun, webhook.keys, hooks);
+    const result = webhook.keys === null ? notStarted : await send(parts, begun, webhook.keys, onConnect);
     if (result.kind !== 'not_started') return record(parts, begun, result);
     parts.leaseLoader.release([lease]);
   } catch (error) {
@@ -61,7 +63,7 @@ export async function deliver(parts: DeliverParts, lease: Lease, hooks: AttemptH
   } finally {
     parts.bodies.drop(lease);
   }
-  return { timedOut: false };
+  return false;
 }
 
 const notStarted = { kind: 'not_started' } as const;
@@ -97,13 +99,13 @@ function begin({ clock, tracing }: DeliverParts, lease: Lease, webhook: WebhookC
   return tracing === undefined ? begun : { ...begun, span: startAttemptSpan(tracing, begun) };
 }
 
-function send(parts: DeliverParts, begun: BegunAttempt, keys: SigningKeys, hooks: AttemptHooks) {
+function send(parts: DeliverParts, begun: BegunAttempt, keys: SigningKeys, onConnect: () => void) {
   const request = buildRequest(version, begun, keys);
   const traceparent = traceOf(begun);
   const traced = parts.sendsTraceparent && traceparent !== null ? { ...request.headers, traceparent } : request.headers;
   return parts.sender.send(
     { ...request, headers: traced },
-    { mayStart: () => mayStart(parts, begun.lease), onConnect: hooks.connects, onAnswer: hooks.answered },
+    { mayStart: () => mayStart(parts, begun.lease), onConnect },
   );
 }
 
@@ -119,14 +121,14 @@ function record(
   begun: BegunAttempt,
   result: SendResponse | SendFailure,
   verdict = classify(result, clock.now()),
-): { timedOut: boolean } {
+): boolean {
   const outcome = outcomeOf(begun, result, verdict, policy, random());
   outcomes.add(outcome);
   logAttempt(log, begun, outcome);
   if (begun.span !== undefined) endAttemptSpan(begun.span, outcome);
   const localCause = result.kind === 'error' ? result.localCause : null;
   onOutcome(outcome, localCause);
-  return { timedOut: result.kind === 'error' && result.code === 'timeout' && localCause === null };
+  return result.kind === 'response';
 }
 
 /** The trace that an attempt belongs to: as recorded here, or as its event has it. */

@@ -80,6 +80,12 @@ export class EventBodies {
     return (this.#bytesOf.get(organizationId) ?? 0) > this.#budgetBytes / this.#bytesOf.size;
   }
 
+  /** Organizations for which nothing more may be loaded. */
+  organizationsAboveShare(): string[] {
+    if (this.#bytes <= this.#budgetBytes) return [];
+    return [...this.#bytesOf.keys()].filter((id) => this.isAboveShare(id));
+  }
+
   #count({ organizationId }: HeldBody, bytes: number): void {
     this.#bytes += bytes;
     const left = (this.#bytesOf.get(organizationId) ?? 0) + bytes;

@@ -32,7 +32,7 @@ export interface LeaseLoaderOptions {
   db: Database;
   clock: Clock;
   log: Logger;
-  scheduler: Pick<Scheduler, 'accept' | 'noteDueRows' | 'noteHeldBack' | 'isStopped'>;
+  scheduler: Pick<Scheduler, 'accept' | 'noteDueRows' | 'isStopped'>;
   bodies: EventBodies;
   /** Where the deliveries of a webhook go; null for a webhook that no longer exists. */
   hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
@@ -68,13 +68,10 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
     const heldBack = all.filter(isHeldBack);
     const rows = heldBack.length === 0 ? all : all.filter((row) => !isHeldBack(row));
     releaseRows(heldBack, leasedAt);
-    const loaded = await loadWithin(options, rows, heldBack, leasedAt);
+    const loaded = await loadWithin(options, rows, leasedAt);
     if (loaded === null) {
       releaseRows(rows, leasedAt);
       return [];
-    }
-    for (const { webhook_id } of heldBack) {
-      options.scheduler.noteHeldBack(webhook_id, loaded.hostKeys.get(webhook_id) ?? '');
     }
     const { later } = loaded;
     const ready = later.size === 0 ? rows : rows.filter(({ event_id }) => !later.has(event_id));
@@ -109,16 +106,12 @@ interface Loaded {
 async function loadWithin(
   options: LeaseLoaderOptions,
   rows: readonly LoadableLease[],
-  heldBack: readonly LeaseRow[],
   leasedAt: number,
 ): Promise<Loaded | null> {
   const { clock, log, scheduler, startWithinMs } = options;
   for (let failures = 1; ; failures += 1) {
     try {
-      const [loaded, hostKeys] = await Promise.all([
-        loadEvents(options, rows),
-        findHostKeys([...rows, ...heldBack], options.hostKey),
-      ]);
+      const [loaded, hostKeys] = await Promise.all([loadEvents(options, rows), findHostKeys(rows, options.hostKey)]);
       return { ...loaded, hostKeys };
     } catch (error) {
       const waitMs = backoffMs(failures, backoff);

@@ -81,7 +81,7 @@ describe('a scheduler while an operator pauses sending', () => {
     expect(released).toEqual(ours.slice(3));
     scheduler.accept(leases('ours', 1));
     expect(released).toHaveLength(3);
-    for (const attempt of running) await attempt.end();
+    for (const attempt of running()) await attempt.end();
     expect([started('ours'), started('theirs')]).toEqual([3, 5]);
     paused.clear();
   });

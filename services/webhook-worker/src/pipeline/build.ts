@@ -3,7 +3,6 @@ import type { FanOut } from '../fan-out/fan-out.ts';
 import { EventBodies } from '../leases/event-bodies.ts';
 import { registerPipelineGauges } from '../metrics.ts';
 import type { SendingPauses } from '../pauses/sending-pauses.ts';
-import { recentLimitPerHost } from '../scheduler/endpoint-queue.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookCache } from '../webhooks/webhook-cache.ts';
 import {
@@ -49,11 +48,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const scheduler = new Scheduler({
     clock,
     permits: config.WORKER_CONCURRENCY,
-    limits: { concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY, waiting: config.WORKER_CONCURRENCY },
-    recentPerHost: recentLimitPerHost(config.WEBHOOK_ENDPOINT_CONCURRENCY),
+    concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     startWithinMs: config.WORKER_START_WITHIN,
-    isAboveShare: (organizationId) => bodies.isAboveShare(organizationId),
     pauses,
+    organizationsAboveShare: () => bodies.organizationsAboveShare(),
   });
   const recording = buildRecording(options, scheduler);
   const leaseLoader = buildLeaseLoader(options, { scheduler, webhooks, bodies });
@@ -67,7 +65,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   });
   const leasing = buildLeasing(options, { scheduler, pauses, leaseLoader, ...recording });
   scheduler.connect({
-    attempt: sending.attempt,
+    deliver: sending.deliver,
     release: leaseLoader.release,
     refillNeeded: leasing.dispatcher.wake,
     capacityFreed: leasing.relay.capacityFreed,

@@ -23,7 +23,6 @@ import { createPendingCancellation, type PendingCancellation } from '../webhooks
 import { cancelLeased, findWebhooks } from '../webhooks/queries.ts';
 import { WebhookCache } from '../webhooks/webhook-cache.ts';
 import { createAfterOutcome } from './after-outcome.ts';
-import type { AttemptHooks } from './types.ts';
 
 export interface PipelineOptions {
   config: Config;
@@ -134,7 +133,7 @@ export function buildSending(options: PipelineOptions, stages: AttemptStages) {
     sendsTraceparent: config.WEBHOOK_TRACEPARENT,
     tracing,
   };
-  return { sender, attempt: (lease: Lease, hooks: AttemptHooks) => deliver(parts, lease, hooks) };
+  return { sender, deliver: (lease: Lease, onConnect: () => void) => deliver(parts, lease, onConnect) };
 }
 
 interface LeasingStages {

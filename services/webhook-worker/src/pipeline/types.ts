@@ -1,19 +1,14 @@
 import type { Lease } from '../leases/lease.ts';
 
-/** What an attempt is told when it starts, and what it tells the scheduler. */
-export interface AttemptHooks {
-  /** Whether other attempts connect before it, because its endpoint is degraded. */
-  canWait: boolean;
-  /** The attempt begins to connect. The wait before that says nothing about its endpoint. */
-  connects(): void;
-  /** The status line and headers have come: its permit is free. */
-  answered(): void;
-}
-
 /** What the scheduler needs of the stages around it. */
 export interface SchedulerPorts {
-  /** Makes the attempt and acts on its result; settles when both are done. Never rejects. */
-  attempt(lease: Lease, hooks: AttemptHooks): Promise<{ timedOut: boolean }>;
+  /**
+   * Makes the attempt and acts on its result. Never rejects.
+   *
+   * @param onConnect the attempt begins to connect: the wait before that says nothing about its endpoint
+   * @returns whether the receiver answered
+   */
+  deliver(lease: Lease, onConnect: () => void): Promise<boolean>;
   /** Leases that were not started: other processes may have them now. */
   release(leases: readonly Lease[]): void;
   /** An endpoint queue with due rows in the ledger could use many more leases. */
@@ -34,6 +29,6 @@ export interface Capacity {
   ofNewQueue: number;
   /** Over all webhooks. */
   total: number;
-  /** Organizations whose deliveries an operator holds back: none of them is leased. */
+  /** Organizations of which nothing is leased now: an operator has paused them, or their bodies take too much memory. */
   pausedOrganizations: readonly string[];
 }

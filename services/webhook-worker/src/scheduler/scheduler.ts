@@ -1,35 +1,60 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
 import type { KnownPauses } from '../pauses/sending-pauses.ts';
-import type { AttemptHooks, Capacity, SchedulerPorts } from '../pipeline/types.ts';
-import type { AttemptInFlight, EndpointQueue } from './endpoint-queue.ts';
-import { Load, type LoadSettings, slowAfterMs } from './load.ts';
+import type { Capacity, SchedulerPorts } from '../pipeline/types.ts';
+import { EndpointQueue } from './endpoint-queue.ts';
 
-export interface SchedulerSettings extends LoadSettings {
+export interface SchedulerSettings {
   clock: Clock;
+  /** Attempts of this process that are younger than 1 s; as many leases of one webhook may wait. */
+  permits: number;
+  /** Attempts of one webhook. */
+  concurrency: number;
   /** A lease older than this is released instead of started. */
   startWithinMs: number;
   pauses: KnownPauses;
+  /** Organizations that get no more leases, because their bodies take too much memory. */
+  organizationsAboveShare: () => readonly string[];
 }
 
+/** An attempt that is older than this is slow and holds no permit. */
+const slowAfterMs = 1_000;
+/** Attempts of a degraded webhook: enough to notice its recovery, too few to hurt it. */
+const degradedConcurrency = 5;
+/** While the process has so many slow attempts, degraded webhooks start none. */
+const maxSlow = 1_000;
+/** While an organization has so many slow attempts at one host, each of its webhooks there has one attempt at most. */
+const maxSlowPerHost = 100;
+/** Leases that may wait per permit. */
+const waitingPerPermit = 2;
 const tickMs = 50;
-/**
- * Concurrent fan-outs are offered the same capacity and may lease more than may wait. Excess leases are released once
- * more than this many wait per permit of the process.
- */
-const mostWaitingPerPermit = 4;
 
-/** Decides which leased delivery starts when, so that no endpoint can use up the process's capacity. */
+interface AttemptInFlight extends Pick<Lease, 'organizationId' | 'hostKey'> {
+  queue: EndpointQueue;
+  startedAt: number;
+  /** When it began to connect, or its start: excludes the time queued inside the worker. */
+  connectingAt: number;
+}
+
+/** Decides which leased delivery starts when, so that no endpoint and no organization can use up the process's capacity. */
 export class Scheduler {
   readonly #settings: SchedulerSettings;
-  readonly #load: Load;
+  readonly #queues = new Map<string, EndpointQueue>();
+  /** By organization, the queues in which leases wait. Organizations are served in turn, and so are the queues of each. */
+  readonly #ready = new Map<string, Set<EndpointQueue>>();
+  /** Attempts that hold a permit, the oldest first. */
+  readonly #young = new Set<AttemptInFlight>();
+  readonly #youngOfOrganization = new Counts();
+  readonly #slowAtHost = new Counts();
+  #slow = 0;
+  #waiting = 0;
   #ports: SchedulerPorts | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #isStopped = false;
+  #allEnded: PromiseWithResolvers<void> | undefined;
 
   constructor(settings: SchedulerSettings) {
     this.#settings = settings;
-    this.#load = new Load(settings, (queue) => this.#becameSlow(queue));
   }
 
   /** Connects the scheduler with the stages before and behind it. Called once, before the first lease. */
@@ -39,101 +64,89 @@ export class Scheduler {
 
   /** Puts leases into their endpoint queues and starts what may start. */
   accept(leases: readonly Lease[]): void {
-    if (this.#isStopped) return this.#stages.release(leases);
-    const paused: Lease[] = [];
-    for (const lease of leases) {
-      if (this.#settings.pauses.isPaused(lease.organizationId)) paused.push(lease);
-      else this.#load.add(this.#queueAt(lease.webhookId, lease.hostKey), lease);
-    }
-    if (paused.length > 0) this.#stages.release(paused);
+    const isRefused = (lease: Lease) => this.#isStopped || this.#settings.pauses.isPaused(lease.organizationId);
+    this.#release(leases.filter(isRefused));
+    for (const lease of leases.filter((each) => !isRefused(each))) this.#add(lease);
     this.startEligible();
-    if (this.#excess > 0) this.#releaseExcess(leases);
   }
 
   /** Notes that rows of these webhooks are due in the ledger, beyond what was leased here. */
   noteDueRows(webhookIds: Iterable<string>): void {
     // Whoever has something due is found when sending goes on; thousands of queues in memory would only slow fan-out down.
     if (this.#settings.pauses.isAllPaused) return;
-    for (const id of webhookIds) this.#load.findOrCreate(id).noteDueRows(this.#now);
+    for (const id of webhookIds) this.#queueOf(id).dueNotedAt = this.#now;
   }
 
   /** Notes that a statement, sent at `askedAt` (monotonic), found no more due rows of these webhooks than it leased. */
   noteNoneDue(webhookIds: Iterable<string>, askedAt: number): void {
-    for (const id of webhookIds) this.#load.find(id)?.noteNoneDue(askedAt);
+    for (const id of webhookIds) this.#queues.get(id)?.noteNoneDue(askedAt);
   }
 
-  /**
-   * Has dispatch look for due rows of these webhooks if a queue could use many. When an attempt ends that happens by
-   * itself, but none may be under way: their rows would wait for dispatch's idle rhythm.
-   */
-  refill(webhookIds: Iterable<string>): void {
-    if (this.#isStopped) return;
-    for (const id of webhookIds) {
-      const queue = this.#load.find(id);
-      if (queue?.hasDueRows && this.#load.isHalfEmpty(queue)) return this.#stages.refillNeeded();
-    }
-  }
-
-  /** A lease of this webhook was not accepted for want of memory: its organization gets no others until there is some. */
-  noteHeldBack(webhookId: string, hostKey: string): void {
-    this.#queueAt(webhookId, hostKey).noteDueRows(this.#now);
+  /** Has dispatch look for due rows of these webhooks. It also does so when an attempt ends, but none may be under way. */
+  refill(webhookIds: readonly string[]): void {
+    if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
 
   /** The circuit of a webhook has opened: releases what waits. The ledger alone knows until when it is open. */
   releaseWaiting(webhookId: string): void {
-    const queue = this.#load.find(webhookId);
-    const waiting = queue === undefined ? [] : this.#load.remove(queue);
-    if (waiting.length > 0) this.#stages.release(waiting);
+    const queue = this.#queues.get(webhookId);
+    if (queue !== undefined) this.#release(this.#remove(queue));
   }
 
   /** An operator has paused deliveries: releases those of them that wait. */
   releasePaused(): void {
-    const waiting = [...this.#load.ready()].flatMap((queue) =>
-      this.#load.remove(queue, (lease) => this.#settings.pauses.isPaused(lease.organizationId)),
-    );
-    if (waiting.length > 0) this.#stages.release(waiting);
+    this.#releaseWhere((lease) => this.#settings.pauses.isPaused(lease.organizationId));
   }
 
   /** Starts what may start now. Called before capacity is read: waiting leases come before new ones when permits are free. */
   startEligible(): void {
     const now = this.#now;
-    this.#load.age(now);
-    for (const queue of this.#load.ready()) {
-      if (this.#load.freePermits === 0) break;
-      this.#releaseStale(queue, now);
-      const [lease] = queue.waiting;
-      if (lease !== undefined && this.#load.isEligible(queue, now)) this.#start(queue, lease, now);
+    this.#age(now);
+    // An organization that is served comes again at the end of this iteration.
+    for (const organizationId of this.#ready.keys()) {
+      if (this.#freePermits === 0) break;
+      const queue = this.#nextQueueOf(organizationId, now);
+      if (queue !== undefined) this.#start(queue, now);
     }
     this.#tickWhileWaiting();
   }
 
-  /** Forgets endpoint queues that do nothing and remember no trouble. */
+  /** Forgets endpoint queues that do nothing and were not slow lately. */
   forgetIdle(): void {
-    this.#load.forgetIdle(this.#now);
-  }
-
-  /** The capacity per webhook, as of the last start. None in a process that stops, and while all sending is paused. */
-  capacity(kind: 'new' | 'due'): Capacity {
-    const { pauses } = this.#settings;
-    const capacity = { ...this.#load.capacity(kind, this.#now), pausedOrganizations: pauses.organizationIds };
-    return this.#isStopped || pauses.isAllPaused ? { ...capacity, total: 0 } : capacity;
+    for (const queue of this.#queues.values()) this.#forgetIfIdle(queue);
   }
 
   /**
-   * How many new deliveries this process could use, as of the last start. Unlimited in a process that stops, and while all
-   * sending is paused: it leases nothing of what it fans out.
+   * The capacity per webhook, for deliveries of `new` events or for `due` rows. Where fewer leases may wait than attempts may
+   * start, those that wait do so for their own endpoints: other webhooks are then offered what can start at once.
+   */
+  capacity(kind: 'new' | 'due'): Capacity {
+    const { pauses, concurrency, organizationsAboveShare } = this.#settings;
+    const queues = [...this.#queues.values()];
+    return {
+      webhookIds: queues.map((queue) => queue.webhookId),
+      free: queues.map((queue) => this.#freeOf(queue, kind)),
+      busy: queues.map((queue) => queue.running + queue.waiting.length),
+      ofNewQueue: concurrency + this.#placesPerQueue,
+      total: this.#isOff ? 0 : Math.max(this.#freePlaces, this.#freePermits),
+      pausedOrganizations: [...pauses.organizationIds, ...organizationsAboveShare()],
+    };
+  }
+
+  /**
+   * How many new deliveries this process could use. None while more leases wait than attempts may run, so that deliveries
+   * come in batches. Unlimited while permits are free although many leases wait; and where all are for other processes.
    */
   freeCapacity(): number {
-    return this.#isStopped || this.#settings.pauses.isAllPaused ? Number.POSITIVE_INFINITY : this.#load.freeCapacity();
+    if (!this.#isOff && this.#waiting <= this.#settings.permits) return this.#freePlaces;
+    return this.#isOff || this.#freePermits > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Starts nothing more and releases what waits. Attempts under way go on. */
   stop(): void {
     this.#isStopped = true;
-    clearInterval(this.#ticker);
-    this.#ticker = undefined;
-    const waiting = [...this.#load.ready()].flatMap((queue) => this.#load.remove(queue));
-    if (waiting.length > 0) this.#stages.release(waiting);
+    clearTimeout(this.#ticker);
+    this.#releaseWhere(() => true);
   }
 
   get isStopped(): boolean {
@@ -141,13 +154,16 @@ export class Scheduler {
   }
 
   /** Resolves when no attempt is under way. */
-  allEnded(): Promise<void> {
-    return this.#load.allEnded();
+  async allEnded(): Promise<void> {
+    if (this.figures.running === 0) return;
+    this.#allEnded ??= Promise.withResolvers();
+    await this.#allEnded.promise;
   }
 
   /** Figures for the metrics. */
   get figures(): { queues: number; running: number; slow: number; waiting: number } {
-    return this.#load.figures;
+    const running = this.#young.size + this.#slow;
+    return { queues: this.#queues.size, running, slow: this.#slow, waiting: this.#waiting };
   }
 
   get #now(): number {
@@ -159,101 +175,176 @@ export class Scheduler {
     return this.#ports;
   }
 
-  #queueAt(webhookId: string, hostKey: string): EndpointQueue {
-    const queue = this.#load.findOrCreate(webhookId, hostKey);
-    if (queue.host.key !== hostKey) this.#releaseDue(queue, this.#load.moveToHost(queue, hostKey));
+  /** This process leases nothing more. */
+  get #isOff(): boolean {
+    return this.#isStopped || this.#settings.pauses.isAllPaused;
+  }
+
+  get #freePermits(): number {
+    return Math.max(0, this.#settings.permits - this.#young.size);
+  }
+
+  get #freePlaces(): number {
+    return Math.max(0, waitingPerPermit * this.#settings.permits - this.#waiting);
+  }
+
+  get #placesPerQueue(): number {
+    return this.#freePlaces < this.#freePermits ? 0 : this.#settings.permits;
+  }
+
+  #concurrencyOf(queue: EndpointQueue): number {
+    const { concurrency } = this.#settings;
+    if (queue.isDegraded && this.#slow >= maxSlow) return 0;
+    if (this.#slowAtHost.of(queue.hostKey) >= maxSlowPerHost) return 1;
+    return queue.isDegraded ? Math.min(degradedConcurrency, concurrency) : concurrency;
+  }
+
+  /**
+   * How many more leases a queue can use. In a degraded one none may wait: endpoints that hang would fill the process's
+   * capacity. While older deliveries are due, new ones get half: they would keep the older ones waiting for ever.
+   */
+  #freeOf(queue: EndpointQueue, kind: 'new' | 'due'): number {
+    const places = this.#concurrencyOf(queue) + (queue.isDegraded ? 0 : this.#placesPerQueue);
+    const limit = kind === 'new' && queue.dueNotedAt !== null ? Math.floor(places / 2) : places;
+    return Math.max(0, limit - queue.running - queue.waiting.length);
+  }
+
+  /** With many backlogs each queue is short: to ask for a few rows whenever an attempt ends would keep the ledger busy. */
+  #needsRefill(queue: EndpointQueue | undefined): boolean {
+    if (this.#isStopped || queue === undefined || queue.dueNotedAt === null) return false;
+    const canUseMore = this.#waiting < this.#settings.permits || this.#freePermits > 0;
+    return canUseMore && this.#freeOf(queue, 'due') * 2 >= this.#settings.concurrency + this.#placesPerQueue;
+  }
+
+  #queueOf(webhookId: string): EndpointQueue {
+    const queue = this.#queues.get(webhookId) ?? new EndpointQueue(webhookId);
+    this.#queues.set(webhookId, queue);
     return queue;
   }
 
-  #start(queue: EndpointQueue, lease: Lease, now: number): void {
-    const attempt = this.#load.start(queue, now);
-    const hooks: AttemptHooks = {
-      // The customer waits for the result of a test.
-      canWait: attempt.ofDegraded && lease.eventType !== 'webhook.test',
-      connects: () => {
-        attempt.connectingAt = this.#now;
-      },
-      answered: () => this.#answered(attempt),
-    };
-    void this.#stages.attempt(lease, hooks).then(({ timedOut }) => this.#ended(attempt, timedOut));
+  #add(lease: Lease): void {
+    const queue = this.#queueOf(lease.webhookId);
+    queue.hostKey = lease.hostKey;
+    queue.waiting.push(lease);
+    this.#waiting += 1;
+    this.#ready.set(lease.organizationId, (this.#ready.get(lease.organizationId) ?? new Set()).add(queue));
   }
 
-  #answered(attempt: AttemptInFlight): void {
-    if (!this.#load.answer(attempt)) return;
-    const now = this.#now;
-    if (now - attempt.connectingAt < slowAfterMs) attempt.queue.noteQuickAnswer(now);
-    this.#permitFreed(attempt.queue);
-  }
-
-  #ended(attempt: AttemptInFlight, timedOut: boolean): void {
-    const { queue, host } = attempt;
-    if (timedOut) queue.lastTimeoutAt = this.#now;
-    const wasUnanswered = this.#load.answer(attempt);
-    this.#load.end(attempt);
-    if (wasUnanswered) this.#permitFreed(queue);
-    else if (host.waitingQueues > 0 && !this.#isStopped) this.startEligible();
-    this.#load.forgetIfIdle(queue, this.#now);
-  }
-
-  #permitFreed(queue: EndpointQueue): void {
-    if (this.#isStopped) return;
-    if (this.#load.waiting > 0) this.startEligible();
-    if (this.#load.isShort) this.#stages.capacityFreed();
-    if (queue.hasDueRows && this.#load.isHalfEmpty(queue)) this.#stages.refillNeeded();
-  }
-
-  #becameSlow(queue: EndpointQueue): void {
-    queue.noteSlow(this.#now);
-    if (queue.slow === 1) this.#releaseDue(queue, this.#load.remove(queue));
-  }
-
-  /** Releases leases that are too old to start, and everything that waits for slow attempts of its host to end. */
-  #releaseStale(queue: EndpointQueue, now: number): void {
+  /** Removes the waiting leases that match, or all. */
+  #remove(queue: EndpointQueue, matches: (lease: Lease) => boolean = () => true): Lease[] {
     const [first] = queue.waiting;
-    if (first === undefined) return;
-    const isStale = (lease: Lease) => now - lease.leasedAt > this.#settings.startWithinMs;
-    // Leases come in the order of time: when the first is not stale, none is.
-    if (queue.isSaturated) this.#releaseDue(queue, this.#load.remove(queue));
-    else if (isStale(first)) this.#releaseDue(queue, this.#load.remove(queue, isStale));
+    if (first === undefined) return [];
+    const removed = queue.waiting.filter(matches);
+    queue.waiting = queue.waiting.filter((lease) => !matches(lease));
+    this.#waiting -= removed.length;
+    this.#putLast(queue, first.organizationId);
+    return removed;
   }
 
-  /** How many leases wait that have no place to wait. */
-  get #excess(): number {
-    return this.#load.waiting - mostWaitingPerPermit * this.#settings.permits;
+  /** All others in which leases wait are served before this queue and its organization. */
+  #putLast(queue: EndpointQueue, organizationId: string): void {
+    const queues = this.#ready.get(organizationId) ?? new Set();
+    queues.delete(queue);
+    if (queue.waiting.length > 0) queues.add(queue);
+    this.#ready.delete(organizationId);
+    if (queues.size > 0) this.#ready.set(organizationId, queues);
   }
 
-  /** Of the leases that just came, releases those that neither started nor have a place to wait. */
-  #releaseExcess(leases: readonly Lease[]): void {
-    for (const webhookId of new Set(leases.map((lease) => lease.webhookId))) {
-      const queue = this.#load.findOrCreate(webhookId);
-      const kept = queue.waiting.length - this.#excess;
-      this.#releaseDue(
-        queue,
-        this.#load.remove(queue, (_lease, index) => index >= kept),
-      );
+  #nextQueueOf(organizationId: string, now: number): EndpointQueue | undefined {
+    const half = Math.ceil(this.#settings.permits / 2);
+    if (this.#ready.size > 1 && this.#youngOfOrganization.of(organizationId) >= half) return undefined;
+    const isStale = ({ leasedAt }: Lease) => now - leasedAt > this.#settings.startWithinMs;
+    for (const queue of this.#ready.get(organizationId) ?? []) {
+      // Leases come in the order of time: when the first is not too old to start, none is.
+      if (queue.waiting.slice(0, 1).some(isStale)) this.#release(this.#remove(queue, isStale));
+      if (queue.waiting.length > 0 && queue.running < this.#concurrencyOf(queue)) return queue;
+    }
+    return undefined;
+  }
+
+  /** Starts the first lease that waits. */
+  #start(queue: EndpointQueue, now: number): void {
+    const lease = queue.waiting.shift();
+    if (lease === undefined) return;
+    const { organizationId, hostKey } = lease;
+    this.#waiting -= 1;
+    this.#putLast(queue, organizationId);
+    const attempt = { queue, organizationId, hostKey, startedAt: now, connectingAt: now };
+    queue.running += 1;
+    this.#young.add(attempt);
+    this.#youngOfOrganization.add(organizationId, 1);
+    const connects = () => {
+      attempt.connectingAt = this.#now;
+    };
+    void this.#stages.deliver(lease, connects).then((isAnswered) => this.#ended(attempt, isAnswered));
+  }
+
+  /** Attempts start in the order of time, so the first that is young ends the search. */
+  #age(now: number): void {
+    for (const attempt of this.#young) {
+      if (now - attempt.startedAt < slowAfterMs) return;
+      const { queue, organizationId, hostKey } = attempt;
+      this.#young.delete(attempt);
+      this.#youngOfOrganization.add(organizationId, -1);
+      this.#slow += 1;
+      this.#slowAtHost.add(hostKey, 1);
+      queue.noteSlow(now);
+      this.#release(this.#remove(queue));
     }
   }
 
-  /** Releases leases that were removed from a queue, which other webhooks or processes can have the capacity of. */
-  #releaseDue(queue: EndpointQueue, leases: readonly Lease[]): void {
-    if (leases.length === 0) return;
-    queue.noteDueRows(this.#now);
-    this.#stages.release(leases);
-  }
-
-  /** Ageing frees permits, and leases become stale, without any other event: looks again while anything waits. */
-  #tickWhileWaiting(): void {
-    if (this.#load.waiting > 0 && !this.#isStopped) {
-      this.#ticker ??= setInterval(() => this.#tick(), tickMs);
+  #ended(attempt: AttemptInFlight, isAnswered: boolean): void {
+    const { queue, organizationId, hostKey, connectingAt } = attempt;
+    const wasSlow = !this.#young.delete(attempt);
+    if (wasSlow) {
+      this.#slow -= 1;
+      this.#slowAtHost.add(hostKey, -1);
     } else {
-      clearInterval(this.#ticker);
-      this.#ticker = undefined;
+      this.#youngOfOrganization.add(organizationId, -1);
     }
+    queue.noteEnd({ wasSlow, isQuick: isAnswered && this.#now - connectingAt < slowAfterMs });
+    if (!this.#isStopped) {
+      if (this.#waiting > 0) this.startEligible();
+      if (this.#waiting < this.#settings.permits) this.#stages.capacityFreed();
+      if (this.#needsRefill(queue)) this.#stages.refillNeeded();
+    }
+    this.#forgetIfIdle(queue);
+    if (this.figures.running === 0) this.#allEnded?.resolve();
   }
 
-  #tick(): void {
-    const now = this.#now;
-    for (const queue of this.#load.ready()) this.#releaseStale(queue, now);
-    this.startEligible();
+  #forgetIfIdle(queue: EndpointQueue): void {
+    if (queue.isIdle(this.#now)) this.#queues.delete(queue.webhookId);
+  }
+
+  #releaseWhere(matches: (lease: Lease) => boolean): void {
+    this.#release([...this.#queues.values()].flatMap((queue) => this.#remove(queue, matches)));
+  }
+
+  #release(leases: readonly Lease[]): void {
+    if (leases.length > 0) this.#stages.release(leases);
+  }
+
+  /** Attempts become slow, and leases too old to start, without any other event: looks again while leases wait. */
+  #tickWhileWaiting(): void {
+    if (this.#waiting === 0) return;
+    this.#ticker ??= setTimeout(() => {
+      this.#ticker = undefined;
+      this.startEligible();
+    }, tickMs);
+  }
+}
+
+/** A number per key, which is forgotten when it is zero. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: string, change: number): void {
+    const count = this.of(key) + change;
+    if (count === 0) this.#counts.delete(key);
+    else this.#counts.set(key, count);
   }
 }

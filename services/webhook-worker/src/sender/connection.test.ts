@@ -26,7 +26,7 @@ async function causeOf(parts: ConnectionParts, host: string, address: string): P
   const origin = `https://${host}`;
   const connection = new Connection({ origin, host, port: 443, addresses: [address] }, parts);
   const deadline = new Deadline(5_000, 0, monotonic);
-  const exchange = new Exchange(connection, { deadline, monotonic, mayStart: () => true, onAnswer: undefined });
+  const exchange = new Exchange(connection, { deadline, monotonic, mayStart: () => true });
   exchange.start('/', { headers: {}, body: Buffer.from('{}') });
   const result = await exchange.result;
   connection.destroy();

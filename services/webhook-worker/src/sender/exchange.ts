@@ -46,8 +46,6 @@ export type ExchangeOptions = {
   monotonic: () => number;
   /** Asked right before the first byte; `false` gives the request up. */
   mayStart: () => boolean;
-  /** Told when the head of the final answer is complete. */
-  onAnswer: ((statusCode: number) => void) | undefined;
 };
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -114,13 +112,12 @@ export class Exchange {
     if (this.#isOver) return;
     // Informational responses have been removed: this status changes the protocol, or HTTP does not know it.
     if (statusCode < 200) return controller.abort(new FailureError(notHttp));
-    const { deadline, onAnswer } = this.#options;
+    const { deadline } = this.#options;
     this.#statusCode = statusCode;
     this.#headers = headers;
     this.#answeredMs = deadline.elapsedMs;
     deadline.arm(() => this.#answer(false), maxBodyMs);
     this.#connection.noteAnswer();
-    onAnswer?.(statusCode);
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {

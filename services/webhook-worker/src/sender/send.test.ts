@@ -45,31 +45,6 @@ describe('a delivery on the wire', () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  it('tells its caller of the answer before the body is read', async () => {
-    const { promise: bodyMayEnd, resolve: endBody } = Promise.withResolvers<void>();
-    const receiver = await fixture.receiver({
-      respond: () => ({
-        raw: (async function* () {
-          yield 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab';
-          await bodyMayEnd;
-          yield 'cd';
-        })(),
-      }),
-    });
-    const order: string[] = [];
-    const answered = Promise.withResolvers<void>();
-    const hooks = {
-      mayStart: () => true,
-      onAnswer: (status: number) => answered.resolve(void order.push(`answer ${status}`)),
-    };
-    const sending = fixture.sender().send(requestTo(receiver.url()), hooks);
-    await answered.promise;
-    order.push('body');
-    endBody();
-    expect(isResponse(await sending).excerpt).toBe('abcd');
-    expect(order).toEqual(['answer 200', 'body']);
-  });
-
   it.each(['127.0.0.1', 'localhost', 'a.localhost', ...(hasIpv6 ? ['[::1]'] : [])])(
     'reaches %s where loopback is allowed',
     async (host) => {

@@ -24,8 +24,6 @@ export type SendHooks = {
   mayStart(): boolean;
   /** Told when a new connection begins, if one is needed: the wait to connect ends here. */
   onConnect?(): void;
-  /** Told once, when the status line and headers of the final answer are complete. The body may still be read. */
-  onAnswer?(statusCode: number): void;
 };
 
 /** Milliseconds per stage, as they are stored. The first three are null where a connection was reused. */
@@ -273,9 +271,9 @@ class Transmission {
 
   /** One request on one connection, which is kept for the next request or ended. */
   async #exchange(connection: Connection, { path }: Target, deadline: Deadline): Promise<ExchangeResult> {
-    const { mayStart, onAnswer } = this.#hooks;
+    const { mayStart } = this.#hooks;
     const { headers, body } = this.#request;
-    const exchange = new Exchange(connection, { deadline, monotonic: this.#parts.monotonic, mayStart, onAnswer });
+    const exchange = new Exchange(connection, { deadline, monotonic: this.#parts.monotonic, mayStart });
     exchange.start(path, { headers, body });
     const result = await exchange.result;
     const isReusable = result.kind === 'response' ? result.isWhole : result.kind === 'not_started';

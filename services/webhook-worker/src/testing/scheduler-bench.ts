@@ -9,47 +9,46 @@ afterEach(() => {
   for (const scheduler of benches.splice(0)) scheduler.stop();
 });
 
+interface Running {
+  lease: Lease;
+  connects(): void;
+  /** The attempt ends, after the last byte of an answer or without one. */
+  end(isAnswered?: boolean): Promise<void>;
+}
+
 /** A scheduler whose time stands still until a test moves it, and whose attempts end when a test says so. */
 export function schedulerBench(
-  settings: {
-    permits?: number;
-    concurrency?: number;
-    waiting?: number;
-    recentPerHost?: number;
-    /** Organizations whose bodies take more memory than their share. */
-    aboveShare?: ReadonlySet<string>;
-    pauses?: KnownPauses;
-  } = {},
+  settings: { permits?: number; concurrency?: number; aboveShare?: string[]; pauses?: KnownPauses } = {},
 ) {
   let now = 0;
-  const running: {
-    lease: Lease;
-    canWait: boolean;
-    connects: () => void;
-    answer: () => void;
-    end: (timedOut?: boolean) => Promise<void>;
-  }[] = [];
+  const running = new Set<Running>();
+  const started: Lease[] = [];
   const released: Lease[] = [];
   let refills = 0;
   let offers = 0;
   const scheduler = new Scheduler({
     clock: { now: () => now, monotonic: () => now },
     permits: settings.permits ?? 10,
-    limits: { concurrency: settings.concurrency ?? 3, waiting: settings.waiting ?? 20 },
-    recentPerHost: settings.recentPerHost ?? 10_000,
+    concurrency: settings.concurrency ?? 3,
     startWithinMs: 10_000,
-    isAboveShare: (organizationId) => settings.aboveShare?.has(organizationId) ?? false,
+    organizationsAboveShare: () => settings.aboveShare ?? [],
     pauses: settings.pauses ?? { isAllPaused: false, organizationIds: [], isPaused: () => false },
   });
   scheduler.connect({
-    attempt: (lease, { answered, canWait, connects }) => {
-      const done = Promise.withResolvers<{ timedOut: boolean }>();
-      const end = async (timedOut = false) => {
-        done.resolve({ timedOut });
-        await done.promise;
-        await Promise.resolve();
+    deliver: (lease, connects) => {
+      const done = Promise.withResolvers<boolean>();
+      const attempt = {
+        lease,
+        connects,
+        end: async (isAnswered = true) => {
+          running.delete(attempt);
+          done.resolve(isAnswered);
+          await done.promise;
+          await Promise.resolve();
+        },
       };
-      running.push({ lease, answer: answered, canWait, connects, end });
+      running.add(attempt);
+      started.push(lease);
       return done.promise;
     },
     release: (leases) => released.push(...leases),
@@ -61,11 +60,11 @@ export function schedulerBench(
     },
   });
   benches.push(scheduler);
-  const lease = (webhookId: string, leasedAt = now, hostKey = ''): Lease => ({
+  const lease = (webhookId: string, { organizationId = 'org', hostKey = webhookId, leasedAt = now } = {}): Lease => ({
     deliveryId: `${webhookId}-${Math.random()}`,
-    organizationId: 'org',
+    organizationId,
     webhookId,
-    hostKey,
+    hostKey: `${organizationId} ${hostKey}`,
     eventId: 'event',
     eventType: 'batch.failed',
     number: 1,
@@ -79,8 +78,6 @@ export function schedulerBench(
     requestId: null,
     traceparent: null,
   });
-  const leases = (webhookId: string, count: number) => Array.from({ length: count }, () => lease(webhookId));
-  const started = (webhookId: string) => running.filter((entry) => entry.lease.webhookId === webhookId).length;
   const capacityOf = (kind: 'new' | 'due', webhookId: string) => {
     scheduler.startEligible();
     const capacity = scheduler.capacity(kind);
@@ -89,14 +86,20 @@ export function schedulerBench(
   };
   return {
     scheduler,
-    running,
     released,
     lease,
-    leases,
-    started,
+    leases: (webhookId: string, count: number, values?: Parameters<typeof lease>[1]) =>
+      Array.from({ length: count }, () => lease(webhookId, values)),
+    /** Attempts of these webhooks under way, the oldest first; of all without any. */
+    running: (...webhookIds: string[]) =>
+      [...running].filter((attempt) => webhookIds.length === 0 || webhookIds.includes(attempt.lease.webhookId)),
+    /** How many attempts of a webhook have started. */
+    started: (webhookId: string) => started.filter((entry) => entry.webhookId === webhookId).length,
     capacityOf,
+    /** Time passes, and the scheduler notices. */
     pass: (ms: number) => {
       now += ms;
+      scheduler.startEligible();
     },
     refills: () => refills,
     offers: () => offers,

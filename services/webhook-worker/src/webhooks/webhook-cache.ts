@@ -1,6 +1,5 @@
 import { BoundedMap, type Clock, createMicroBatcher, type MicroBatcher } from '@enterprise-api/shared/runtime';
 import { type SigningKey, signingKey } from '@enterprise-api/shared/security';
-import { hostKeyOf } from '../scheduler/endpoint-queue.ts';
 import type { WebhookRow } from './queries.ts';
 
 /** A webhook as attempts use it: its secrets are decrypted and made into keys once, not per attempt. */
@@ -8,7 +7,7 @@ export interface WebhookConfig {
   id: string;
   organizationId: string;
   url: string;
-  /** Organization and host: attempts are limited per host. */
+  /** Organization and host: slow attempts are limited per host. */
   hostKey: string;
   state: WebhookRow['state'];
   version: number;
@@ -118,3 +117,11 @@ export type SigningKeys = {
   /** The secret before the last rotation, and until when (milliseconds since 1970) it is still used. */
   previous: { key: SigningKey; expiresAt: number } | null;
 };
+
+/**
+ * The organization and the host name or address literal in the URL. The port is left out: one machine has many ports,
+ * and the limit protects machines. The resolved address is left out as well: large providers share one among strangers.
+ */
+function hostKeyOf(organizationId: string, url: string): string {
+  return `${organizationId} ${URL.parse(url)?.hostname ?? ''}`;
+}
