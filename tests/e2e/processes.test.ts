@@ -105,6 +105,7 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     expect(metrics).toMatch(/^ledger_invariant_violations\S* 0$/m);
     expect(metrics).toMatch(/^ledger_outbox_events\S* 0$/m);
     expect(await service.stop()).toMatchObject({ code: 0 });
+    expect(service.logs().map(({ msg }) => msg)).not.toContain('close failed');
   });
 });
 

@@ -41,7 +41,7 @@ export function startConsumers(parts: ConsumerParts): void {
   const parkedRetries = createParkedRetries(() => pipeline.fanOut.retryParkedEvents(), onRetryError);
   closers.add('retries of parked events', parkedRetries.stop, closeWithinMs);
   parkedRetries.start();
-  closers.add('pauses of sending', pipeline.pauses.stop, closeWithinMs);
+  closers.add('pauses of sending', () => pipeline.pauses.stop(), closeWithinMs);
   pipeline.pauses.start();
   pipeline.start();
   startQueueConsumers(parts);
