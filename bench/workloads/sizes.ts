@@ -15,7 +15,7 @@ const failFirstAttemptsEvery = 3;
 const hangingWebhooks = 400;
 const perMegabyte = 1e6;
 
-/** W15: what `npm run sizing` multiplies: bytes in PostgreSQL, of its log and on the wire, connections, and memory. */
+/** W15: the factors of docs/operations/scale.md: bytes in PostgreSQL, of its log and on the wire, connections, and memory. */
 export async function sizes(context: RunContext): Promise<Finding> {
   const findings = [await memory(context), await fanOutBytes(context)];
   for (const bytes of payloadBytes) findings.push(await eventCosts(context, bytes));
