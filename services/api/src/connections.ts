@@ -36,6 +36,7 @@ import { createDatabasePing } from './core/database-ping.ts';
 import { createForwarder } from './forwarding/forwarder.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import type { ApiMetrics } from './metrics.ts';
+import { createHistoryReads, type HistoryReads } from './replica/history-reads.ts';
 
 /** What every part is built with at start. */
 export interface Foundation {
@@ -48,7 +49,7 @@ export interface Foundation {
 /** Tells every process, this one first, that it may hold an outdated copy of something. */
 export type NotifyOfChange = (change: Change) => Promise<void>;
 
-export const applicationName = 'enterprise-api';
+const applicationName = 'enterprise-api';
 /** Database connections of the process. */
 const poolSize = 10;
 /** One organization uses at most half of them at once. */
@@ -76,6 +77,24 @@ export async function openDatabase({ config, log, clock, closers }: Foundation) 
   closers.add('partition loop', partitions.stop, closeWithinMs);
   partitions.start();
   return { db, databaseClock, databaseHealth };
+}
+
+/** Where history lists are read. The process starts, and is ready, without its replica. */
+export function openHistoryReads(
+  { config, log, clock, closers }: Foundation,
+  { db, metrics }: { db: Database; metrics: ApiMetrics },
+): HistoryReads {
+  const { replicaUrl, ledger } = config;
+  if (replicaUrl === undefined) return (read) => read(db);
+  const onError = createLimitedWarning(log, 'connection to the replica lost');
+  const replica = createDatabase({ ...ledger.pool, url: replicaUrl, applicationName, onError, poolSize });
+  metrics.registerPool('replica', replica);
+  closers.add('replica', () => replica.destroy(), closeWithinMs);
+  const onObstacle = createLimitedWarning(log, 'replica lags or cannot be read: lists are read from the primary');
+  const reads = createHistoryReads({ primary: db, replica, clock, onRead: metrics.historyRead, onObstacle });
+  closers.add('replica position', reads.stop, closeWithinMs);
+  reads.start();
+  return reads.history;
 }
 
 /** BullMQ sets the search path of its sessions, and listens on one: a pooler will not do. */

@@ -8,7 +8,6 @@ import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
 import type { FinishedRequest } from './http/server/access-log.ts';
 import type { RequestContext } from './http/server/request-context.ts';
-import type { FallbackReason } from './replica/replica-reads.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
@@ -49,7 +48,6 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
     /** The connection pool of another database than the ledger is shown as well. */
     registerPool,
     historyRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
-    replicaFallback: (reason: FallbackReason) => counters.replicaFallbacks.inc({ reason }),
     keyLookup: () => counters.keyLookups.inc(),
     event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
     eventsNotified: (outcome: NotificationOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
@@ -125,14 +123,8 @@ function createCounters(registry: Registry) {
     }),
     historyReads: new Counter({
       name: 'api_history_reads_total',
-      help: 'Lists of the past that were read, by place: the replica or the primary. Without DATABASE_REPLICA_URL they are not counted.',
+      help: 'History lists that may be read from a replica, by where they were read. Without DATABASE_REPLICA_URL none is counted.',
       labelNames: ['place'],
-      registers,
-    }),
-    replicaFallbacks: new Counter({
-      name: 'api_replica_fallbacks_total',
-      help: 'Lists that were read from the primary because the replica could not be read, by reason.',
-      labelNames: ['reason'],
       registers,
     }),
     keyLookups: new Counter({

@@ -46,7 +46,7 @@ import { createWebhookService } from './webhooks/service.ts';
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;
-  /** Where lists of the past are read. */
+  /** Where history lists newest first are read. */
   history: HistoryReads;
   databaseClock: DatabaseClock;
 }

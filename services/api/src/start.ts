@@ -29,6 +29,7 @@ import {
   openDatabase,
   openEventProducer,
   openForwarder,
+  openHistoryReads,
   openLastUsed,
   openRateLimiter,
   queueOf,
@@ -61,7 +62,6 @@ import { createIdentityTokens, type IdentityTokens } from './identity/identity-t
 import { type ApiMetrics, createApiMetrics } from './metrics.ts';
 import { createDocument } from './openapi/document.ts';
 import type { HistoryReads } from './replica/history-reads.ts';
-import { openHistoryReads } from './replica/open-history-reads.ts';
 import { type InternalFeatureParts, internalRoutes, publicRoutes } from './routes.ts';
 import type { UsageCounters } from './usage/counters.ts';
 import { openUsage } from './usage/open-usage.ts';

@@ -110,13 +110,11 @@ export const partRows: readonly RowSource[] = [
       },
       { title: 'Keys looked up', unit: 'ops', queries: { 'look-ups': `sum(${rate('api_key_lookups_total{$of}')})` } },
       {
-        title: 'Lists of the past',
+        title: 'History lists',
         unit: 'ops',
-        description:
-          'With DATABASE_REPLICA_URL: from where they were read, and why some were not read from the replica.',
+        description: 'With DATABASE_REPLICA_URL: from where lists that may be read from the replica were read.',
         queries: {
           'from the {{place}}': `sum by (place) (${rate('api_history_reads_total{$of}')})`,
-          'not from the replica: {{reason}}': `sum by (reason) (${rate('api_replica_fallbacks_total{$of}')})`,
         },
       },
     ],

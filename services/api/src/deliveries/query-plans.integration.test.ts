@@ -1,5 +1,5 @@
 import { type DeliveryStatus, deliveryStatuses } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import { type Database, startOfMonth } from '@enterprise-api/shared/ledger';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { alignPendingDeliveries, insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -7,6 +7,10 @@ import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { openQueryPlans, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
+
+/** The deliveries end in the middle of a month: whatever the day, all are in one partition. */
+const end = startOfMonth(Date.now(), -1) + 14 * 24 * 3_600_000;
+const ago = (hours: number) => new Date(end - hours * 3_600_000);
 
 /** Enough that reading all of them is not the quickest way. Most are of one organization, and hardly any failed. */
 const deliveries = 40_000;
@@ -62,7 +66,7 @@ function fill(into: Database, stranger: string) {
       case n % 20 when 7 then 'failed' when 9 then 'pending' else 'succeeded' end, 1, 10, created_at,
       case when n % 20 <> 9 then now() end
     from generate_series(1, ${deliveries}::int) n
-    cross join lateral (select now() - make_interval(secs => ${deliveries} - n) as created_at) t
+    cross join lateral (select ${ago(0)}::timestamptz - make_interval(secs => ${deliveries} - n) as created_at) t
     cross join lateral (select lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') as ms) i`.execute(
     into,
   );
@@ -89,12 +93,12 @@ const someStatuses: (DeliveryStatus[] | undefined)[] = [
 
 describe('the history', () => {
   const pages = (): PageQuestion[] => {
-    const after = { sortKey: new Date(Date.now() - 20_000_000).toISOString(), id: newUuid() };
+    const after = { sortKey: ago(6).toISOString(), id: newUuid() };
     return [first, oldestFirst, { ...first, after }, { ...oldestFirst, after }];
   };
   const filters = () => {
     const found: DeliveryFilter[] = [];
-    const lastHour = { since: new Date(Date.now() - 3_600_000), until: new Date(Date.now() - 1_800_000) };
+    const lastHour = { since: ago(1), until: ago(0.5) };
     for (const webhookId of [undefined, webhookIds[3]]) {
       for (const event of [undefined, eventId]) {
         for (const eventTypes of someTypes) {
@@ -126,7 +130,7 @@ describe('the history', () => {
     ['a rare type', { eventTypes: ['batch.failed'] }],
     ['a type without deliveries', { eventTypes: ['batch.completed'] }],
     ['two rare types that succeeded', { eventTypes: ['batch.failed', 'batch.completed'], statuses: ['succeeded'] }],
-    ['until an hour ago', { until: new Date(Date.now() - 3_600_000) }],
+    ['until an hour ago', { until: ago(1) }],
   ])('filtered by %s reads at most ten times the rows that it shows', async (_name, filter) => {
     const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter));
     expect(rowsRead(plan, deliveryTables)).toBeLessThan(10 * first.limit);

@@ -21,7 +21,10 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
-      const ask = (page: PageQuestion) => history((from) => listDeliveries(from, organizationId, page, filter));
+      const ask = (page: PageQuestion) => {
+        const read = (from: Database) => listDeliveries(from, organizationId, page, filter);
+        return page.order === 'asc' ? read(db) : history(read);
+      };
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
 

@@ -8,7 +8,6 @@ import fc from 'fast-check';
 import { type ControlledTransaction, type IsolationLevel, sql } from 'kysely';
 import { isProblem } from '../core/problem.ts';
 import { createCursors } from '../pagination/cursor.ts';
-import { createPrimaryReads } from '../replica/history-reads.ts';
 import { createHorizonReader } from './horizon.ts';
 import { readHorizonRows, startOfRetention } from './queries.ts';
 import { createEventHistory, type EventHistory } from './service.ts';
@@ -22,7 +21,7 @@ beforeAll(async () => {
   const limits = async () => startOfRetention(db);
   history = createEventHistory({
     db,
-    history: createPrimaryReads(db),
+    history: (read) => read(db),
     cursors,
     horizon: createHorizonReader(() => readHorizonRows(db)),
     limits,

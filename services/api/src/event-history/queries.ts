@@ -84,9 +84,6 @@ function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
 /** Rows are written in the order of their positions, but for what the database's clock may have been set by meanwhile. */
 const clockMarginMs = 60_000;
 
-/** Where nobody emitted anything for longer, more of the index is read than has to be: that costs less than opening every month. */
-const quietMs = 7 * 24 * 60 * 60_000;
-
 /**
  * The period, and the positions in which its events lie: behind an event that was written before it, and ahead of one that
  * was written after it, of whatever organization. So the index is entered where the period begins.
@@ -96,21 +93,19 @@ function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[
   if (since !== undefined) {
     const before = new Date(since.getTime() - clockMarginMs);
     found.push(sql<SqlBool>`created_at >= ${since}::timestamptz and position >= coalesce((
-      select position from events where id < ${uuidAtTime(before.getTime())}::uuid
-        and id >= ${uuidAtTime(before.getTime() - quietMs)}::uuid and created_at < ${before}::timestamptz
+      select position from events where id < ${uuidAtTime(before.getTime())}::uuid and created_at < ${before}::timestamptz
       order by id desc limit 1), 0)`);
   }
   if (until !== undefined) {
     const behind = new Date(until.getTime() + clockMarginMs);
     found.push(sql<SqlBool>`created_at < ${until}::timestamptz and position <= coalesce((
-      select position from events where id >= ${uuidAtTime(behind.getTime())}::uuid
-        and id < ${uuidAtTime(behind.getTime() + quietMs)}::uuid and created_at >= ${behind}::timestamptz
+      select position from events where id >= ${uuidAtTime(behind.getTime())}::uuid and created_at >= ${behind}::timestamptz
       order by id limit 1), ${Number.MAX_SAFE_INTEGER}::bigint)`);
   }
   return found;
 }
 
-/** The partitions in which the wanted events can lie: the others are not opened. */
+/** PostgreSQL opens only the partitions that the period or the cursor allows: an event is written within a margin of its id's time. */
 function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   const from = earliestOf(question) - idMarginMs;
   const to = latestOf(question) + idMarginMs;

@@ -39,8 +39,10 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
         if (page.order === 'asc' && (await isExpired(limits, page.after))) return problem('event_expired');
         const upTo = await endOfPages(horizon, organizationId, page.order);
         const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
-        // After the end is known, from the primary, which alone sees its open transactions.
-        return (await history((from) => listEvents(from, organizationId, asked))).map(toListed);
+        const read = (from: Database) => listEvents(from, organizationId, asked);
+        // A client that follows events on a replica would pass those that it has not replayed.
+        const rows = await (page.order === 'asc' ? read(db) : history(read));
+        return rows.map(toListed);
       };
       const scope = { list: 'events', organizationId, filters };
       const options = order === 'asc' ? { start } : {};

@@ -55,10 +55,10 @@ export function wholeTablesRead(plan: readonly PlanNode[], tables: RegExp): stri
   return plan.filter((node) => isWhole(node) && !isEmpty(node)).map((node) => node['Relation Name'] ?? '');
 }
 
-/** The tables, of those whose names match, that a plan opens. */
+/** The tables, of those whose names match, that a plan enters. */
 export function relationsOf(plan: readonly PlanNode[], tables: RegExp): string[] {
-  const names = plan.map((node) => node['Relation Name'] ?? '').filter((name) => tables.test(name));
-  return [...new Set(names)];
+  const entered = plan.filter((node) => node['Actual Loops'] > 0).map((node) => node['Relation Name'] ?? '');
+  return [...new Set(entered.filter((name) => tables.test(name)))];
 }
 
 /** The rows of some tables that a plan looks at. */
