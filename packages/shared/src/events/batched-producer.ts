@@ -3,7 +3,6 @@ import type { Database, DatabaseTransaction } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import type { Notifier } from '../queue/enqueue.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { mapInSlices } from '../runtime/slices.ts';
 import { createBatches } from './event-batches.ts';
 import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
 
@@ -68,13 +67,12 @@ export function createBatchedProducer(options: {
     notify,
     emit: async (events, request) => {
       const now = await clock.current(db);
-      const made = await newEvents(events, now, request);
+      const made = newEvents(events, now, request);
       const written = await batches.write(made, request && (() => request.isWanted(waitsForMs)));
       notify(written);
       return written;
     },
-    emitWithin: async (trx, events, request) =>
-      writeEvents(trx, await newEvents(events, await clock.current(trx), request)),
+    emitWithin: async (trx, events, request) => writeEvents(trx, newEvents(events, await clock.current(trx), request)),
   };
 }
 
@@ -82,8 +80,8 @@ function newEvents(
   events: readonly EmitEvent[],
   now: number,
   { requestId, traceparents }: Partial<Pick<EmittingRequest, 'requestId' | 'traceparents'>> = {},
-): Promise<NewEvent[]> {
-  return mapInSlices(events, (event, index) => newEvent(event, now, { requestId, traceparent: traceparents?.[index] }));
+): NewEvent[] {
+  return events.map((event, index) => newEvent(event, now, { requestId, traceparent: traceparents?.[index] }));
 }
 
 async function writeInTime(

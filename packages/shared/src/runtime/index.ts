@@ -14,6 +14,5 @@ export * from './redis-address.ts';
 export * from './request-id.ts';
 export * from './round-robin.ts';
 export * from './settings.ts';
-export * from './slices.ts';
 export * from './timeout.ts';
 export * from './version.ts';

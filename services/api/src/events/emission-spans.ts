@@ -1,6 +1,6 @@
 import type { EmitEvent } from '@enterprise-api/shared/contracts';
 import type { WrittenEvent } from '@enterprise-api/shared/events';
-import { mapInSlices, toPublicId } from '@enterprise-api/shared/runtime';
+import { toPublicId } from '@enterprise-api/shared/runtime';
 import { isSampled, type Tracing } from '@enterprise-api/shared/tracing';
 
 /** The spans of the events of one request, and what is kept with each event. */
@@ -20,26 +20,25 @@ const mostInOneTrace = 100;
  *
  * @param tracing undefined where nothing is recorded here: events then keep the trace of their request as it came
  */
-export async function startEmissionSpans(
+export function startEmissionSpans(
   tracing: Tracing | undefined,
   events: readonly Pick<EmitEvent, 'type'>[],
   requestTrace: string | undefined,
-): Promise<EmissionSpans> {
+): EmissionSpans {
   if (tracing === undefined || requestTrace === undefined) {
     const traceparents = requestTrace === undefined ? undefined : events.map(() => requestTrace);
     return { traceparents, end: () => undefined };
   }
   const isShared = events.length <= mostInOneTrace || !isSampled(requestTrace);
   const place = isShared ? { parent: requestTrace } : { links: [requestTrace] };
-  const spans = await mapInSlices(events, ({ type }) => {
+  const spans = events.map(({ type }) => {
     const attributes = { 'messaging.operation.type': 'create', 'enterprise_api.event_type': type };
     return tracing.start(`emit ${type}`, { kind: 'producer', ...place, attributes });
   });
   return {
     traceparents: spans.map((span) => span.traceparent),
     end: (written) => {
-      // Nobody waits for this: the answer is begun at once.
-      void mapInSlices(spans, (span, index) => span.end(outcomeOf(written?.[index])));
+      for (const [index, span] of spans.entries()) span.end(outcomeOf(written?.[index]));
     },
   };
 }

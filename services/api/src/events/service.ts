@@ -51,7 +51,7 @@ export function createEventService(options: EventServiceOptions) {
     { traceparent }: Pick<Request, 'traceparent'>,
     write: (spans: EmissionSpans) => Promise<WrittenEvent[]>,
   ) => {
-    const spans = await startEmissionSpans(tracing, eventsOf(body), traceparent);
+    const spans = startEmissionSpans(tracing, eventsOf(body), traceparent);
     try {
       return await write(spans);
     } catch (error) {

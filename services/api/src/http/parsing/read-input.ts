@@ -8,7 +8,6 @@ import { parseIdempotencyKey } from '../../idempotency/idempotency-key.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type IfMatch, parseIfMatch } from '../routing/etag.ts';
 import { announcesBody, awaitsContinue, declaredLength, requestContextOf } from '../server/request-context.ts';
-import { parseInSlices } from './parse-in-slices.ts';
 import { parseQuery } from './request-target.ts';
 import { formatPath, type Parsed, parseWith } from './zod-issues.ts';
 
@@ -49,8 +48,7 @@ export async function readInput<Access>(
   const json = read.value;
   const query = parseWith(route.query ?? noParameters, parseQuery(queryText), 'query');
   const schema = route.narrowBody?.(json) ?? route.body ?? noBody;
-  const body: Parsed<unknown> =
-    schema === noBody && json === undefined ? nothing : await parseInSlices(schema, json, 'body');
+  const body: Parsed<unknown> = schema === noBody && json === undefined ? nothing : parseWith(schema, json, 'body');
   const ifMatch = route.ifMatch ? readIfMatch(request) : none;
   const key = asks.idempotencyKey ? readIdempotencyKey(request) : none;
   const actor = asks.actor ? readActor(request) : none;
