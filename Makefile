@@ -35,8 +35,8 @@ bench: $(READY) ## the benchmark, in five minutes; FULL=1 in full (an hour, resu
 check: $(READY) ## checks the package lock, types, lint, formatting, import boundaries, unused code
 	@exec npm run --silent check
 
-release: $(READY) ## ARGS=1.2.3: checks everything, then writes the notes, the changelog and all versions; --dry-run writes nothing, --tag commits and tags
-	@exec $(NODE) tools/release/main.ts $(ARGS)
+release: $(READY) ## ARGS=1.2.3: checks everything, then writes the changelog and all versions; --dry-run writes nothing
+	@exec $(NODE) tools/release.ts $(ARGS)
 
 audit: $(READY) ## lists known vulnerabilities in the packages that ship; exit 2: the registry gave no advisories
 	@exec $(NODE) tools/audit.ts
