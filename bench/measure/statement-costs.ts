@@ -16,7 +16,7 @@ const leaseMs = 45_000;
 const maxAttempts = 3;
 /** The first executions of a new connection parse, plan and fill caches. */
 const turnsBefore = 5;
-const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, from: null };
 
 /**
  * The median CPU time of the server's process for one execution of each statement of the worker, in microseconds, on a new

@@ -79,8 +79,8 @@ async function openReader(): Promise<typeof reader> {
   return { end: () => end.resolve(), ended };
 }
 
-const dispatch = (dueFrom: Date | null) =>
-  leaseDueDeliveries(worker, { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom }, plenty, settings.leaseMs);
+const dispatch = (since: Date | null) =>
+  leaseDueDeliveries(worker, { cursor: nilUuid, visit: 1_000, rows: 1_000, from: since }, plenty, settings.leaseMs);
 const relay = (since: Date | null) =>
   fanOutOverdueEvents(worker, plenty, settings, { cursor: null, limit: 100, olderThanMs: 0, from: since });
 
@@ -155,13 +155,13 @@ describe('while a long transaction keeps what was deleted', () => {
 
   it('dispatch knows since when the oldest is due, also when more is due than it looks at', async () => {
     for (const secondsAgo of [20, 50, 30]) await insertDue(secondsAgo);
-    const page = { cursor: nilUuid, visit: 1_000, rows: 2, dueFrom: from() };
+    const page = { cursor: nilUuid, visit: 1_000, rows: 2, from: from() };
     const { isComplete, dueSince } = await leaseDueDeliveries(worker, page, plenty, settings.leaseMs);
     expect(isComplete).toBe(false);
     expect(Date.now() - (dueSince?.getTime() ?? 0)).toBeGreaterThan(49_000);
   });
 
-  it('dispatch leases what is due since then, and finds by whole walks what became due unseen before', async () => {
+  it('dispatch leases what is due since then, and finds by full passes what became due unseen before', async () => {
     await insertDue(5);
     await insertDue(600);
     const since = await dispatch(from());
@@ -179,14 +179,12 @@ describe('while a long transaction keeps what was deleted', () => {
     expect({ events, deliveries, cursor }).toEqual({ events: 6, deliveries: 6, cursor: null });
   });
 
-  it('the relay fans out what a killed process had locked with its next run, however rare whole walks are', async () => {
+  it('the relay fans out what a killed process had locked with its next run, although full passes are rare', async () => {
     await emitTwoMinutesAgo(3);
     const locking = await startLockingProcess();
-    // By this process's clock its first walk, a whole one, takes three seconds: the next one follows after a minute.
-    const process = { free: 100, statementTakesMs: 3_000 };
-    const { fanOut } = fanOutOf(db, process);
+    // The first pass of a process is a full one; the next follows after a minute.
+    const { fanOut } = fanOutOf(db, { free: 100 });
     expect(await fanOut.fanOutOverdue()).toBe('all_visited');
-    process.statementTakesMs = 0;
     expect(await fanOut.fanOutOverdue()).toBe('all_visited');
     locking.kill('SIGKILL');
     await locking.exited;
@@ -197,15 +195,14 @@ describe('while a long transaction keeps what was deleted', () => {
 
   it('the relay goes on with what was beyond its limit', async () => {
     await emitTwoMinutesAgo(3);
-    const process = { free: 2, statementTakesMs: 3_000 };
-    const { fanOut } = fanOutOf(db, process);
+    const { fanOut } = fanOutOf(db, { free: 2 });
     expect(await fanOut.fanOutOverdue()).toBe('again');
     expect(await countUnlocked()).toBe(1);
     expect(await fanOut.fanOutOverdue()).toBe('again');
     expect(await countUnlocked()).toBe(0);
   });
 
-  it('the relay walks all organizations next when more events wait than it looks at', async () => {
+  it('the relay visits all organizations next when more events wait than it looks at', async () => {
     await sql`insert into outbox (event_id, organization_id, created_at)
       select (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '70009' || lpad(to_hex(n), 15, '0'))::uuid, ${organizationId}, now()
       from generate_series(1, 1000) n`.execute(db);

@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { systemClock } from '@enterprise-api/shared/runtime';
-import { insertOrganization, openTestDatabase } from '@enterprise-api/testkit';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openTestDatabase } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Capacity } from '../pipeline/types.ts';
 import { leaseDeliveries, plenty } from '../testing/ledger.ts';
@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-it('a walk that its limit cut short says nothing about the webhooks that it did not visit', async () => {
+it('a run that its limit cut short says nothing about the webhooks that it did not visit', async () => {
   const sets = [await leaseDeliveries(db, 4), await leaseDeliveries(db, 4), await leaseDeliveries(db, 4)];
   await sql`update pending_deliveries set next_attempt_at = now() - interval '1 s'`.execute(db);
   const webhookIds = sets.map((set) => set.webhookId).sort();
   const capacity: Capacity = { ...plenty, webhookIds, free: [3, 3, 3], busy: [0, 0, 0], ofNewQueue: 3, total: 3 };
   const drained: string[] = [];
-  const walked = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
   let runs = 0;
   const dispatcher = createDispatcher({
     db,
@@ -37,17 +37,17 @@ it('a walk that its limit cut short says nothing about the webhooks that it did 
     leaseLoader: {
       accept: async () => {
         runs += 1;
-        if (runs === 2) walked.resolve();
+        if (runs === 2) done.resolve();
       },
     },
     leaseMs: 45_000,
     mayLease: () => runs < 2,
     onNotEnabled: () => undefined,
     onDispatched: () => undefined,
-    onError: (error) => walked.reject(error),
+    onError: (error) => done.reject(error),
   });
   dispatcher.start();
-  await walked.promise;
+  await done.promise;
   await dispatcher.stop();
   expect(drained).not.toContain(webhookIds[0]);
 });
@@ -81,72 +81,3 @@ it('what a run says about webhooks with nothing due is as of its beginning: more
   await dispatcher.stop();
   expect([ids, askedAt]).toEqual([[webhookId], 1]);
 });
-
-describe('with more due than a run looks at', () => {
-  const webhooks = 1_200;
-  let organizationId: string;
-
-  beforeAll(async () => {
-    await sql`truncate pending_deliveries`.execute(db);
-    organizationId = await insertOrganization(db);
-    await sql`insert into webhooks (id, organization_id, url, event_patterns, secret_sealed)
-      select gen_random_uuid(), ${organizationId}, 'https://example.com', '{*}', '' from generate_series(1, ${webhooks}::int)`.execute(
-      db,
-    );
-  });
-
-  /** The webhooks that the first runs of a new process serve, each by its number in the order of their ids. */
-  async function servedBy(runs: number): Promise<number[][]> {
-    await sql`delete from pending_deliveries`.execute(db);
-    await sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
-      select gen_random_uuid(), id, ${organizationId}, gen_random_uuid(), 'batch.failed', now() - random() * interval '9 s', 3
-      from webhooks where organization_id = ${organizationId}`.execute(db);
-    const { rows } = await sql<{ id: string }>`
-      select id from webhooks where organization_id = ${organizationId} order by id`.execute(db);
-    const numbers = new Map(rows.map(({ id }, number) => [id, number]));
-    const served: number[][] = [];
-    const done = Promise.withResolvers<void>();
-    const dispatcher = createDispatcher({
-      db,
-      clock: systemClock,
-      scheduler: { ...unconcerned, capacity: () => ({ ...plenty, total: 5 }) },
-      leaseLoader: {
-        accept: async (leases) => {
-          served.push(leases.map(({ webhook_id }) => numbers.get(webhook_id) ?? -1).sort((a, b) => a - b));
-          if (served.length === runs) done.resolve();
-        },
-      },
-      leaseMs: 45_000,
-      mayLease: () => served.length < runs,
-      onNotEnabled: () => undefined,
-      onDispatched: () => undefined,
-      onError: (error) => done.reject(error),
-    });
-    dispatcher.start();
-    await done.promise;
-    await dispatcher.stop();
-    return served;
-  }
-
-  it('each process goes on from a place of its own, and from there on in the order of the webhooks', async () => {
-    const places = new Set<number>();
-    for (let process = 0; process < 3; process++) {
-      const [first, second, third] = await servedBy(3);
-      expect(first).toEqual([0, 1, 2, 3, 4]);
-      const place = second?.[0] ?? Number.NaN;
-      places.add(place);
-      // At the end of the order a run goes on from its beginning.
-      const next = place < webhooks - 10 ? third?.[0] : place + 5;
-      expect(next).toBe(place + 5);
-    }
-    // By chance two processes could begin at the same place, but hardly all three behind the first run.
-    expect([...places]).not.toEqual([5]);
-  });
-});
-
-const unconcerned = {
-  startEligible: () => undefined,
-  forgetIdle: () => undefined,
-  noteDueRows: () => undefined,
-  noteNoneDue: () => undefined,
-};

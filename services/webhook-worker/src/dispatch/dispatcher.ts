@@ -1,21 +1,19 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, nilUuid } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
+import { createPasses } from '../pipeline/passes.ts';
 import type { Capacity } from '../pipeline/types.ts';
-import { createWalkStart, type WalkStart } from '../pipeline/walk-start.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;
 const idleEveryMs = 1_000;
-/** Webhooks walked per run: measured, about 20 ms of database time for a thousand. */
+/** Webhooks with backlogs visited per run: measured, about 20 ms of database time for a thousand. */
 const visitedPerRun = 1_000;
 /** Due deliveries looked at per run: more than a process can lease at once. */
 const rowsPerRun = 1_000;
 /** Runs that are asked for follow each other no sooner: under load every freed endpoint queue asks for one. */
 const wakeFloorMs = 20;
-/** A transaction that makes a delivery due and commits so much later is found in time all the same. */
-const lateCommits = { nearMs: 1_000, farMs: 10_000 };
 
 export interface DispatcherOptions {
   db: Database;
@@ -38,8 +36,7 @@ export interface DispatcherOptions {
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
   let cursor = nilUuid;
-  let isApart = false;
-  const walkStart = createWalkStart(clock, lateCommits);
+  const passes = createPasses(clock);
   return createLoop({
     onError: options.onError,
     delayAfterErrorMs: idleEveryMs,
@@ -51,12 +48,11 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const capacity = scheduler.capacity('due');
       if (capacity.total === 0) return busyEveryMs;
       const leasedAt = clock.monotonic();
-      const page = { cursor, visit: visitedPerRun, rows: rowsPerRun, dueFrom: walkStart.next() };
+      const pass = passes.begin();
+      const page = { cursor, visit: visitedPerRun, rows: rowsPerRun, from: pass.from };
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
-      noteWalk(walkStart, page.dueFrom, dispatched, clock.monotonic() - leasedAt);
-      // Processes that begin together would follow each other through a backlog, each passing what the other has just leased.
-      cursor = (isApart || dispatched.isComplete ? dispatched.cursor : dispatched.someDue) ?? nilUuid;
-      isApart = !dispatched.isComplete;
+      pass.end(dispatched.dueSince?.getTime() ?? null);
+      cursor = dispatched.cursor ?? nilUuid;
       options.onDispatched(dispatched.leases.length);
       if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
@@ -70,18 +66,13 @@ export function createDispatcher(options: DispatcherOptions): Loop {
   });
 }
 
-function noteWalk(walkStart: WalkStart, from: Date | null, dispatched: Dispatched, tookMs: number): void {
-  const { dueSince, askedAt, leases } = dispatched;
-  walkStart.note({ from, tookMs, hasFound: leases.length > 0, waitsSince: dueSince ?? askedAt });
-}
-
 function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dispatched): number {
   if (isComplete) {
     if (leases.length > 0) return busyEveryMs;
     return Math.min(idleEveryMs, Math.max(busyEveryMs, nextDueMs ?? idleEveryMs));
   }
   if (cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
-  // A walk that began in the middle has not visited the webhooks before its start.
+  // A run that began in the middle has not visited the webhooks before its start.
   if (from !== nilUuid) return 0;
   return leases.length > 0 ? busyEveryMs : idleEveryMs;
 }
@@ -102,7 +93,7 @@ function findDrained(
   { leases, cursor, isComplete }: Dispatched,
   backlogs: ReadonlySet<string>,
 ): string[] {
-  // A run says nothing of webhooks that it did not visit: after its limit; of a walk, before its start and behind its end.
+  // A run says nothing of webhooks that it did not visit: after its limit; of backlogs, before its start and behind its end.
   if (leases.length >= capacity.total) return [];
   const wasVisited = (id: string) => isComplete || (id > from && (cursor === null || id <= cursor));
   return capacity.webhookIds.filter(

@@ -42,7 +42,7 @@ beforeEach(async () => {
 const makeDue = () =>
   sql`update pending_deliveries set next_attempt_at = now() - interval '1 s', lease_count = 0`.execute(db);
 const dispatch = async (connection: Database = db): Promise<LeaseRow[]> =>
-  (await leaseDueDeliveries(connection, { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null }, plenty, leaseMs))
+  (await leaseDueDeliveries(connection, { cursor: nilUuid, visit: 1_000, rows: 1_000, from: null }, plenty, leaseMs))
     .leases;
 const leaseProbe = async (): Promise<LeaseRow> => (await dispatch())[0] as LeaseRow;
 

@@ -8,7 +8,7 @@ import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { leaseDueDeliveries } from './queries.ts';
 
 const leaseMs = 45_000;
-const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, from: null };
 
 let db: Database;
 let close: () => Promise<void>;
@@ -80,7 +80,7 @@ describe('dispatch', () => {
     expect(rest.cursor).toBe(webhooks[0]);
   });
 
-  it('serves webhooks in the order of the walk, whatever the plan, so that none is passed over', async () => {
+  it('serves webhooks in the order of their ids, whatever the plan, so that none is passed over', async () => {
     const sets: Awaited<ReturnType<typeof leaseDeliveries>>[] = [];
     for (let count = 0; count < 24; count++) sets.push(await leaseDeliveries(db, 1));
     await makeDue(sets.flatMap((set) => idsOf(set.leases)));
@@ -93,16 +93,13 @@ describe('dispatch', () => {
     });
   });
 
-  it('reports its cursor when it has visited as many webhooks as it may, also with nothing leased', async () => {
-    for (let count = 0; count < 2; count++) await leaseDeliveries(db, 1);
-    const { id: first } = await db.selectFrom('webhooks').select('id').orderBy('id').limit(1).executeTakeFirstOrThrow();
-    const walk = await leaseDueDeliveries(
-      db,
-      { cursor: nilUuid, visit: 1, rows: 1_000, dueFrom: null },
-      plenty,
-      leaseMs,
-    );
-    expect(walk).toMatchObject({ leases: [], cursor: first });
+  it('reports its cursor when it has visited as many webhooks with backlogs as it may, also with nothing leased', async () => {
+    const sets = [await leaseDeliveries(db, 1), await leaseDeliveries(db, 1)];
+    await makeDue(sets.flatMap((set) => idsOf(set.leases)));
+    const [first] = sets.map((set) => set.webhookId).sort();
+    const few = { cursor: nilUuid, visit: 1, rows: 1, from: null };
+    const full = { ...plenty, webhookIds: sets.map((set) => set.webhookId), free: [0, 0], busy: [0, 0] };
+    expect(await leaseDueDeliveries(db, few, full, leaseMs)).toMatchObject({ leases: [], cursor: first });
   });
 
   it('leases one at a time while the circuit is open', async () => {

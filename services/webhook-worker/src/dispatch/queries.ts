@@ -3,7 +3,7 @@ import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../pipeline/types.ts';
-import { type DispatchPage, isDue, someDue, visitedWebhooks, walkLimit } from './visited-webhooks.ts';
+import { type DispatchPage, isDue, visitedWebhooks } from './visited-webhooks.ts';
 
 export interface Dispatched {
   leases: LeaseRow[];
@@ -11,12 +11,8 @@ export interface Dispatched {
   cursor: string | null;
   /** Whether every webhook with something due was visited, wherever the run began. */
   isComplete: boolean;
-  /** Where more is due than a run looks at, a webhook with something due, by chance. */
-  someDue: string | null;
   /** Since when the oldest of what was due was; null when nothing was. */
   dueSince: Date | null;
-  /** The database's time of the run. */
-  askedAt: Date;
   /** Milliseconds until another delivery is due; null when none will be for a second. A leased one is due when its lease runs out. */
   nextDueMs: number | null;
   /** Webhooks visited that are disabled or deleted and have pending deliveries: these are to be canceled. */
@@ -43,24 +39,22 @@ export async function leaseDueDeliveries(
   capacity: Capacity,
   leaseMs: number,
 ): Promise<Dispatched> {
-  const { rows } = await sql<LeaseRow & Walk & { in_turn: boolean }>`${prepared}
+  const { rows } = await sql<LeaseRow & Summary & { in_turn: boolean }>`${prepared}
     with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(page, capacity)},
-    ${picked(page, capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${walk(page)}
+    ${picked(page, capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${summary(page)}
     select v.*, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
-    from walk v left join (leased l join chosen c on c.delivery_id = l.delivery_id) on true`.execute(db);
-  const summary = rows[0];
+    from summary v left join (leased l join chosen c on c.delivery_id = l.delivery_id) on true`.execute(db);
+  const row = rows[0];
   const leases = rows.filter((row) => row.id !== null);
   const inTurn = leases.filter((lease) => lease.in_turn);
   return {
     leases,
-    cursor: nextCursor(page, summary, inTurn, capacity.total),
-    isComplete: summary?.is_complete ?? false,
-    someDue: summary?.some_due ?? null,
-    dueSince: summary?.due_since ?? null,
-    askedAt: summary?.asked_at ?? new Date(0),
-    nextDueMs: summary?.next_due_ms ?? null,
-    notEnabled: summary?.not_enabled ?? [],
-    share: summary?.share ?? capacity.total,
+    cursor: nextCursor(page, row, inTurn, capacity.total),
+    isComplete: row?.is_complete ?? false,
+    dueSince: row?.due_since ?? null,
+    nextDueMs: row?.next_due_ms ?? null,
+    notEnabled: row?.not_enabled ?? [],
+    share: row?.share ?? capacity.total,
   };
 }
 
@@ -172,42 +166,37 @@ const notedProbes = (leaseMs: number) => sql`noted_probes as (
     where c.is_half_open and h.webhook_id = l.webhook_id
   )`;
 
-/** `walk`: one row, what the run says of its walk. */
-const walk = (page: DispatchPage) => sql`walk as (
-    select max(visited) as walked, max(webhook_id::text)::uuid as cursor, (select is_complete from known) as is_complete,
+/** `summary`: one row. */
+const summary = ({ visit }: DispatchPage) => sql`summary as (
+    select (select is_complete from known) as is_complete, (select due_since from known) as due_since,
+           (select case when count(*) >= ${visit} then max(webhook_id::text)::uuid end from with_backlogs) as visited_to,
            (select array_agg(webhook_id) from capacities where state <> 'enabled') as not_enabled,
            (select max(share) from due) as share,
-           (select due_since from known) as due_since, ${someDue(page)} as some_due, now() as asked_at,
            (select (extract(epoch from next_attempt_at - now()) * 1000)::float8 from pending_deliveries
             where next_attempt_at > now() and next_attempt_at <= now() + interval '1 second'
             order by next_attempt_at limit 1) as next_due_ms
-    from walked
   )`;
 
-/** {@link walk}, in each row of the answer. */
-interface Walk {
-  /** Null when no webhook has anything pending behind the cursor. */
-  walked: number | null;
-  cursor: string | null;
+/** {@link summary}, in each row of the answer. */
+interface Summary {
   is_complete: boolean;
-  some_due: string | null;
   due_since: Date | null;
-  asked_at: Date;
-  next_due_ms: number | null;
+  /** The last of a page of webhooks with backlogs; null when no other page follows. */
+  visited_to: string | null;
   not_enabled: string[] | null;
   share: number | null;
+  next_due_ms: number | null;
 }
 
 /**
  * Where the next run goes on. When its limit ended this one: behind the last webhook that it served, on the way round. But
- * a walk of what has more due than can be looked at goes on where it is, though webhooks before it were served as well.
+ * pages of webhooks with backlogs follow each other, though webhooks before the page were served as well.
  */
-function nextCursor(page: DispatchPage, walk: Walk | undefined, inTurn: LeaseRow[], limit: number): string | null {
-  const isComplete = walk?.is_complete === true;
-  const behindWalk = (walk?.walked ?? 0) >= walkLimit(page.visit, isComplete) ? (walk?.cursor ?? null) : null;
-  if (inTurn.length < limit) return behindWalk;
+function nextCursor(page: DispatchPage, row: Summary | undefined, inTurn: LeaseRow[], limit: number): string | null {
+  const nextPage = row?.visited_to ?? null;
+  if (inTurn.length < limit) return nextPage;
   const served = inTurn.map((lease) => lease.webhook_id).sort();
   const before = served.filter((id) => id <= page.cursor);
   if (before.length === 0) return served.at(-1) ?? nilUuid;
-  return isComplete ? (before.at(-1) ?? nilUuid) : behindWalk;
+  return row?.is_complete === true ? (before.at(-1) ?? nilUuid) : nextPage;
 }

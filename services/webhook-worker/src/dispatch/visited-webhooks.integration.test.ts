@@ -37,7 +37,7 @@ const insertPending = (webhookIds: ReturnType<typeof sql>, dueAt: ReturnType<typ
     db,
   );
 
-const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, from: null };
 const dispatch = (from: Partial<typeof page> = {}, total = 400): Promise<Dispatched> =>
   leaseDueDeliveries(db, { ...page, ...from }, { ...plenty, total, ofNewQueue: 100 }, leaseMs);
 const webhooksOf = ({ leases }: Dispatched) => new Set(leases.map((lease) => lease.webhook_id));
@@ -76,7 +76,7 @@ describe('with one delivery for tomorrow at each of many webhooks', () => {
     expect(nextDueMs).toBeLessThanOrEqual(1_000);
   });
 
-  it('a backlog of one webhook, larger than can be looked at, delays neither a retry that is due later nor, walked through, any other', async () => {
+  it('a backlog of one webhook, larger than can be looked at, delays neither a retry that is due later nor, page by page, any other', async () => {
     const [{ rows: firsts }, { rows: others }] = await Promise.all([
       sql<{ id: string }>`select id from webhooks order by id limit 1`.execute(db),
       sql<{ id: string }>`select id from webhooks order by id offset 10000 limit 300`.execute(db),

@@ -2,44 +2,32 @@ import { looseIndexScan } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
 export interface DispatchPage {
-  /** Webhooks are served and walked in the order of their ids, from behind this one. */
+  /** Webhooks are served in the order of their ids, from behind this one. */
   cursor: string;
-  /** Webhooks with pending deliveries that are walked at most, where there is more due than `rows`. */
-  visit: number;
   /** Due deliveries looked at, to find their webhooks. */
   rows: number;
-  /** Nothing is known to be due since an earlier time than this: index entries of before are not passed. Null: everything is. */
-  dueFrom: Date | null;
+  /** Webhooks with pending deliveries that are visited at most, where more is due than `rows`. */
+  visit: number;
+  /** Where the pass begins. Null: a full pass. */
+  from: Date | null;
 }
-
-/** Webhooks walked where everything that is due is known: who is disabled and has pending deliveries is found at last. */
-const walkedBesides = 20;
-/** Webhooks that a run walks. @param isComplete whether it knows everything that is due */
-export const walkLimit = (visit: number, isComplete: boolean): number =>
-  isComplete ? Math.min(walkedBesides, visit) : visit;
 
 /** Of more than can be looked at: those that became due last, so that a retry does not wait behind a backlog. */
 const newestDueRows = 200;
 
-/** Due now, and within what a page looks at. */
-export const isDue = ({ dueFrom }: DispatchPage): RawBuilder<unknown> =>
-  sql`next_attempt_at <= now() and next_attempt_at >= coalesce(${dueFrom}::timestamptz, '-infinity')`;
-
-/** One of the webhooks that have something due, by chance, where more is due than a run looks at. */
-export const someDue = ({ rows }: DispatchPage): RawBuilder<unknown> => sql`(select case when not is_complete then (
-    select webhook_id from due_first offset floor(random() * ${sql.lit(rows)})::int limit 1) end from known)`;
+/** Due now, and within the pass. */
+export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
+  sql`next_attempt_at <= now() and next_attempt_at >= coalesce(${from}::timestamptz, '-infinity')`;
 
 /**
- * `visited_webhooks`: those with something due. What is due is found by its time, so a hundred thousand
- * deliveries that wait for tomorrow cost nothing. Where more is due than can be looked at, one webhook may have all of it:
- * then the webhooks that have anything pending are walked as well, page after page, and none waits behind another's backlog.
- * Each of them costs one probe of an index, however many deliveries it has. Otherwise a few webhooks are walked by themselves, for
- * those that are not enabled and have pending deliveries.
+ * `visited_webhooks`: those of the oldest due deliveries, of tests and, in a full pass, those that are disabled or deleted and
+ * have pending deliveries. Where more is due than is looked at, one webhook may have all of it: then also those of the newest
+ * due deliveries and `with_backlogs`, a page of the webhooks with anything pending, so that none waits behind another's backlog.
  */
 export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
-  const { cursor, visit, rows } = page;
-  const walkedBacklogs = looseIndexScan({
-    name: 'walked_backlogs',
+  const { cursor, visit, rows, from } = page;
+  const withBacklogs = looseIndexScan({
+    name: 'with_backlogs',
     table: 'pending_deliveries',
     column: 'webhook_id',
     where: sql`not (select is_complete from known)`,
@@ -55,18 +43,12 @@ export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
     order by next_attempt_at desc limit ${sql.lit(newestDueRows)}
   ), tested as materialized (
     select distinct webhook_id from pending_deliveries where event_type = 'webhook.test'
-  ), ${walkedBacklogs}, walked_webhooks as materialized (
-    select webhook_id, state, row_number() over (order by webhook_id) as visited from (
-      select id as webhook_id, state from webhooks where id > ${cursor}::uuid and (select is_complete from known)
-      order by id limit ${walkLimit(visit, true)}) w
-  ), walked as (
-    select webhook_id, visited from walked_backlogs union all select webhook_id, visited from walked_webhooks
-  ), not_enabled as materialized (
-    select w.webhook_id from walked_webhooks w cross join lateral (
-      select from pending_deliveries p where p.webhook_id = w.webhook_id limit 1) any_pending
-    where w.state <> 'enabled'
+  ), ${withBacklogs}, not_enabled as materialized (
+    select w.id as webhook_id from webhooks w cross join lateral (
+      select from pending_deliveries p where p.webhook_id = w.id limit 1) any_pending
+    where ${from}::timestamptz is null and w.state <> 'enabled'
   ), visited_webhooks as materialized (
     select webhook_id from due_first union select webhook_id from due_last union select webhook_id from tested
-    union select webhook_id from walked_backlogs union select webhook_id from not_enabled
+    union select webhook_id from with_backlogs union select webhook_id from not_enabled
   )`;
 }

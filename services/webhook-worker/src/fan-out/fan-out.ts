@@ -1,8 +1,8 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
+import { createPasses, type Passes } from '../pipeline/passes.ts';
 import type { Capacity } from '../pipeline/types.ts';
-import { createWalkStart, type WalkStart } from '../pipeline/walk-start.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { FannedOut, FanOutSettings } from './fanned-out.ts';
 import { type ApartOptions, fanOutApart, isRefusedRow, retryParkedEvents } from './parked-events.ts';
@@ -27,7 +27,7 @@ export interface FanOutOptions {
 
 /**
  * How a run of the relay ended:
- * `again` — it found events, or came to the end of a walk that had begun in the middle;
+ * `again` — it found events, or came to the end of a pass that had begun in the middle;
  * `left_due` — it found events, and this process could lease none of their deliveries;
  * `all_visited` — it visited every organization and found nothing;
  * `some_visited` — it found nothing among the organizations of this run, and others follow;
@@ -42,8 +42,6 @@ export type OverdueResult = 'again' | 'left_due' | 'all_visited' | 'some_visited
  */
 const overdueAfterMs = 600;
 const overdueBatchSize = 100;
-/** As long as a statement may run: an event whose transaction commits so much later is fanned out in time all the same. */
-const lateCommits = { nearMs: 1_000, farMs: 30_000 };
 /** After this time without capacity here, the relay fans events out nevertheless: another process may have capacity. */
 const patienceMs = 1_000;
 
@@ -51,7 +49,7 @@ const patienceMs = 1_000;
 export class FanOut {
   readonly #options: FanOutOptions;
   readonly #estimate: AdmissionEstimate;
-  readonly #walkStart: WalkStart;
+  readonly #passes: Passes;
   #cursor: string | null = null;
   #leftInOutboxAt = Number.NEGATIVE_INFINITY;
   #withoutCapacitySince: number | null = null;
@@ -59,7 +57,7 @@ export class FanOut {
   constructor(options: FanOutOptions) {
     this.#options = options;
     this.#estimate = new AdmissionEstimate(() => options.scheduler.freeCapacity());
-    this.#walkStart = createWalkStart(options.clock, lateCommits);
+    this.#passes = createPasses(options.clock);
   }
 
   /**
@@ -85,10 +83,9 @@ export class FanOut {
     if (limit === 0) return 'no_capacity';
     // Events that were left in the outbox are older than that moment. Soon they are overdue like any others.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
-    // A walk that goes on from a cursor began at the beginning of the outbox.
-    const from = this.#cursor === null ? this.#walkStart.next() : null;
-    const page = { cursor: this.#cursor, limit, olderThanMs, from };
-    const begunAt = { wall: clock.now(), monotonic: clock.monotonic() };
+    // A run that goes on from a cursor belongs to a full pass.
+    const pass = this.#cursor === null ? this.#passes.begin() : null;
+    const page = { cursor: this.#cursor, limit, olderThanMs, from: pass?.from ?? null };
     let result: FannedOut;
     try {
       result = await this.#run('relay', (capacity) => fanOutOverdueEvents(db, capacity, settings, page));
@@ -98,25 +95,11 @@ export class FanOut {
       return 'again';
     }
     this.#cursor = result.cursor;
-    if (page.cursor === null) this.#noteWalk(from, begunAt, result);
+    pass?.end(result.cursor === null ? timeOf(result.oldestLeft) : 'unknown');
     if (result.events > 0) return result.leases.length === 0 && result.leftDue.length > 0 ? 'left_due' : 'again';
     if (result.cursor !== null) return 'some_visited';
-    // A walk that began in the middle has not visited the organizations before it.
+    // A run that began in the middle has not visited the organizations before it.
     return page.cursor === null ? 'all_visited' : 'again';
-  }
-
-  /** After a walk from the first organization to the last, the next one begins with what it had to leave, or with what came after it. */
-  #noteWalk(from: Date | null, begunAt: { wall: number; monotonic: number }, result: FannedOut): void {
-    const { events, cursor, oldestLeft } = result;
-    const tookMs = this.#options.clock.monotonic() - begunAt.monotonic;
-    const leftAt = oldestLeft === null ? begunAt.wall : Math.min(begunAt.wall, uuidTimeMs(oldestLeft));
-    const unknown = from === null ? null : undefined;
-    this.#walkStart.note({
-      from,
-      tookMs,
-      hasFound: events > 0,
-      waitsSince: cursor === null ? new Date(leftAt) : unknown,
-    });
   }
 
   /** Fans out those parked events whose time has come. */
@@ -163,6 +146,8 @@ export class FanOut {
     return overdueBatchSize;
   }
 }
+
+const timeOf = (eventId: string | null) => (eventId === null ? null : uuidTimeMs(eventId));
 
 /** Part of the promise of {@link overdueAfterMs}; an idle worker's queries are mostly these. */
 const relayEveryMs = 1_000;

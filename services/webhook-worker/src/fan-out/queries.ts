@@ -15,13 +15,13 @@ export interface OutboxPage {
   limit: number;
   /** Younger events are left to their jobs. */
   olderThanMs: number;
-  /** No older event is known to wait; index entries of older ones are not passed. Null: everything is looked at. */
+  /** Where the pass begins. Null: a full pass. */
   from: Date | null;
 }
 
 /** Organizations that the relay visits in one run. */
 const organizationsPerRun = 100;
-/** Events looked at, to find their organizations, where the relay knows since when any wait. */
+/** Events looked at, to find their organizations, in a pass that is not full. */
 const recentEvents = 1_000;
 
 /**
@@ -43,7 +43,7 @@ export async function fanOutEvents(
 
 /**
  * Fans out the oldest events that no job has brought, straight from the outbox: of each organization its share of the
- * limit, so that one with a hundred thousand events waiting delays no other. Where a walk goes on from a cursor, few
+ * limit, so that one with a hundred thousand events waiting delays no other. Where a pass goes on from a cursor, few
  * organizations may be left: they get one event each, or they would get more than those before them.
  */
 export function fanOutOverdueEvents(
@@ -79,7 +79,7 @@ function overdueEvents(page: OutboxPage): Source {
            (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
     from visited v
   )`;
-  // More recent events than were looked at may hide organizations: then the next run walks all of them, from the first.
+  // More recent events than were looked at may hide organizations: then a full pass follows.
   const hidesOthers = from === null ? sql`false` : sql`(select count(*) from recent) >= ${recentEvents}`;
   // Where the limit left out organizations, the next run begins behind the last one whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
@@ -88,7 +88,7 @@ function overdueEvents(page: OutboxPage): Source {
   return { picked, cursor: next, oldestLeft: oldestLeft(from), inRange: sql`` };
 }
 
-/** What another process has locked waits as well: when that process dies, the next walk must not begin behind it. */
+/** What another process has locked waits as well: when that process dies, the next pass must not begin behind it. */
 function oldestLeft(from: Date | null): RawBuilder<unknown> {
   const left = sql`event_id not in (select event_id from picked)`;
   const leftOfEach = sql`visited v cross join lateral (
@@ -98,8 +98,8 @@ function oldestLeft(from: Date | null): RawBuilder<unknown> {
 }
 
 /**
- * `visited`: organizations with events in the outbox, in the order of their ids. Where it is known since when any wait, they are
- * those of the oldest events since then, found by the time in their ids; else each costs one probe of an index.
+ * `visited`: organizations with events in the outbox, in the order of their ids. In a full pass each costs one
+ * probe of an index; else they are those of the oldest events of the pass, found by the time in their ids.
  */
 function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown> {
   const after = cursor ?? nilUuid;

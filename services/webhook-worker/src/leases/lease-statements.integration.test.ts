@@ -11,7 +11,7 @@ import type { LeaseRow } from './lease.ts';
 import { releaseLeases } from './lease-loader.ts';
 
 const leaseMs = 45_000;
-const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, dueFrom: null };
+const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, from: null };
 
 let db: Database;
 let close: () => Promise<void>;

@@ -37,7 +37,7 @@ const fanOut = async (given = capacity()) => {
   return fanOutEvents(db, ids, given, { leaseMs, maxAttempts: 3 });
 };
 const dispatch = (given = capacity()) =>
-  leaseDueDeliveries(db, { cursor: nilUuid, visit: 100, rows: 100, dueFrom: null }, given, leaseMs);
+  leaseDueDeliveries(db, { cursor: nilUuid, visit: 100, rows: 100, from: null }, given, leaseMs);
 
 it('fan-out writes the deliveries of a paused organization, due and without a lease, and does not have dispatch look for them', async () => {
   const result = await fanOut();

@@ -3,11 +3,10 @@ import { FanOut } from '../fan-out/fan-out.ts';
 import type { ParkedEvent } from '../fan-out/parked-queries.ts';
 import { plenty } from './ledger.ts';
 
-/** A process with so much free capacity. Its statements take no time by its clock, or as much as is said here. */
+/** A process with so much free capacity. */
 interface TestProcess {
   free: number;
   mayLease?: boolean;
-  statementTakesMs?: number;
 }
 
 /** The fan-out of a process. Time passes when a test says so. */
@@ -23,10 +22,7 @@ export function fanOutOf(db: Database, process: TestProcess) {
     clock: { now: () => startedAt + now, monotonic: () => now },
     scheduler: {
       startEligible: () => undefined,
-      capacity: () => {
-        now += process.statementTakesMs ?? 0;
-        return { ...plenty, total: process.free };
-      },
+      capacity: () => ({ ...plenty, total: process.free }),
       freeCapacity: () => process.free,
       noteDueRows: () => undefined,
       refill: (webhookIds) => void refilled.push(...webhookIds),

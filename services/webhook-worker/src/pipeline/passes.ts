@@ -1,0 +1,42 @@
+import type { Clock } from '@enterprise-api/shared/runtime';
+
+/** One look at the waiting rows of a table, in the order of their times. */
+interface Pass {
+  /** Where it begins; null: a full pass, which begins at the oldest row. */
+  from: Date | null;
+  /** @param oldestLeftAt the time of the oldest row that still waits; null: none waits; `unknown`: it did not see all rows */
+  end(oldestLeftAt: number | null | 'unknown'): void;
+}
+
+export interface Passes {
+  begin(): Pass;
+}
+
+/** A transaction may run for 30 s. The next pass finds a row that is committed so much later than its time. */
+const lateCommitMs = 30_000;
+/** A full pass finds every row. */
+const fullPassEveryMs = 60_000;
+
+/**
+ * While a transaction stays open, PostgreSQL keeps what is deleted, and a full pass reads the index entries of all rows that
+ * have waited since. So a pass begins at the oldest row that the last one left, or 30 s before that pass. Full passes are the
+ * first one, one after each that did not see all rows, and one a minute.
+ */
+export function createPasses(clock: Clock): Passes {
+  let from: Date | null = null;
+  let fullPassDueAt = Number.NEGATIVE_INFINITY;
+  return {
+    begin: () => {
+      const [startedAt, begunAt] = [clock.now(), clock.monotonic()];
+      const isFull = from === null || begunAt >= fullPassDueAt;
+      return {
+        from: isFull ? null : from,
+        end: (oldestLeftAt) => {
+          if (isFull) fullPassDueAt = begunAt + fullPassEveryMs;
+          const isKnown = oldestLeftAt !== 'unknown';
+          from = isKnown ? new Date(Math.min(startedAt - lateCommitMs, oldestLeftAt ?? startedAt)) : null;
+        },
+      };
+    },
+  };
+}
