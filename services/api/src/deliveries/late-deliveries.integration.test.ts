@@ -36,7 +36,7 @@ beforeAll(async () => {
           + n * (${new Date(now)}::timestamptz - ${new Date(monthAgo(months - 4))}::timestamptz) / ${perMonth * (months - 3)}::int as at) t`.execute(
     db,
   );
-  // Of the last hour of each month, and written in the first hours of the next: within the margin, and so not late.
+  // Events of the last hour of each month, with deliveries of the first day of the next.
   for (let back = 1; back < 20; back++) await insertAt(monthAgo(back) - hourMs, monthAgo(back) + 20 * hourMs);
   await sql`analyze deliveries`.execute(db);
 });

@@ -16,7 +16,7 @@ export interface HistoryReadsOptions {
 
 /** Two seconds, less the 0.6 s that PostgreSQL may take to flush a commit that does not wait for the disk. */
 const maxBehindMs = 1_400;
-/** A list may be read until the question after the next one. */
+/** The replica is asked about a question at the next one; its answer must hold until the one after that. */
 const askEveryMs = 500;
 const replicaAnswersWithinMs = 1_000;
 
