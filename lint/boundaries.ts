@@ -71,9 +71,8 @@ const boundaries: Boundary[] = [
   {
     imports: ['express', 'express/*'],
     message:
-      'Express types belong in app.ts, http/, auth/ and the mounts of other rooms: handlers get parsed input and a principal, and return data.',
+      'Express types belong in http/, auth/ and the mounts of other rooms: handlers get parsed input and a principal, and return data.',
     allowedIn: [
-      'services/api/src/app.ts',
       'services/api/src/{http,auth}/**',
       'services/api/src/{forward-authentication,reference}/route.ts',
       'services/api/src/openapi/document-route.ts',

@@ -3,9 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 
 // `npm run figures`: how much product there is. A folder may be given, to compare with another clone.
 const root = resolve(process.argv[2] ?? '.');
-/** What builds and connects the parts of each service. */
+/** What builds and connects the parts of each service, without the tables of routes and metrics. */
 const compositionFiles =
-  /^services\/[\w-]+\/src\/(?:start|connections|app|routes|worker|start-consumers|pipeline\/(?:build|stages))\.ts$/;
+  /^services\/[\w-]+\/src\/(?:start|connections|app|worker|start-consumers|pipeline\/(?:build|stages))\.ts$/;
 
 /** The floors of services/api, lowest first. A folder that is not named is a feature. */
 const floors = ['http', 'core', 'auth', 'pagination', 'idempotency'];

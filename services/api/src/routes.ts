@@ -1,6 +1,6 @@
 import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
-import type { JobCounts } from '@enterprise-api/shared/queue';
+import { countJobs, newestJobs, type QueueBackend } from '@enterprise-api/shared/queue';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import type { Tracing } from '@enterprise-api/shared/tracing';
@@ -25,7 +25,7 @@ import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { createOperatorActions } from './operators/actions.ts';
 import { createInspection } from './operators/inspection.ts';
-import { createQueueJobsReader, type QueueJobsOptions } from './operators/queue-jobs.ts';
+import { createQueueJobsReader } from './operators/queue-jobs.ts';
 import { operatorRoutes } from './operators/routes.ts';
 import { createSendingPauses } from './operators/sending-pauses.ts';
 import { createStatsReader } from './operators/stats.ts';
@@ -80,9 +80,7 @@ export interface InternalFeatureParts extends FeatureParts {
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
   /** Undefined where no spans are recorded. */
   tracing?: Tracing | undefined;
-  /** The jobs of every queue; null when it does not answer in time. */
-  countJobs: () => Promise<JobCounts[] | null>;
-  newestJobs: QueueJobsOptions['newestJobs'];
+  queue: QueueBackend;
 }
 
 /** The features of `/internal/v1`. */
@@ -90,7 +88,7 @@ export function internalRoutes(
   parts: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { config, db, databaseClock, history, onEmitted, identityTokens, countJobs } = parts;
+  const { config, db, databaseClock, history, onEmitted, identityTokens, queue } = parts;
   const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
   const inspection = createInspection({ db, webhooks, deliveries });
   const organizations = createOrganizationService({ db, cursors });
@@ -101,10 +99,14 @@ export function internalRoutes(
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...operatorRoutes({
       sendingPauses: createSendingPauses({ db, findExistingOrganizations: findExisting }),
-      stats: createStatsReader({ db, clock: databaseClock, countJobs }),
+      stats: createStatsReader({ db, clock: databaseClock, countJobs: () => countJobs(queue) }),
       inspection,
       actions: createOperatorActions({ inspection, redelivery, webhooks }),
-      queueJobs: createQueueJobsReader({ isOpen: config.queueBoard, countJobs, newestJobs: parts.newestJobs }),
+      queueJobs: createQueueJobsReader({
+        isOpen: config.queueBoard,
+        countJobs: () => countJobs(queue),
+        newestJobs: (...asked) => newestJobs(queue, ...asked),
+      }),
     }),
     ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),

@@ -1,74 +1,46 @@
-import type { BatchedProducer, WrittenEvent } from '@enterprise-api/shared/events';
-import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
-import { countJobs, newestJobs } from '@enterprise-api/shared/queue';
-import {
-  type Clock,
-  createClosers,
-  createLimitedWarning,
-  type Logger,
-  toPublicId,
-} from '@enterprise-api/shared/runtime';
+import { createBatchedProducer, type WrittenEvent } from '@enterprise-api/shared/events';
+import { createDatabaseClock, createPartitionLoop, keepMeasuring } from '@enterprise-api/shared/ledger';
+import { runPreflightChecks } from '@enterprise-api/shared/preflight';
+import { createJobProducer, createNotifier, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { createClosers, createLimitedWarning, toPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
-import type { Tracing } from '@enterprise-api/shared/tracing';
-import { createInternalApp, createPublicApp } from './app.ts';
-import { createAuthenticator } from './auth/authenticate.ts';
-import { createFailureLimit } from './auth/failure-limit.ts';
-import { createForwardedForWarning } from './auth/forwarded-for-warning.ts';
+import { openTracing } from '@enterprise-api/shared/tracing';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard, createInternalSecrets } from './auth/internal-guard.ts';
-import { createJudge } from './auth/judge.ts';
-import { createKeyCache, type KeyCache } from './auth/key-cache.ts';
-import { findKeyByHash } from './auth/queries.ts';
-import type { RateLimiter } from './auth/rate-limit.ts';
-import { createRecentSuccesses } from './auth/recent-successes.ts';
+import type { Principal } from './auth/judge.ts';
+import { openJudge } from './auth/open-judge.ts';
 import type { ApiConfig } from './config.ts';
-import {
-  connectionsPerOrganization,
-  type Foundation,
-  openChangeFeed,
-  openDatabase,
-  openEventProducer,
-  openForwarder,
-  openHistoryReads,
-  openLastUsed,
-  openRateLimiter,
-  queueOf,
-  startTracing,
-} from './connections.ts';
-import type { DatabaseHealth } from './core/database-health.ts';
-import { createDatabaseShare } from './core/database-share.ts';
-import { createTransact, type TransactAs } from './core/unit-of-work.ts';
+import { openChangeFeed } from './core/change-feed.ts';
+import { connectionsPerOrganization, createDatabaseShare } from './core/database-share.ts';
+import { applicationName, type Foundation } from './core/foundation.ts';
+import { openDatabase } from './core/open-database.ts';
+import { createTransact } from './core/unit-of-work.ts';
 import { createFollowedEvents } from './event-history/followed-events.ts';
-import { createHorizonReader, type Horizon } from './event-history/horizon.ts';
+import { createHorizonReader } from './event-history/horizon.ts';
 import { readHorizonRows, startOfRetention } from './event-history/queries.ts';
-import { createRetentionLimits, type RetentionLimits } from './event-history/retention-limits.ts';
-import { EventNotifier } from './event-stream/event-notifier.ts';
-import type { EventStreamService } from './event-stream/service.ts';
+import { createRetentionLimits } from './event-history/retention-limits.ts';
 import { startEventStream } from './event-stream/start-event-stream.ts';
-import { createForwardAuthentication } from './forward-authentication/forward-authentication.ts';
-import { authorizePath } from './forward-authentication/route.ts';
+import { authorizePath, forwardAuthenticationRoute } from './forward-authentication/route.ts';
 import { createAreaForwarder } from './forwarding/forward-area.ts';
-import type { Forwarder } from './forwarding/forwarder.ts';
-import { createRouteTable } from './http/routing/route-table.ts';
+import { createForwarder, type Forwarder } from './forwarding/forwarder.ts';
+import { createRouteTable, type RouteTable } from './http/routing/route-table.ts';
+import { serveRoutes } from './http/routing/serve-routes.ts';
 import { withAreas } from './http/routing/with-areas.ts';
-import { createAccessLog, createMalformedRequestLog } from './http/server/access-log.ts';
+import { type AppOptions, createApp, judgedByDecodedPath } from './http/server/app.ts';
 import { createClientAddressOf } from './http/server/client-address.ts';
 import { listen } from './http/server/listener.ts';
-import type { RequestContextOptions } from './http/server/request-context.ts';
-import { endRequestSpan } from './http/server/request-span.ts';
+import { metricsRoute, probeRoutes } from './http/server/probe-routes.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
-import { createRunOnce, type RunOnce } from './idempotency/run-once.ts';
-import { createIdentityTokens, type IdentityTokens } from './identity/identity-tokens.ts';
-import { type ApiMetrics, createApiMetrics } from './metrics.ts';
-import { createDocument } from './openapi/document.ts';
-import type { HistoryReads } from './replica/history-reads.ts';
-import { type InternalFeatureParts, internalRoutes, publicRoutes } from './routes.ts';
-import type { UsageCounters } from './usage/counters.ts';
+import { createRunOnce } from './idempotency/run-once.ts';
+import { createIdentityTokens } from './identity/identity-tokens.ts';
+import { createApiMetrics } from './metrics.ts';
+import { documentRoute } from './openapi/document-route.ts';
+import { referenceRoute } from './reference/route.ts';
+import { openHistoryReads } from './replica/open-history-reads.ts';
+import { internalRoutes, publicRoutes } from './routes.ts';
 import { openUsage } from './usage/open-usage.ts';
 
-export interface StartOptions {
-  log: Logger;
-  clock: Clock;
+export interface StartOptions extends Pick<Foundation, 'log' | 'clock'> {
   /** Validates every answer against its schema; in tests. */
   checkResponses?: boolean;
 }
@@ -82,220 +54,197 @@ export interface RunningApi {
 const publicBody = { maxBytes: 64 * 1024, maxDepth: 20, maxKeys: 1_000 };
 /** Deeper than the limit of an event's `data` by the envelope of a batch. */
 const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: 23, maxKeys: Number.POSITIVE_INFINITY };
+/** How long a stop waits for a statement that hangs. */
+const closeWithinMs = 500;
 
 /** Builds the API from its settings, and listens. What was built before something failed is closed again. */
 export async function startApi(config: ApiConfig, options: StartOptions): Promise<RunningApi> {
-  const foundation = { config, log: options.log, clock: options.clock, closers: createClosers(options.log) };
+  const closers = createClosers(options.log);
   try {
-    return await build(foundation, options.checkResponses ?? false);
+    const ledger = await openLedger({ checkResponses: false, ...options, config, closers, life: { stopping: false } });
+    return await listenOnBoth(await openEvents(await openChecks(ledger)));
   } catch (error) {
-    await foundation.closers.closeAll();
+    await closers.closeAll();
     throw error;
   }
 }
 
-/** What both listeners are made of. */
-interface Parts extends Foundation {
-  db: Database;
-  databaseClock: DatabaseClock;
-  metrics: ApiMetrics;
-  history: HistoryReads;
-  horizon: () => Promise<Horizon>;
-  limits: RetentionLimits;
-  eventStream: EventStreamService;
-  onEmitted: (event: WrittenEvent) => void;
-  transactAs: TransactAs;
-  keyCache: KeyCache;
-  rateLimiter: RateLimiter;
-  databaseHealth: DatabaseHealth;
-  identityTokens: IdentityTokens;
-  runOnce: RunOnce;
-  usage: Pick<UsageCounters, 'count'>;
-  tracing: Tracing | undefined;
-  life: { stopping: boolean };
-  checkResponses: boolean;
+type Process = Foundation & Required<StartOptions> & { config: ApiConfig; life: { stopping: boolean } };
+
+async function openLedger(started: Process) {
+  const { config, log, clock, closers } = started;
+  const onError = createLimitedWarning(log, 'database connection lost');
+  const settings = { ...config.ledger.pool, applicationName, onError };
+  const { db, health } = openDatabase(started, settings);
+  const databaseClock = createDatabaseClock(clock);
+  // BullMQ sets the search path of its sessions, and listens on one: a pooler will not do.
+  const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.ledger.directUrl });
+  await runPreflightChecks({ db, pooled: settings.pooled, queue, clock: databaseClock, log });
+  const onClockError = createLimitedWarning(log, "database's clock not measured");
+  closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
+  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions could not be created'));
+  closers.add('partition loop', partitions.stop, closeWithinMs);
+  partitions.start();
+  const metrics = createApiMetrics(db, databaseClock, config.buildCommit);
+  const tracing = await openTracing(config.tracing, { serviceName: applicationName, log, registry: metrics.registry });
+  // Closed after whatever sends anything: what others do while they close is recorded.
+  if (tracing !== undefined) closers.add('tracing', tracing.stop);
+  const { historyRead: onRead, registerPool } = metrics;
+  const history = openHistoryReads(started, config, { db, onRead, registerPool });
+  deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
+  return { ...started, db, databaseHealth: health, databaseClock, queue, metrics, tracing, history };
 }
 
-async function build(foundation: Foundation, checkResponses: boolean): Promise<RunningApi> {
-  const { config, log, clock, closers } = foundation;
-  const opened = await openDatabase(foundation);
-  const { db } = opened;
-  const metrics = createApiMetrics(db, opened.databaseClock, config.buildCommit);
-  const tracing = await startTracing(foundation, metrics);
-  const find = (hash: Buffer) => {
-    metrics.keyLookup();
-    return findKeyByHash(db, hash);
+/** What every request passes: the judgement of its caller, its count, its token, its `Idempotency-Key`. */
+async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
+  const { config, db, databaseClock, databaseHealth, metrics } = ledger;
+  const judged = await openJudge(ledger, {
+    ...config,
+    db,
+    withDatabaseCheck: databaseHealth.withDatabaseCheck,
+    onKeyLookup: metrics.keyLookup,
+    onRateDecision: metrics.rateDecision,
+  });
+  return {
+    ...ledger,
+    ...judged,
+    addressOf: createClientAddressOf(config.trustedProxies, ledger.log),
+    usage: openUsage(ledger, ledger),
+    identityTokens: createIdentityTokens({ keys: config.identitySigningKeys, clock: databaseClock }),
+    runOnce: createRunOnce(createSecretBox(config.keyRing)),
   };
-  const history = openHistoryReads(foundation, { db, metrics });
-  const keyCache = createKeyCache({ find, clock });
-  const { rateLimiter, redis } = await openRateLimiter(foundation);
+}
+
+/** What writes events and changes, what tells other processes of them, and the streams. */
+async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
+  const { config, log, clock, closers, db, databaseClock, metrics, keyCache } = parts;
   const horizon = createHorizonReader(() => readHorizonRows(db));
-  const limits = createRetentionLimits(() => startOfRetention(db), opened.databaseClock.now);
-  const events = createFollowedEvents({ db, horizon, limits, now: opened.databaseClock.now });
-  const notifier = new EventNotifier(clock);
-  const stream = startEventStream(foundation, { ...opened, events, keyCache, metrics, notifier, slotStore: redis });
-  const notify = await openChangeFeed(foundation, [keyCache, stream, notifier]);
-  notifier.connect(notify);
-  const life = { stopping: false };
-  const producer = openEventProducer(foundation, opened, metrics.eventsNotified);
-  const onEmittedEvent = (event: WrittenEvent) => {
+  const limits = createRetentionLimits(() => startOfRetention(db), databaseClock.now);
+  const stream = startEventStream(parts, {
+    databaseClock,
+    keyCache,
+    events: createFollowedEvents({ db, horizon, limits, now: databaseClock.now }),
+    slotStore: parts.redis,
+    onOpened: metrics.streamOpened,
+    onEnded: metrics.streamEnded,
+  });
+  const notifyOfChange = await openChangeFeed(parts, config, [keyCache, stream]);
+  stream.notifier.connect(notifyOfChange);
+  const jobs = createJobProducer(parts.queue, 'fanOut', createLimitedWarning(log, 'queue unavailable'));
+  closers.add('event queue', () => jobs.close());
+  const notifier = createNotifier({ producer: jobs, clock, onOutcome: metrics.eventsNotified });
+  closers.add('notifier', notifier.flush);
+  const producer = createBatchedProducer({ db, notifier, clock: databaseClock });
+  const onEmitted = (event: WrittenEvent) => {
     metrics.event(event);
-    if (!event.duplicate) notifier.emitted(event.organizationId);
+    if (!event.duplicate) stream.notifier.emitted(event.organizationId);
   };
-  const onEmitted = (events: readonly WrittenEvent[]) => {
-    events.forEach(onEmittedEvent);
+  const onCommitted = (events: readonly WrittenEvent[]) => {
+    events.forEach(onEmitted);
     producer.notify(events);
   };
-  const transactAs = createTransact({ db, log, notify, onEmitted });
-  const identityTokens = createIdentityTokens({ keys: config.identitySigningKeys, clock: opened.databaseClock });
-  const usage = openUsage(foundation, opened);
-  const runOnce = createRunOnce(createSecretBox(config.keyRing));
-  const streams = { history, horizon, limits, eventStream: stream.service, onEmitted: onEmittedEvent };
-  const built = {
-    ...streams,
-    metrics,
-    transactAs,
-    keyCache,
-    rateLimiter,
-    identityTokens,
-    runOnce,
-    usage,
-    tracing,
-    life,
-    checkResponses,
-  };
-  const parts = { ...foundation, ...opened, ...built };
-  deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
+  const transactAs = createTransact({ db, log, notify: notifyOfChange, onEmitted: onCommitted });
+  return { ...parts, horizon, limits, stream, eventStream: stream.service, producer, onEmitted, transactAs };
+}
+type Parts = Awaited<ReturnType<typeof openEvents>>;
 
-  const checks = buildChecks(parts);
-  const internalApp = buildInternalApp(parts, checks, producer);
-  const forwarder = openForwarder(foundation, parts);
-  const publicApp = buildPublicApp(parts, checks, forwarder);
-  const place = { trustedProxies: config.trustedProxies, onMalformedRequest: createMalformedRequestLog(log) };
-  const internalPlace = { ...config.internal, ...place, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
-  const internal = await listen(internalApp, internalPlace);
-  closers.add('internal listener', internal.close);
-  const open = await listen(publicApp, {
-    ...config.public,
-    ...place,
-    setting: 'API_HOST and API_PORT',
-    onCut: forwarder.cutAll,
+async function listenOnBoth(parts: Parts): Promise<RunningApi> {
+  const { config, log, closers, life, metrics } = parts;
+  const table = withAreas(createRouteTable(publicRoutes(parts)), new Set(config.upstreams.keys()));
+  const forwarder = createForwarder({
+    upstreams: config.upstreams,
+    limits: config.forwardingLimits,
+    ca: config.upstreamCa,
+    trustedProxies: config.trustedProxies,
+    clock: parts.clock,
+    identityToken: parts.identityTokens.tokenFor,
+    tracing: parts.tracing,
+    onStart: metrics.forwardingStarted,
+    onEnd: metrics.forwardingEnded,
+    onPermit: metrics.upstreamPermit,
   });
+  closers.add('forwarder', async () => forwarder.close());
+  const common = { log, trustedProxies: config.trustedProxies };
+  const internalPlace = { ...config.internal, ...common, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
+  const internal = await listen(internalApp(parts, table), internalPlace);
+  closers.add('internal listener', internal.close);
+  const publicPlace = { ...config.public, ...common, setting: 'API_HOST and API_PORT', onCut: forwarder.cutAll };
+  const open = await listen(publicApp(parts, table, forwarder), publicPlace);
   closers.add('public listener', open.close);
   log.info({ public_url: open.url, internal_url: internal.url }, 'listening');
-  return {
-    publicUrl: open.url,
-    internalUrl: internal.url,
-    stop: async () => {
-      life.stopping = true;
-      stream.stop();
-      await Promise.all([open.close(), internal.close()]);
-      await closers.closeAll();
-    },
+  const stop = async () => {
+    life.stopping = true;
+    parts.stream.stop();
+    await Promise.all([open.close(), internal.close()]);
+    await closers.closeAll();
   };
+  return { publicUrl: open.url, internalUrl: internal.url, stop };
 }
 
-/** What every request with an API key passes, on the public listener and by forward authentication. */
-function buildChecks(parts: Parts) {
-  const { config, db, log, clock, keyCache } = parts;
-  const failures = createFailureLimit(config.authFailuresPerMinute, clock);
-  const successes = createRecentSuccesses(clock);
-  const judge = createJudge({
-    authenticator: createAuthenticator({ cache: keyCache, failures, successes, clock }),
-    rateLimiter: parts.rateLimiter,
-    clock,
-    onKeyUsed: openLastUsed(parts, db).note,
-    onRateDecision: parts.metrics.rateDecision,
-    withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
+/** `/v1`, `/scim/v2`, the reference pages, the OpenAPI document, and the probes. */
+function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwarder) {
+  const { databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
+  const { withDatabaseCheck, check } = databaseHealth;
+  const within = createDatabaseShare({ connections: connectionsPerOrganization, onWaited: metrics.shareWaited });
+  const serve = serveRoutes({
+    table,
+    forwarder: createAreaForwarder(forwarder),
+    guard: createPublicGuard(parts.judge, parts.addressOf),
+    body: publicBody,
+    actorOf: ({ key }) => toPublicId('key', key.id),
+    transactAs,
+    idempotency: { ownerOf: ({ key }) => key.organization.id, runOnce },
+    withDatabaseCheck,
+    share: { organizationOf: ({ key }) => key.organization.id, within },
+    checkResponses,
   });
-  return {
-    judge,
-    table: withAreas(createRouteTable(publicRoutes(parts)), new Set(config.upstreams.keys())),
-    addressOf: createClientAddressOf(config.trustedProxies, createForwardedForWarning(log)),
-  };
+  return createApp(appOptions('public', parts), (app) => {
+    app.use(judgedByDecodedPath(serve));
+    app.use(referenceRoute(table.routes));
+    app.use(probeRoutes({ isReady: async () => !parts.life.stopping && (await check()) }));
+    app.use(documentRoute('public', table.routes));
+  });
 }
-type Checks = ReturnType<typeof buildChecks>;
 
-function buildPublicApp(parts: Parts, { judge, table, addressOf }: Checks, forwarder: Forwarder) {
-  const { log, databaseHealth, life } = parts;
-  const { withDatabaseCheck } = databaseHealth;
-  return createPublicApp({
+/** `/internal/v1`, the metrics, and the OpenAPI document. */
+function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
+  const { config, databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
+  const table = createRouteTable(internalRoutes(parts, parts.producer));
+  const { internalSecrets: service, authorizeSecrets: ingress, eventsSecrets: producer } = config;
+  const secrets = createInternalSecrets({ service, ingress, producer });
+  const serve = serveRoutes({
+    table,
+    guard: createInternalGuard(secrets),
+    body: internalBody,
+    actorOf: () => 'internal',
+    readsActor: true,
+    transactAs,
+    idempotency: { ownerOf: ({ secretId }) => secretId, runOnce },
+    withDatabaseCheck: databaseHealth.withDatabaseCheck,
+    checkResponses,
+  });
+  const { judge, addressOf, identityTokens } = parts;
+  const asked = { judge, addressOf, table: publicTable, tokenFor: identityTokens.tokenFor };
+  return createApp(appOptions('internal', parts), (app) => {
+    app.use(metricsRoute(metrics.registry));
+    // Envoy appends the path of the request that it asks about.
+    app.use(authorizePath, forwardAuthenticationRoute(asked, secrets));
+    app.use(documentRoute('internal', table.routes));
+    app.use('/internal', serve);
+  });
+}
+
+function appOptions(listener: 'public' | 'internal', { log, clock, metrics, usage, life, tracing }: Parts): AppOptions {
+  return {
     log,
-    requestContext: requestContextOptions('public', parts),
-    document: () => createDocument('public', table.routes),
-    probes: { isReady: async () => !life.stopping && (await databaseHealth.check()) },
-    api: {
-      table,
-      forwarder: createAreaForwarder(forwarder),
-      guard: createPublicGuard(judge, addressOf),
-      body: publicBody,
-      actorOf: ({ key }) => toPublicId('key', key.id),
-      transactAs: parts.transactAs,
-      idempotency: {
-        ownerOf: ({ key }) => key.organization.id,
-        runOnce: parts.runOnce,
-      },
-      withDatabaseCheck,
-      share: {
-        organizationOf: ({ key }) => key.organization.id,
-        within: createDatabaseShare({ connections: connectionsPerOrganization, onWaited: parts.metrics.shareWaited }),
-      },
-      checkResponses: parts.checkResponses,
-    },
-  });
-}
-
-function buildInternalApp(parts: Parts, checks: Checks, producer: BatchedProducer) {
-  const queue = queueOf(parts.config);
-  const jobs: Pick<InternalFeatureParts, 'countJobs' | 'newestJobs'> = {
-    countJobs: () => countJobs(queue),
-    newestJobs: (...asked) => newestJobs(queue, ...asked),
-  };
-  const table = createRouteTable(internalRoutes({ ...parts, ...jobs }, producer));
-  const { internalSecrets, authorizeSecrets, eventsSecrets } = parts.config;
-  const secrets = createInternalSecrets({
-    service: internalSecrets,
-    ingress: authorizeSecrets,
-    producer: eventsSecrets,
-  });
-  return createInternalApp({
-    log: parts.log,
-    secrets,
-    authorize: createForwardAuthentication({ ...checks, tokenFor: parts.identityTokens.tokenFor }),
-    requestContext: requestContextOptions('internal', parts),
-    registry: parts.metrics.registry,
-    document: () => createDocument('internal', table.routes),
-    api: {
-      table,
-      guard: createInternalGuard(secrets),
-      body: internalBody,
-      actorOf: () => 'internal',
-      readsActor: true,
-      transactAs: parts.transactAs,
-      idempotency: { ownerOf: ({ secretId }) => secretId, runOnce: parts.runOnce },
-      withDatabaseCheck: parts.databaseHealth.withDatabaseCheck,
-      checkResponses: parts.checkResponses,
-    },
-  });
-}
-
-function requestContextOptions(
-  listener: 'public' | 'internal',
-  { log, clock, metrics, usage, life, tracing }: Parts,
-): RequestContextOptions {
-  const logRequest = createAccessLog(log);
-  return {
     clock,
     isStopping: () => life.stopping,
     // An ingress passes on the headers of its client.
     continuesTrace: (path) => listener === 'internal' && !path.startsWith(authorizePath),
     tracing,
-    onFinished: (context, request) => {
-      const durationMs = clock.monotonic() - context.startedAtMs;
+    onFinished: (context, request, durationMs) => {
       usage.count(context);
       metrics.request(listener, context, request, durationMs);
-      if (context.span !== undefined) endRequestSpan(context.span, context, request);
-      logRequest(context, request, durationMs);
     },
   };
 }

@@ -2,11 +2,11 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { challenges, type Problem, problem } from '../core/problem.ts';
 import { type Authorization, bearerToken } from './bearer.ts';
-import type { FailureLimit } from './failure-limit.ts';
+import { createFailureLimit } from './failure-limit.ts';
 import type { KeyCache } from './key-cache.ts';
 import { isWellFormedKey } from './key-format.ts';
 import type { StoredKey } from './queries.ts';
-import type { RecentSuccesses } from './recent-successes.ts';
+import { createRecentSuccesses } from './recent-successes.ts';
 
 export interface Authenticator {
   /**
@@ -31,12 +31,14 @@ interface PresentedKey {
 
 export interface AuthenticatorOptions {
   cache: Pick<KeyCache, 'peek' | 'load'>;
-  failures: FailureLimit;
-  successes: RecentSuccesses;
-  clock: Pick<Clock, 'now'>;
+  /** Per address. */
+  failuresPerMinute: number;
+  clock: Clock;
 }
 
-export function createAuthenticator({ cache, failures, successes, clock }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator({ cache, failuresPerMinute, clock }: AuthenticatorOptions): Authenticator {
+  const failures = createFailureLimit(failuresPerMinute, clock);
+  const successes = createRecentSuccesses(clock);
   const refuse = ({ bucket, isRepeat }: PresentedKey, headers: Record<string, string>): Problem => {
     const waitSeconds = isRepeat ? failures.exceeded(bucket) : failures.count(bucket);
     return waitSeconds === null ? problem('unauthorized', { headers }) : tooManyFailures(waitSeconds);

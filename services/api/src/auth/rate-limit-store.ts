@@ -1,5 +1,5 @@
 import { connectRedis, type RedisClient } from '@enterprise-api/shared/redis';
-import { redisRetryDelayMs } from '@enterprise-api/shared/runtime';
+import { type Closers, redisRetryDelayMs, settledWithin } from '@enterprise-api/shared/runtime';
 
 export type RateLimitStore = RedisClient;
 
@@ -9,8 +9,19 @@ export type RateLimitStore = RedisClient;
  */
 const answerWithinMs = 200;
 
-/** Connects to Redis. Commands fail at once while Redis is away, because the limiter then counts in this process. */
-export function connectRateLimitStore(url: string, onError: (error: Error) => void): RateLimitStore {
+/** Until Redis is connected, requests are counted per process and exceed the shared limit: the start waits so long. */
+const readyWithinMs = 1_000;
+
+/**
+ * Connects to Redis; undefined without a URL. Commands fail at once while Redis is away, because the limiter then counts in
+ * this process.
+ */
+export async function openRateLimitStore(
+  url: string | undefined,
+  closers: Closers,
+  onError: (error: Error) => void,
+): Promise<RateLimitStore | undefined> {
+  if (url === undefined) return undefined;
   const redis = connectRedis(url, {
     commandTimeout: answerWithinMs,
     // Requests in one turn of the event loop share a socket write, which is the largest cost of a command.
@@ -21,5 +32,8 @@ export function connectRateLimitStore(url: string, onError: (error: Error) => vo
     retryStrategy: redisRetryDelayMs,
   });
   redis.on('error', onError);
+  closers.add('rate limit store', () => redis.disconnect());
+  const isReady = new Promise<void>((resolve) => redis.once('ready', resolve));
+  await settledWithin(isReady, readyWithinMs);
   return redis;
 }

@@ -4,8 +4,8 @@ import { readMetric, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Response } from 'supertest';
-import { connectionsPerOrganization } from '../connections.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { connectionsPerOrganization } from './database-share.ts';
 
 let api: TestApi;
 let holder: Database;

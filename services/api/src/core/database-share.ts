@@ -1,5 +1,6 @@
 import { DatabaseUnavailableError, type IsWanted } from './database-health.ts';
 import { createKeyedSemaphore } from './keyed-semaphore.ts';
+import { poolSize } from './open-database.ts';
 import { type Problem, problem } from './problem.ts';
 
 /**
@@ -14,6 +15,9 @@ export type WithinDatabaseShare = <Result>(
   isWanted: IsWanted,
   work: () => Result,
 ) => Result | Promise<Awaited<Result> | Problem>;
+
+/** One organization uses at most half of the connections at once. */
+export const connectionsPerOrganization = poolSize / 2;
 
 export interface DatabaseShareOptions {
   /** Connections that one organization may use at once. */

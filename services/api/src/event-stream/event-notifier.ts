@@ -35,9 +35,6 @@ export class EventNotifier {
     if (kind === 'followed') this.#followedUntil.set(id, this.#clock.monotonic() + followedForMs);
   }
 
-  /** Streams look for themselves every 2 s, and are announced again then. */
-  onLost(): void {}
-
   /** The organization has new events. */
   emitted(organizationId: Uuid): void {
     const followedUntil = this.#followedUntil.get(organizationId);

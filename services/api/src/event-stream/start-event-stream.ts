@@ -2,11 +2,10 @@ import { maxEventStreams } from '@enterprise-api/shared/contracts';
 import type { Change, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
 import type { KeyCache } from '../auth/key-cache.ts';
-import type { Foundation } from '../connections.ts';
+import type { Foundation } from '../core/foundation.ts';
 import type { FollowedEvents } from '../event-history/followed-events.ts';
-import type { ApiMetrics } from '../metrics.ts';
-import type { EventNotifier } from './event-notifier.ts';
-import { OpenStreams } from './open-streams.ts';
+import { EventNotifier } from './event-notifier.ts';
+import { OpenStreams, type StreamEnd } from './open-streams.ts';
 import { createEventStreamService } from './service.ts';
 import { createStreamSlots, renewSlotsEveryMs, type SlotStore } from './stream-slots.ts';
 
@@ -14,8 +13,8 @@ export interface EventStreamParts {
   databaseClock: DatabaseClock;
   keyCache: KeyCache;
   events: FollowedEvents;
-  metrics: Pick<ApiMetrics, 'streamOpened' | 'streamEnded'>;
-  notifier: Pick<EventNotifier, 'announce'>;
+  onOpened: () => void;
+  onEnded: (reason: StreamEnd) => void;
   slotStore: SlotStore | undefined;
 }
 
@@ -26,14 +25,15 @@ const checkKeysEveryMs = 500;
 
 /** Builds what sends streams of events, with its three loops: looking for events, checking keys, renewing slots. */
 export function startEventStream({ log, clock, closers }: Foundation, parts: EventStreamParts) {
-  const { events, metrics, keyCache, databaseClock } = parts;
+  const { events, keyCache, databaseClock, onOpened, onEnded } = parts;
   const onError = createLimitedWarning(log, 'event stream failed');
+  const notifier = new EventNotifier(clock);
   const streams = new OpenStreams({
     keys: keyCache,
     nowMs: clock.now,
     read: events.pageBehind,
     findNewer: events.findNewer,
-    announce: (organizationId) => parts.notifier.announce(organizationId),
+    announce: (organizationId) => notifier.announce(organizationId),
     onError,
     random: Math.random,
   });
@@ -53,11 +53,14 @@ export function startEventStream({ log, clock, closers }: Foundation, parts: Eve
   every(lookEveryMs, () => streams.look());
   every(checkKeysEveryMs, () => streams.checkKeys());
   every(renewSlotsEveryMs, slots.renew);
-  const { streamOpened: onOpened, streamEnded: onEnded } = metrics;
   return {
     service: createEventStreamService({ events, streams, slots, now: databaseClock.now, onOpened, onEnded, onError }),
-    onChange: ({ kind, id }: Change) => (kind === 'events' ? streams.wake(id) : undefined),
+    onChange: (change: Change) => {
+      notifier.onChange(change);
+      if (change.kind === 'events') streams.wake(change.id);
+    },
     onLost: () => streams.wakeAll(),
+    notifier,
     stop: () => streams.stop(),
   };
 }

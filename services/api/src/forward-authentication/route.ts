@@ -3,7 +3,7 @@ import { type InternalSecrets, refusedRole } from '../auth/internal-guard.ts';
 import { isProblem } from '../core/problem.ts';
 import { sendAnswer, sendProblem } from '../http/routing/respond.ts';
 import { forbidStorage, type RequestContext, requestContextOf } from '../http/server/request-context.ts';
-import type { ForwardAuthentication } from './forward-authentication.ts';
+import { createForwardAuthentication, type ForwardAuthenticationOptions } from './forward-authentication.ts';
 
 /** An ingress asks here about a request of its client. */
 export const authorizePath = '/internal/v1/authorize';
@@ -12,10 +12,11 @@ export const authorizePath = '/internal/v1/authorize';
  * Forward authentication, with any method. The secret comes in a header of its own, because `Authorization` is the
  * client's.
  */
-export function forwardAuthenticationRoute(
-  authorize: ForwardAuthentication,
+export function forwardAuthenticationRoute<Access>(
+  options: ForwardAuthenticationOptions<Access>,
   { holderOf }: InternalSecrets,
 ): RequestHandler {
+  const authorize = createForwardAuthentication(options);
   return async (request, response) => {
     const context = requestContextOf(response);
     context.route = authorizePath;

@@ -1,7 +1,10 @@
 import type { RequestHandler } from 'express';
+import type { Route } from '../http/routing/define-route.ts';
 import { type StaticFile, sendStaticFile } from '../http/routing/static-file.ts';
 import { refuseMethod } from '../http/server/fixed-route.ts';
 import { requestContextOf } from '../http/server/request-context.ts';
+import { createDocument } from '../openapi/document.ts';
+import { createReference } from './reference.ts';
 
 /**
  * What a page of the reference may load, and from where: its own style, script and icon; its script may call this API. No
@@ -20,17 +23,13 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/**
- * `/docs` and below: pages for everyone, without a key. Other paths are left to what follows.
- *
- * @param render makes the pages; called once, by the first request for one of them
- */
-export function referenceRoute(render: () => ReadonlyMap<string, StaticFile>): RequestHandler {
+/** `/docs` and below: pages for everyone, without a key, made by the first request. Other paths are left to what follows. */
+export function referenceRoute<Access>(routes: readonly Route<Access>[]): RequestHandler {
   let files: ReadonlyMap<string, StaticFile> | undefined;
   return (request, response, next) => {
     const context = requestContextOf(response);
     if (!/^\/docs(?:\/|$)/.test(context.target.path)) return next();
-    files ??= render();
+    files ??= createReference(createDocument('public', routes));
     const file = files.get(context.target.path);
     if (file === undefined) return next();
     context.route = '/docs';

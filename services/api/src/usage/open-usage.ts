@@ -1,6 +1,6 @@
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
-import type { Foundation } from '../connections.ts';
+import type { Foundation } from '../core/foundation.ts';
 import { addRequestCounts } from './counter-queries.ts';
 import { createUsageCounters, type UsageCounters } from './counters.ts';
 import { createUsageRollup } from './rollup.ts';

@@ -47,9 +47,8 @@ export function createAccessLog(
 }
 
 /** Logs bytes that could not be parsed as HTTP. Their answer had a request id, too. */
-export function createMalformedRequestLog(log: Logger): (request: MalformedRequest) => void {
-  return ({ requestId, status, reason }) =>
-    log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
+export function logMalformedRequest(log: Logger, { requestId, status, reason }: MalformedRequest): void {
+  log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
 }
 
 function withoutQuery(target: string): string {

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Logger } from '@enterprise-api/shared/runtime';
 import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
+import { createForwardedForWarning } from './forwarded-for-warning.ts';
 
 /**
  * The address of the client. `X-Forwarded-For` counts only as far as trusted proxies wrote it: it is read from the right
@@ -30,11 +32,9 @@ export function clientAddress(
 /** Finds the client's address of a request. */
 export type ClientAddressOf = (request: IncomingMessage) => string;
 
-/** @param onIgnored called when `X-Forwarded-For` is ignored because this peer, which sent it, is not a trusted proxy */
-export function createClientAddressOf(
-  trustedProxies: readonly string[],
-  onIgnored: (peer: string) => void,
-): ClientAddressOf {
+/** Warns when it ignores `X-Forwarded-For` because the peer that sent it is not a trusted proxy. */
+export function createClientAddressOf(trustedProxies: readonly string[], log: Logger): ClientAddressOf {
+  const onIgnored = createForwardedForWarning(log);
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress;
     const forwardedFor = headers['x-forwarded-for'] as string | undefined;

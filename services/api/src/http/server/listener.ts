@@ -1,8 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
+import type { Logger } from '@enterprise-api/shared/runtime';
+import { logMalformedRequest } from './access-log.ts';
 import { isNextAnswer, noteAnswer } from './answer-order.ts';
 import { limitConnections } from './connection-limit.ts';
-import { answerMalformedRequest, type MalformedRequest } from './malformed-request.ts';
+import { answerMalformedRequest } from './malformed-request.ts';
 import { hasOwnTimeLimits } from './own-time-limits.ts';
 
 export interface Listener {
@@ -51,7 +53,8 @@ export interface ListenPlace {
   /** The settings that an operator changes when the address cannot be used. */
   setting: string;
   trustedProxies: readonly string[];
-  onMalformedRequest?: (request: MalformedRequest) => void;
+  /** Where requests that cannot be parsed are logged. */
+  log?: Logger;
   /** Called when a stop has taken too long, before the connections that are still open are cut. */
   onCut?: () => void;
 }
@@ -62,7 +65,7 @@ export async function listen(
   place: ListenPlace,
   limits: ListenerLimits = usualLimits,
 ): Promise<Listener> {
-  const server = createHttpServer(handle, limits, place.onMalformedRequest);
+  const server = createHttpServer(handle, limits, place.log);
   limitConnections(server, limits, place.trustedProxies);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -80,11 +83,7 @@ export async function listen(
   return { url: `http://${host}:${port}`, close };
 }
 
-function createHttpServer(
-  handle: RequestListener,
-  limits: ListenerLimits,
-  onMalformedRequest: ListenPlace['onMalformedRequest'],
-): Server {
+function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: ListenPlace['log']): Server {
   const serve: RequestListener = (request, response) => {
     noteAnswer(response);
     handle(request, response);
@@ -108,7 +107,7 @@ function createHttpServer(
     // A reset, because in HTTP/1.0 a plain end would make the half of an answer a whole one.
     if (!isNextAnswer(socket)) return void socket.resetAndDestroy();
     const refused = answerMalformedRequest(error, socket);
-    if (refused !== null) onMalformedRequest?.(refused);
+    if (refused !== null && log !== undefined) logMalformedRequest(log, refused);
   });
   // `100 Continue` is sent by what reads the body, and only then: a refusal must come before the body does.
   server.on('checkContinue', serve);

@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createDatabaseClock } from '@enterprise-api/shared/ledger';
 import { systemClock } from '@enterprise-api/shared/runtime';
-import { parseConfig } from '../config.ts';
-import { internalRoutes, publicRoutes } from '../routes.ts';
-import { createDocument } from './document.ts';
-import type { JsonObject } from './types.ts';
+import { parseConfig } from './config.ts';
+import { createDocument } from './openapi/document.ts';
+import type { JsonObject } from './openapi/types.ts';
+import { internalRoutes, publicRoutes } from './routes.ts';
 
 /**
  * A command: writes the OpenAPI documents to docs/. With `--check` it writes nothing, and fails when what it would write
  * is not what is there.
  */
-const folder = new URL('../../../../docs/', import.meta.url);
+const folder = new URL('../../../docs/', import.meta.url);
 
 /** Routes are declared with what their handlers need. No handler runs here, so none of it is used. */
 function bothTables() {
@@ -31,8 +31,7 @@ function bothTables() {
   const more = {
     onEmitted: () => undefined,
     identityTokens: { publicKeys: [] },
-    countJobs: async () => null,
-    newestJobs: async () => null,
+    queue: undefined as never,
   };
   const emit = () => Promise.reject(new Error('no event is emitted here'));
   const producer = { emit, emitWithin: emit };

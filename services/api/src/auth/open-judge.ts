@@ -1,0 +1,48 @@
+import type { Database } from '@enterprise-api/shared/ledger';
+import { createLimitedWarning } from '@enterprise-api/shared/runtime';
+import type { WithDatabaseCheck } from '../core/database-health.ts';
+import type { Foundation } from '../core/foundation.ts';
+import { createAuthenticator } from './authenticate.ts';
+import { createJudge } from './judge.ts';
+import { createKeyCache } from './key-cache.ts';
+import { createLastUsed } from './last-used.ts';
+import { findKeyByHash, markKeysUsed } from './queries.ts';
+import { createRateLimiter, type RateDecision, type RateLimiterOptions } from './rate-limit.ts';
+import { openRateLimitStore } from './rate-limit-store.ts';
+
+export interface OpenJudgeOptions {
+  db: Database;
+  withDatabaseCheck: WithDatabaseCheck;
+  redisUrl: string | undefined;
+  rateLimits: RateLimiterOptions['limits'];
+  authFailuresPerMinute: number;
+  onKeyLookup: () => void;
+  onRateDecision: (decision: RateDecision) => void;
+}
+
+/** Opens what the judgement of requests needs: copies of keys, and counts of requests in Redis, where there is one. */
+export async function openJudge({ log, clock, closers }: Foundation, options: OpenJudgeOptions) {
+  const { db, withDatabaseCheck, onRateDecision, redisUrl } = options;
+  const find = (hash: Buffer) => {
+    options.onKeyLookup();
+    return findKeyByHash(db, hash);
+  };
+  const cache = createKeyCache({ find, clock });
+  const onError = createLimitedWarning(log, 'Redis unavailable; rate limits are counted per process');
+  const redis = await openRateLimitStore(redisUrl, closers, onError);
+  const lastUsed = createLastUsed({
+    write: (uses) => markKeysUsed(db, uses),
+    clock,
+    onError: createLimitedWarning(log, 'last use of keys not written'),
+  });
+  closers.add('last use of keys', lastUsed.flush);
+  const judge = createJudge({
+    authenticator: createAuthenticator({ cache, failuresPerMinute: options.authFailuresPerMinute, clock }),
+    rateLimiter: createRateLimiter({ limits: options.rateLimits, redis, clock, onError }),
+    clock,
+    onKeyUsed: lastUsed.note,
+    onRateDecision,
+    withDatabaseCheck,
+  });
+  return { judge, keyCache: cache, redis };
+}
