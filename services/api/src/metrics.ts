@@ -9,8 +9,6 @@ import type { ForwardOutcome } from './forwarding/forwarder.ts';
 import type { FinishedRequest } from './http/server/access-log.ts';
 import type { RequestContext } from './http/server/request-context.ts';
 
-export type ApiMetrics = ReturnType<typeof createApiMetrics>;
-
 /** The metrics of the API. Labels have few values: routes and never paths, no organization, no key. */
 export function createApiMetrics(db: Database, databaseClock: DatabaseClock, commit: string | undefined) {
   const registry = createMetrics('api', commit);

@@ -12,8 +12,8 @@ import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
 import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
-import { invalid, isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import {

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@enterprise-api/shared/runtime';
-import { challenges, type Problem, problem } from '../core/problem.ts';
+import { challenges, type Problem, problem } from '../http/problem.ts';
 import { type Authorization, bearerToken } from './bearer.ts';
 import { createFailureLimit } from './failure-limit.ts';
 import type { KeyCache } from './key-cache.ts';

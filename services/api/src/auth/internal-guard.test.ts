@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isProblem } from '../core/problem.ts';
+import { isProblem } from '../http/problem.ts';
 import { createInternalGuard, createInternalSecrets } from './internal-guard.ts';
 
 const short = 's'.repeat(32);

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Uuid } from '@enterprise-api/shared/runtime';
-import { challenges, isProblem, type Problem, problem } from '../core/problem.ts';
+import { challenges, isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
 import { type Authorization, authorizationOf, bearerToken } from './bearer.ts';
 

@@ -2,7 +2,7 @@ import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contrac
 import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
 import { cidrContains } from '@enterprise-api/shared/security';
 import type { WithDatabaseCheck } from '../core/database-health.ts';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { addressBucket } from '../http/server/client-address.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
 import { type Authenticator, hasExpired } from './authenticate.ts';

@@ -1,7 +1,7 @@
+import { type Problem, problem } from '../http/problem.ts';
 import { DatabaseUnavailableError, type IsWanted } from './database-health.ts';
 import { createKeyedSemaphore } from './keyed-semaphore.ts';
 import { poolSize } from './open-database.ts';
-import { type Problem, problem } from './problem.ts';
 
 /**
  * Runs work of an organization that uses one database connection at a time, while the organization uses at most its share

@@ -5,8 +5,8 @@ import {
   type DatabaseTransaction,
   rollBackTransaction,
 } from '@enterprise-api/shared/ledger';
+import { isProblem } from '../http/problem.ts';
 import { DatabaseUnavailableError, type IsWanted } from './database-health.ts';
-import { isProblem } from './problem.ts';
 
 /**
  * How late a COMMIT may reach the server. A busy server may be slow: 500 ms were too few on a loaded machine. 800 ms left

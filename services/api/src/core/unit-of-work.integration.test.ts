@@ -2,7 +2,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { createLogger } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { problem } from './problem.ts';
+import { problem } from '../http/problem.ts';
 import { createTransact, type Transact } from './unit-of-work.ts';
 
 let db: Database;

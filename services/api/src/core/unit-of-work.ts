@@ -11,9 +11,9 @@ import {
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
 import { type Logger, nilUuid } from '@enterprise-api/shared/runtime';
+import { isProblem } from '../http/problem.ts';
 import type { IsWanted } from './database-health.ts';
 import { type FieldChanges, noFieldChanges } from './field-changes.ts';
-import { isProblem } from './problem.ts';
 import { runTransaction } from './transaction.ts';
 
 /** The request that changes something, as the audit log names it. */

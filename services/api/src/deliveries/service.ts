@@ -1,7 +1,7 @@
 import type { DeliveryDetail, ListDeliveriesQuery } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import { type Problem, problem } from '../core/problem.ts';
+import { type Problem, problem } from '../http/problem.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';

@@ -6,7 +6,7 @@ import { insertEvents, insertOrganization, openTestDatabase, testEvent } from '@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type ControlledTransaction, type IsolationLevel, sql } from 'kysely';
-import { isProblem } from '../core/problem.ts';
+import { isProblem } from '../http/problem.ts';
 import { createCursors } from '../pagination/cursor.ts';
 import { createHorizonReader } from './horizon.ts';
 import { readHorizonRows, startOfRetention } from './queries.ts';

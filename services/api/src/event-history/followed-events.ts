@@ -1,7 +1,7 @@
 import { subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type PublicId, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
-import { type Problem, problem } from '../core/problem.ts';
+import { type Problem, problem } from '../http/problem.ts';
 import { beginningId, isBeginningOf } from './beginning-id.ts';
 import type { Horizon } from './horizon.ts';
 import { type EventPlace, type EventRow, findEvent, findOrganizationsWithNewer, listEvents } from './queries.ts';

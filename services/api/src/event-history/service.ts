@@ -8,7 +8,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { nilUuid, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
-import { type Problem, problem } from '../core/problem.ts';
+import { type Problem, problem } from '../http/problem.ts';
 import type { Cursors, Position } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';

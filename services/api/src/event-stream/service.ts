@@ -3,8 +3,8 @@ import { maxEventStreams, type StreamEventsQuery } from '@enterprise-api/shared/
 import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Principal } from '../auth/judge.ts';
 import type { IsWanted } from '../core/database-health.ts';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { FollowedEvents } from '../event-history/followed-events.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Sink, Streamed } from '../http/routing/streamed.ts';
 import type { OpenStream, OpenStreams, StreamEnd } from './open-streams.ts';
 import { sendEvents } from './send-events.ts';

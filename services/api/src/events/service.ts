@@ -8,8 +8,8 @@ import {
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Tracing } from '@enterprise-api/shared/tracing';
-import { invalid, type Problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { invalid, type Problem } from '../http/problem.ts';
 import { type EmissionSpans, startEmissionSpans } from './emission-spans.ts';
 
 export interface EventServiceOptions {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { areaOperation, type RequiredScope, usageAreaOf, usageAreaOfScope } from '@enterprise-api/shared/contracts';
 import { authorizationOf } from '../auth/bearer.ts';
 import type { Judge } from '../auth/judge.ts';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { existing, type Operation, type RouteTable, scopeOf } from '../http/routing/route-table.ts';
 import type { ClientAddressOf } from '../http/server/client-address.ts';
 import type { RequestContext } from '../http/server/request-context.ts';

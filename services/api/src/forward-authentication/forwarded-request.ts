@@ -1,7 +1,7 @@
 import { type IncomingMessage, METHODS } from 'node:http';
 import { type RequiredScope, scopeNames } from '@enterprise-api/shared/contracts';
-import { invalidHeader, isProblem, type Problem, problem } from '../core/problem.ts';
 import { isApiPath, type RequestTarget, readTarget } from '../http/parsing/request-target.ts';
+import { invalidHeader, isProblem, type Problem, problem } from '../http/problem.ts';
 
 /** The request that an ingress asks about. */
 export interface ForwardedRequest {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { type InternalSecrets, refusedRole } from '../auth/internal-guard.ts';
-import { isProblem } from '../core/problem.ts';
+import { isProblem } from '../http/problem.ts';
 import { sendAnswer, sendProblem } from '../http/routing/respond.ts';
 import { forbidStorage, type RequestContext, requestContextOf } from '../http/server/request-context.ts';
 import { createForwardAuthentication, type ForwardAuthenticationOptions } from './forward-authentication.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { type Problem, problem } from '../core/problem.ts';
+import { type Problem, problem } from '../http/problem.ts';
 import { lingerAfterAnswer } from '../http/server/lingering-close.ts';
 import { beginOwnTimeLimits, endOwnTimeLimits } from '../http/server/own-time-limits.ts';
 import { answerHeaders } from './answer-headers.ts';

@@ -3,7 +3,7 @@ import type { Area } from '@enterprise-api/shared/contracts';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Span, Tracing } from '@enterprise-api/shared/tracing';
 import { createKeyedSemaphore } from '../core/keyed-semaphore.ts';
-import { invalidHeader, type Problem, problem } from '../core/problem.ts';
+import { invalidHeader, type Problem, problem } from '../http/problem.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
 import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';
 import { identityHeaders } from '../identity/identity-headers.ts';

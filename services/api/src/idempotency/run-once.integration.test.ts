@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import express, { type Express } from 'express';
 import request from 'supertest';
 import { z } from 'zod';
-import { type Problem, problem } from '../core/problem.ts';
 import { createTransact, type Transact } from '../core/unit-of-work.ts';
+import { type Problem, problem } from '../http/problem.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import { serveRoutes } from '../http/routing/serve-routes.ts';

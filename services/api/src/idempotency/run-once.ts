@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Answer } from '../http/routing/respond.ts';
 import { findAnswer, type NewAnswerRow, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
 

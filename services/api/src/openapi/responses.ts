@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, exampleId } from '@enterprise-api/shared/contracts';
-import { problem, problemBody } from '../core/problem.ts';
+import { problem, problemBody } from '../http/problem.ts';
 import { type HeaderFacts, headerNamesOf } from './headers.ts';
 import { type JsonObject, reference } from './types.ts';
 

@@ -7,8 +7,8 @@ import type {
 } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Redelivery } from '../redelivery/service.ts';
 import type { WebhookService } from '../webhooks/service.ts';
 import type { Inspection } from './inspection.ts';

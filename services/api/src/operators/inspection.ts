@@ -1,8 +1,8 @@
 import type { InspectedDelivery, InspectedWebhook, Webhook } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { WebhookService } from '../webhooks/service.ts';
 import { findOrganizationOfDelivery, findOwnerAndHealth } from './inspection-queries.ts';
 

@@ -6,7 +6,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { InspectedJob, InspectedState } from '@enterprise-api/shared/queue';
 import { toPublicId } from '@enterprise-api/shared/runtime';
-import { type Problem, problem } from '../core/problem.ts';
+import { type Problem, problem } from '../http/problem.ts';
 
 export interface QueueJobsOptions {
   /** INTERNAL_QUEUE_BOARD. */

@@ -2,8 +2,8 @@ import type { GetSendingQuery, Sending, SetSending } from '@enterprise-api/share
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { fieldChanges } from '../core/field-changes.ts';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { deletePause, findPause, insertPause, type SendingOf } from './sending-pauses-queries.ts';
 
 export interface SendingPausesOptions {

@@ -7,8 +7,8 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { InternalAccess } from '../auth/internal-guard.ts';
-import { isProblem } from '../core/problem.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
+import { isProblem } from '../http/problem.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { WebhookService } from '../webhooks/service.ts';
 import type { OrganizationService } from './service.ts';

@@ -7,8 +7,8 @@ import type {
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { fieldChanges } from '../core/field-changes.ts';
-import { type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { type Problem, problem } from '../http/problem.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';
 import {

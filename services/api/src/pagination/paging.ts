@@ -1,5 +1,5 @@
 import type { Order, Page } from '@enterprise-api/shared/contracts';
-import { invalid, isProblem, type Problem } from '../core/problem.ts';
+import { invalid, isProblem, type Problem } from '../http/problem.ts';
 import type { CursorScope, Cursors, Position } from './cursor.ts';
 
 /** A row of a list's query. */

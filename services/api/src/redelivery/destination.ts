@@ -1,5 +1,5 @@
 import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { WebhookState } from './queries.ts';
 
 /** Whether deliveries may go to a webhook. Its URL is checked again: it may be older than a rule. */

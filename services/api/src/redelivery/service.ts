@@ -3,9 +3,9 @@ import { newEvent } from '@enterprise-api/shared/events';
 import type { DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { presentDelivery } from '../deliveries/present.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { checkDestination, checkEnabled, notEnabled } from './destination.ts';
 import {
   countPendingTests,

@@ -10,7 +10,7 @@ import {
 import { type Clock, toPublicId } from '@enterprise-api/shared/runtime';
 import type { Principal } from '../auth/judge.ts';
 import { describeRateLimit } from '../auth/rate-limit.ts';
-import { invalid, type Problem } from '../core/problem.ts';
+import { invalid, type Problem } from '../http/problem.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import { countBuckets, monthOf } from './periods.ts';
 import { listUsage, type UsageRow } from './queries.ts';

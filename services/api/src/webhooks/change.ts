@@ -3,8 +3,8 @@ import { cancelBatchSize, cancelPending, type DatabaseTransaction } from '@enter
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
 import { type FieldChanges, fieldChanges, noFieldChanges } from '../core/field-changes.ts';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { type IfMatch, isStale, type Tagged } from '../http/routing/etag.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import {

@@ -9,8 +9,8 @@ import {
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy, SecretBox } from '@enterprise-api/shared/security';
-import { isProblem, type Problem, problem } from '../core/problem.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import type { Cursors } from '../pagination/cursor.ts';
 import { type PageQuestion, paginate } from '../pagination/paging.ts';

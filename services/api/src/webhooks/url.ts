@@ -1,5 +1,5 @@
 import { type AddressPolicy, checkNewUrl } from '@enterprise-api/shared/security';
-import { type Problem, problem } from '../core/problem.ts';
+import { type Problem, problem } from '../http/problem.ts';
 
 /** The URL as a webhook stores it, or the problem with it. */
 export function acceptUrl(url: string, policy: AddressPolicy): string | Problem {

@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { type ErrorDetail, parseExactJson } from '@enterprise-api/shared/contracts';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { invalid, isProblem, type Problem } from '../../core/problem.ts';
-import { parseIdempotencyKey } from '../../idempotency/idempotency-key.ts';
+import { invalid, isProblem, type Problem } from '../problem.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type IfMatch, parseIfMatch } from '../routing/etag.ts';
 import { announcesBody, awaitsContinue, declaredLength, requestContextOf } from '../server/request-context.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
 import { parseQuery } from './request-target.ts';
 import { formatPath, type Parsed, parseWith } from './zod-issues.ts';
 

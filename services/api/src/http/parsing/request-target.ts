@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { invalid, type Problem } from '../../core/problem.ts';
+import { invalid, type Problem } from '../problem.ts';
 
 /** The target of a request, taken apart: what stands between its method and its version. */
 export interface RequestTarget {

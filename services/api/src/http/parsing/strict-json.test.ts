@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isProblem } from '../../core/problem.ts';
+import { isProblem } from '../problem.ts';
 import { parseJson } from './read-input.ts';
 
 const limits = { maxDepth: 20, maxKeys: 1_000 };

@@ -3,9 +3,9 @@ import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
 import type { IsWanted } from '../../core/database-health.ts';
-import type { Problem } from '../../core/problem.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
 import type { Tag } from '../../openapi/tags.ts';
+import type { Problem } from '../problem.ts';
 import type { IfMatch, Tagged } from './etag.ts';
 import type { Streamed } from './streamed.ts';
 

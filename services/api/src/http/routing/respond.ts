@@ -1,7 +1,7 @@
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Response } from 'express';
-import { isProblem, type Problem, problemBody, problemHeaders, scimProblemBody } from '../../core/problem.ts';
 import { isScimTarget } from '../parsing/request-target.ts';
+import { isProblem, type Problem, problemBody, problemHeaders, scimProblemBody } from '../problem.ts';
 import { lingerAfterAnswer } from '../server/lingering-close.ts';
 import { announcesBody, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';

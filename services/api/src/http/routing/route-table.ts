@@ -1,6 +1,6 @@
 import type { Area, IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import { type Problem, problem } from '../../core/problem.ts';
+import { type Problem, problem } from '../problem.ts';
 import type { Method, Route } from './define-route.ts';
 
 /** What a request's method and path lead to: a route of this service, or an area that another service owns. */

@@ -2,15 +2,15 @@ import type { Area } from '@enterprise-api/shared/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { IsWanted, WithDatabaseCheck } from '../../core/database-health.ts';
 import type { WithinDatabaseShare } from '../../core/database-share.ts';
-import { createKeyedMutex, type KeyedMutex } from '../../core/keyed-mutex.ts';
-import { isProblem, type Problem, problem } from '../../core/problem.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
-import { fingerprint } from '../../idempotency/idempotency-key.ts';
 import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
+import { fingerprint } from '../parsing/idempotency-key.ts';
 import { type BodyLimits, type Input, readInput } from '../parsing/read-input.ts';
 import type { RequestTarget } from '../parsing/request-target.ts';
+import { isProblem, type Problem, problem } from '../problem.ts';
 import { forbidStorage, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
+import { createKeyedMutex, type KeyedMutex } from './keyed-mutex.ts';
 import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
 import { existing, type Operation, type RouteTable, resolveIds } from './route-table.ts';
 

@@ -3,8 +3,8 @@ import type { Logger } from '@enterprise-api/shared/runtime';
 import { traceIdOf } from '@enterprise-api/shared/tracing';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { DatabaseUnavailableError } from '../../core/database-health.ts';
-import { problem } from '../../core/problem.ts';
 import { ClientGoneError } from '../parsing/read-input.ts';
+import { problem } from '../problem.ts';
 import { sendProblem } from '../routing/respond.ts';
 import { HostHeaderError, requestContextOf } from './request-context.ts';
 

@@ -1,5 +1,5 @@
 import { type RequestHandler, type Response, Router } from 'express';
-import { problem } from '../../core/problem.ts';
+import { problem } from '../problem.ts';
 import { sendProblem } from '../routing/respond.ts';
 import { requestContextOf } from './request-context.ts';
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Problem, problem, problemBody } from '../../core/problem.ts';
+import { type Problem, problem, problemBody } from '../problem.ts';
 import { closeLingering, type LingerLimits } from './lingering-close.ts';
 import { requestIdOf } from './request-context.ts';
 

@@ -1,6 +1,6 @@
 import type { Registry } from '@enterprise-api/shared/runtime';
 import { type RequestHandler, Router } from 'express';
-import { problem } from '../../core/problem.ts';
+import { problem } from '../problem.ts';
 import { sendAnswer, sendJson, sendProblem } from '../routing/respond.ts';
 import { fixedRoute } from './fixed-route.ts';
 
