@@ -82,6 +82,13 @@ const boundaries: Boundary[] = [
     ],
   },
   {
+    // The types of a route name its tag, its transaction, and the answer that is stored for its `Idempotency-Key`.
+    imports: ['../../*/**', '!../../core/*.ts', '!../../idempotency/run-once.ts', '!../../openapi/tags.ts'],
+    message: 'http/ knows no feature: a feature mounts itself, and start.ts passes the mount on.',
+    files: ['services/api/src/http/**'],
+    allowedIn: tests,
+  },
+  {
     imports: ['bullmq'],
     message:
       'BullMQ belongs in queue/ and in the one file that consumes its jobs; all other code uses the job catalogue.',
