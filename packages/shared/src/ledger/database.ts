@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
 import type { LedgerPool } from './ledger-address.ts';
-import { prepareMarked } from './prepared.ts';
+import { prepareStatements } from './prepared.ts';
 import type { Schema } from './schema.ts';
 import { sessionTimeoutsMs } from './session-timeouts.ts';
 
@@ -17,6 +17,8 @@ export interface DatabaseOptions extends LedgerPool {
   poolSize: number;
   /** Server settings for these connections, such as {@link planProbes}. Behind a pooler nothing is set: see {@link LedgerPool}. */
   serverSettings?: Readonly<Record<string, string>>;
+  /** Also prepares statements without a mark, for a library that writes its own. */
+  preparesAll?: boolean;
   /** A connection that is not open by then has failed; 5 s by default. */
   connectWithinMs?: number;
   /** A connection without traffic for so long is cut; by default a little longer than a statement may run. */
@@ -92,7 +94,7 @@ export function createPool(options: DatabaseOptions): Pool {
     client.on('error', () => undefined);
     cutWhenSilent(client, options.silentAfterMs ?? silentAfterMs);
     cutWhenReadOnly(client);
-    if (options.prepared !== false) prepareMarked(client);
+    if (options.prepared !== false) prepareStatements(client, options.preparesAll ? 'all' : 'marked');
   });
   return pool;
 }

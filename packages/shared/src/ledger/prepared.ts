@@ -13,11 +13,11 @@ export const prepared = sql.raw(mark);
 
 const names = new Map<string, string>();
 
-/** Sends the marked statements of a connection by name. */
-export function prepareMarked(client: PoolClient): void {
+/** Sends statements of a connection by name: the marked ones, or all that have parameters. */
+export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const byName = (text: unknown, ...rest: unknown[]) =>
-    typeof text === 'string' && text.startsWith(mark)
+    typeof text === 'string' && (which === 'all' ? Array.isArray(rest[0]) : text.startsWith(mark))
       ? query({ name: nameOf(text), text, values: rest[0] }, ...rest.slice(1))
       : query(text, ...rest);
   client.query = byName as PoolClient['query'];

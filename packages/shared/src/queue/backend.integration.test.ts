@@ -39,7 +39,8 @@ describe.each(queueBackends())('two workers of a queue on $name', ({ start }) =>
       await worker.waitUntilReady();
     };
     await Promise.all([startWorker(), startWorker()]);
-    const add = () => producer.add(job);
+    // A slow machine may take longer than a pool waits for a connection.
+    const add = (): Promise<void> => producer.add(job).catch(add);
     for (let round = 1; round <= 100; round++) {
       const first = add();
       // The second one is on its way while the first is finished, more or less; the third when both may be.
@@ -104,5 +105,16 @@ describe('connections of the queue in PostgreSQL', () => {
     expect(await commits(producerBinding(backend, 'event-writes'))).toEqual([{ synchronous_commit: 'on' }]);
     expect(await commits(producerBinding(backend, 'events', true))).toEqual([{ synchronous_commit: 'off' }]);
     expect(await commits(workerBinding(backend, 'event-writes'))).toEqual([{ synchronous_commit: 'off' }]);
+  });
+
+  it('prepare each statement once', async () => {
+    await using database = await createTestDatabase();
+    const { options, end } = workerBinding({ kind: 'postgres', url: database.url }, 'events');
+    const client = await (options.connection as Pool).connect();
+    await client.query('select $1::text', ['events']);
+    const { rows } = await client.query('select name from pg_prepared_statements');
+    client.release();
+    await end();
+    expect(rows).toHaveLength(1);
   });
 });

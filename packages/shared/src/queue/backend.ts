@@ -87,6 +87,7 @@ function bindPostgres(url: string, poolSize: number, settings: Readonly<Record<s
     applicationName: 'enterprise-api-queue',
     poolSize,
     serverSettings: { ...settingsOfAll, ...settings },
+    preparesAll: true,
     // The connection that listens for jobs is silent while there are none.
     silentAfterMs: 0,
   });
