@@ -28,7 +28,12 @@ const prepared = (setup) => ({
   globalTeardown: '<rootDir>/tools/test/tear-down.ts',
 });
 
-const transfers = ['/services/api/src/forwarding/transfers\\.test\\.ts$', '/tests/e2e/forwarding-memory\\.test\\.ts$'];
+// Suites of minutes beside those of the promises: GiB, 100,000 webhooks, the tour, client libraries, the drills' own tools.
+const long = [
+  '/services/api/src/forwarding/transfers\\.test\\.ts$',
+  '/tests/e2e/(demo|forwarding-memory|many-webhooks|openai-client|redis-tls|scim-provisioning|tracing-packages)\\.test\\.ts$',
+  '/packages/testkit/src/embedded-postgres/.*\\.test\\.ts$',
+];
 const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];
 const ingress = ['/packages/testkit/src/ingress/'];
 
@@ -41,13 +46,14 @@ const onlyInTestAll = {
     testRegex: ['/tests/ingress/.*\\.test\\.ts$', ...ingress.map((folder) => `${folder}.*\\.test\\.ts$`)],
   },
   deploy: { setup: 'deploy', testMatch: ['<rootDir>/tests/{deploy,monitoring,package}/**/*.test.ts'] },
-  transfers: { testRegex: transfers },
+  long: { testRegex: long },
   pooler: { setup: 'pooler', testRegex: pooler },
 };
 
 // Unit tests need nothing but Node.
 export default {
-  testTimeout: 60_000,
+  // A slow machine makes tests slower, not red.
+  testTimeout: 300_000,
   maxWorkers: 2,
   reporters: ['default', '<rootDir>/tools/test/totals-reporter.ts'],
   projects: [
@@ -55,7 +61,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/{tools,bench}/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$', ...transfers],
+      testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$', ...long],
     },
     {
       ...common,
@@ -65,14 +71,14 @@ export default {
         '<rootDir>/{packages,services}/*/src/**/*.integration.test.ts',
         '<rootDir>/tools/**/*.integration.test.ts',
       ],
-      testPathIgnorePatterns: ['/node_modules/', ...ingress],
+      testPathIgnorePatterns: ['/node_modules/', ...ingress, ...long],
     },
     {
       ...common,
       displayName: 'e2e',
       ...prepared('stores'),
       testMatch: ['<rootDir>/tests/{e2e,sdk,cli}/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', ...transfers, ...pooler],
+      testPathIgnorePatterns: ['/node_modules/', ...long, ...pooler],
     },
     // From here on the projects that only `make test-all` runs.
     ...Object.entries(onlyInTestAll).map(([displayName, { setup = 'stores', ...tests }]) => ({

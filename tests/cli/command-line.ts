@@ -36,6 +36,7 @@ export function createCommandLine(env: Record<string, string> = {}): CommandLine
   const configFolder = mkdtempSync(join(tmpdir(), 'enterprise-api-cli-'));
   const environment = (more: Record<string, string> = {}) => ({
     PATH: process.env.PATH,
+    ...(process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
     HOME: configFolder,
     XDG_CONFIG_HOME: configFolder,
     ...env,

@@ -64,7 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await built[Symbol.asyncDispose]();
   await database.drop();
-}, 180_000);
+});
 
 describe.each(targets)('the tree of the image %s', (target) => {
   it('can be written nowhere by its user', () => {
@@ -146,7 +146,7 @@ describe('the command of the image', () => {
       await sql`drop database ${sql.id(name)} with (force)`.execute(db);
       await db.destroy();
     }
-  }, 120_000);
+  });
 
   it('api serves, passes its health check, and stops at SIGTERM', async () => {
     const [API_PORT = '', INTERNAL_PORT = ''] = (await freePorts(2)).map(String);
@@ -158,7 +158,7 @@ describe('the command of the image', () => {
     await untilHealthy('api', settings);
     expect(await api.stop()).toEqual({ code: 0, signal: null });
     expect(healthOf('api', settings)).toBe(1);
-  }, 120_000);
+  });
 
   it('webhook-worker becomes ready, passes its health check, and stops at SIGTERM', async () => {
     const [WORKER_PORT = ''] = (await freePorts(1)).map(String);
@@ -168,7 +168,7 @@ describe('the command of the image', () => {
     await untilHealthy('webhook-worker', settings);
     expect(await worker.stop()).toEqual({ code: 0, signal: null });
     expect(healthOf('webhook-worker', settings)).toBe(1);
-  }, 120_000);
+  });
 
   it('consultations serves and passes its health check', async () => {
     const [PORT = '', internal = ''] = (await freePorts(2)).map(String);
@@ -180,13 +180,13 @@ describe('the command of the image', () => {
     service.kill('SIGKILL');
     await service.exited;
     expect(healthOf('consultations', settings)).toBe(1);
-  }, 120_000);
+  });
 
   it('demo-receiver finds all of its packages: without settings it says which it needs', async () => {
     const receiver = await start('demo-receiver', {});
     expect((await receiver.exited).code).toBe(78);
     expect(receiver.lines.join('\n')).toContain('INTERNAL_API_SECRET: is required');
-  }, 120_000);
+  });
 });
 
 function stores() {

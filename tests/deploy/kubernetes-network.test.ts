@@ -21,7 +21,7 @@ const overlays = new Map<string, Overlay>();
 
 beforeAll(async () => {
   for (const name of overlayNames) overlays.set(name, await buildOverlay(name));
-}, 120_000);
+});
 
 type Rule = { peers: INetworkPolicyPeer[]; ports: INetworkPolicyPort[] };
 

@@ -6,7 +6,7 @@ const overlays = new Map<string, Overlay>();
 
 beforeAll(async () => {
   for (const name of overlayNames) overlays.set(name, await buildOverlay(name));
-}, 120_000);
+});
 
 const overlayOf = (name: string) => overlays.get(name) as Overlay;
 const podOf = (overlay: Overlay, name: string) => overlay.pods()[name] as Pod;

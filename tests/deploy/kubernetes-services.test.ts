@@ -11,7 +11,7 @@ beforeAll(async () => {
   for (const name of overlayNames) overlays.set(name, await buildOverlay(name));
   stage = await openStage({ redisUrl: undefined });
   services = { api: await stage.startApi(), 'webhook-worker': await stage.startWorker() };
-}, 180_000);
+});
 
 afterAll(async () => stage[Symbol.asyncDispose]());
 

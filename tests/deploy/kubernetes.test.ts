@@ -24,7 +24,7 @@ const overlays = new Map<string, Overlay>();
 
 beforeAll(async () => {
   for (const name of overlayNames) overlays.set(name, await buildOverlay(name));
-}, 120_000);
+});
 
 const overlayOf = (name: string) => overlays.get(name) as Overlay;
 const podOf = (overlay: Overlay, name: string) => overlay.pods()[name] as Pod;
@@ -38,7 +38,7 @@ it('the overlays are the ones that docs/operations/install.md describes', () => 
 describe.each(overlayNames)('the overlay %s', (name) => {
   it('consists of resources that Kubernetes and KEDA know, without an unknown field', () => {
     expect(typeProblems(overlayOf(name).manifests)).toEqual([]);
-  }, 120_000);
+  });
 
   it('puts everything into one namespace, which enforces the Pod Security profile "restricted"', () => {
     const { resources } = overlayOf(name);

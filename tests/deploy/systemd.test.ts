@@ -56,7 +56,7 @@ it('the commands migrate, serve and stop with the settings of the files', async 
   const headers = { authorization: `Bearer ${testInternalSecret}` };
   expect(await sendRequest({ method: 'GET', url: internal, headers })).toMatchObject({ status: 200 });
   expect(await Promise.all([api.stop(30_000), worker.stop(30_000)])).toMatchObject([{ code: 0 }, { code: 0 }]);
-}, 180_000);
+});
 
 describe.each(services)('the unit %s', (name) => {
   const unit = readUnit(name, projectFolder);

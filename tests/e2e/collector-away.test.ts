@@ -22,7 +22,7 @@ describe('a collector of traces', () => {
     if (postgres === undefined) throw new Error('There is always the queue in PostgreSQL.');
     stage = resources.adopt(await openTestStage(postgres), (each) => each.close());
     collector = resources.use(await startCollector());
-  }, 120_000);
+  });
   afterEach(() => stage.stopServices(), 120_000);
   afterAll(() => resources.disposeAsync(), 120_000);
 
@@ -65,14 +65,14 @@ describe('a collector of traces', () => {
     collector.answer('hangs');
     await deliver(running);
     expect(await exitCodes()).toEqual([0, 0]);
-  }, 240_000);
+  });
 
   it('holds nothing up while it is away', async () => {
     // Nobody listens there.
     const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_TIMEOUT: '60000' };
     expect(await deliver(await start(away))).toMatch(/-01$/);
     expect(await exitCodes()).toEqual([0, 0]);
-  }, 240_000);
+  });
 
   it('gets what is left at a stop', async () => {
     collector.answer(200);
@@ -81,7 +81,7 @@ describe('a collector of traces', () => {
     // The attempt ends before its worker does.
     expect(await running.worker.stop()).toMatchObject({ code: 0 });
     await collector.untilSpan('the attempt', (span) => `00-${span.traceId}-${span.spanId}-01` === told);
-  }, 240_000);
+  });
 
   it('gets nothing with the sampler always_off, and receivers are told so', async () => {
     collector.answer(200);
@@ -90,7 +90,7 @@ describe('a collector of traces', () => {
     expect(await deliver(await start(never))).toMatch(/-00$/);
     expect(await exitCodes()).toEqual([0, 0]);
     expect(collector.spans).toHaveLength(before);
-  }, 240_000);
+  });
 
   it('gets nothing with OTEL_SDK_DISABLED=true, and nothing is kept', async () => {
     const before = collector.spans.length;
@@ -101,5 +101,5 @@ describe('a collector of traces', () => {
     expect(await rows.execute()).toEqual([{ traceparent: null }]);
     expect(await exitCodes()).toEqual([0, 0]);
     expect(collector.spans).toHaveLength(before);
-  }, 240_000);
+  });
 });

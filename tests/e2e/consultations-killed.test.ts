@@ -62,7 +62,7 @@ describe.each(queueBackends())('examples/consultations, killed at any moment, qu
     audits.push(await auditWork(stage.db));
     expect(audits.filter((audit) => Object.values(audit).some((count) => count !== 0))).toEqual([]);
     expect(audits.at(-1)).toEqual(nothingWrong);
-  }, 180_000);
+  });
 });
 
 async function countEnded(stage: TestStage): Promise<number> {

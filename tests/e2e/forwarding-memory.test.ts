@@ -59,4 +59,4 @@ it('one GiB each way makes the memory of the API grow by at most 64 MiB', async 
   expect(await transfer('GET', api.url, key, gib)).toBe(gib);
   expect(await transfer('POST', api.url, key, gib)).toBe(0);
   expect(residentMemory(api.pid).peak - before).toBeLessThanOrEqual(maxGrowthBytes);
-}, 120_000);
+});

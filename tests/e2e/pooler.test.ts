@@ -146,5 +146,5 @@ describe('behind a pooler whose role has no timeouts', () => {
     await using pooler = await startPgBouncer(database.url);
     await using service = await startService('webhook-worker', { ...settings, DATABASE_URL: pooler.url });
     expect((await service.stop()).code).toBe(0);
-  }, 150_000);
+  });
 });

@@ -51,7 +51,7 @@ describe.each(queueBackends())('traces, queued on $name', (backend) => {
     customer = await createApiCustomer(api);
     organizationId = uuidOf('org', customer.organizationId);
     await stage.subscribe({ organizationId, url: stage.receiver.url('/hook-secret?token=hidden') });
-  }, 120_000);
+  });
   afterAll(() => resources.disposeAsync());
 
   const event = () => ({

@@ -13,14 +13,10 @@ describe.each(queueBackends())('queued on $name', (backend) => {
     campaigns.R13,
     campaigns.R18,
     campaigns.R19,
-  ])(
-    '$promise: $what',
-    async ({ short }) => {
-      await using resources = new AsyncDisposableStack();
-      const store = resources.adopt(await backend.start(), ({ close }) => close());
-      const { broken } = await short(store);
-      expect(broken).toEqual([]);
-    },
-    240_000,
-  );
+  ])('$promise: $what', async ({ short }) => {
+    await using resources = new AsyncDisposableStack();
+    const store = resources.adopt(await backend.start(), ({ close }) => close());
+    const { broken } = await short(store);
+    expect(broken).toEqual([]);
+  });
 });

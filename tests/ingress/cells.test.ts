@@ -36,7 +36,7 @@ beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   resources.use(await startIngress('nginx', { config: configuration(port), port }));
   front = `http://127.0.0.1:${port}`;
-}, 180_000);
+});
 
 afterAll(async () => {
   await resources.disposeAsync();

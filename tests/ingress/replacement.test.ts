@@ -8,5 +8,5 @@ describe.each(ingressNames)('%s before two processes of the API', (name) => {
     const { sent, ...found } = await replaceBehindIngress(name, 2_000);
     expect(found).toEqual({ failures: [], repeated: 0, missing: 0, exitCodes: [0, 0] });
     expect(sent).toBeGreaterThanOrEqual(2_000);
-  }, 150_000);
+  });
 });

@@ -54,7 +54,7 @@ describe.each(queueBackends())('the metrics of both services after some traffic,
     exported = { api: readExposition(texts.api), 'webhook-worker': readExposition(texts['webhook-worker']) };
     needles.push(customer.organizationId, customer.key, customer.key.slice(0, 12), '127.0.0.1', 'localhost', '://');
     for (const { id, url } of hooks) needles.push(id, new URL(url).port, new URL(url).pathname);
-  }, 120_000);
+  });
   afterAll(() => stage.close());
 
   it.each(services)('of the %s are those of docs/metrics.md, of the same types', (service) => {

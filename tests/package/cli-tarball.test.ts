@@ -9,7 +9,7 @@ import { createEmptyFolder } from './empty-folder.ts';
 const consumer = createEmptyFolder();
 const installed = join(consumer.path, 'node_modules/@enterprise-api/cli');
 
-beforeAll(async () => consumer.install(await consumer.pack('sdk'), await consumer.pack('cli')), 240_000);
+beforeAll(async () => consumer.install(await consumer.pack('sdk'), await consumer.pack('cli')));
 afterAll(() => consumer.remove());
 
 describe('the package @enterprise-api/cli, installed beside the SDK in an empty folder', () => {

@@ -35,7 +35,7 @@ beforeAll(async () => {
   env = { ENTERPRISE_API_KEY: customer.key, ENTERPRISE_API_URL: api.url };
   await consumer.install(await consumer.pack('sdk'), `@types/node@${root.devDependencies['@types/node']}`);
   for (const [name, text] of Object.entries(readmeExamples)) writeFileSync(join(consumer.path, name), text);
-}, 240_000);
+});
 
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
@@ -109,7 +109,7 @@ describe('the package @enterprise-api/sdk, installed in an empty folder', () => 
     expect(status).toBe(202);
     expect((await follower.exited).code).toBe(0);
     expect(follower.lines).toEqual(['connected', `batch.failed ${emitted.data[1].id}`]);
-  }, 120_000);
+  });
 
   it('runs: the receiver of the README', async () => {
     const [port = 0] = await freePorts(1);

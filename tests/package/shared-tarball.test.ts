@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { kysely, pg } = manifest.dependencies;
   await install(await pack('shared'), `kysely@${kysely}`, `pg@${pg}`);
   copyFileSync(new URL('./consumer.ts', import.meta.url), join(folder, 'consumer.ts'));
-}, 240_000);
+});
 
 afterAll(async () => {
   await close();

@@ -81,7 +81,7 @@ describe.each(queueBackends())('secrets, queued on $name', (backend) => {
     ]);
     expectFull(places, backend.name, webhooks[0]?.id ?? '');
     expect(findSecrets(places, needles(customer.key, webhooks, signingSeed))).toEqual([]);
-  }, 90_000);
+  });
 });
 
 /** Four webhooks: a healthy one, one that echoes its requests, one that refuses connections, one made idempotently. */

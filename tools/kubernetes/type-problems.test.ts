@@ -43,4 +43,4 @@ it('finds unknown fields at any depth, wrong values, missing fields and unknown 
     'misspelt KEDA',
   ]);
   expect(problems[0]).toMatch(/livenessProb\W+ does not exist/);
-}, 120_000);
+});

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   askRedis,
   createTemporaryFolder,
@@ -56,6 +57,8 @@ async function prepareStores(): Promise<AsyncDisposableStack> {
   else install(['redis-server']);
   process.env.TEST_DATABASE_URL ||= await startPostgres(resources);
   await ensureTemplateDatabase(process.env.TEST_DATABASE_URL);
+  // Each service that a test starts would compile and strip its types anew: half of the time until it is ready.
+  process.env.NODE_COMPILE_CACHE ??= join(process.cwd(), 'node_modules/.cache/compile');
   // Services under test get the settings that a test names, not those of the developer's shell.
   for (const name of ['DATABASE_URL', 'REDIS_URL']) delete process.env[name];
   return resources;

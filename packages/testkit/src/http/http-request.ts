@@ -7,7 +7,7 @@ export interface HttpRequest {
   headers?: Record<string, string>;
   /** Sent as it is, with any method. */
   body?: string | Buffer | undefined;
-  /** 15 s by default. */
+  /** 60 s by default. */
   withinMs?: number;
   signal?: AbortSignal | undefined;
 }
@@ -23,7 +23,7 @@ export interface HttpAnswer {
 
 /** Sends one request over a kept-alive connection. Every status is an answer; only a failed exchange throws. */
 export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
-  const { method, url, headers, body, signal, withinMs = 15_000 } = request;
+  const { method, url, headers, body, signal, withinMs = 60_000 } = request;
   const answer = await got(url, {
     // The type knows the usual methods only; got sends any.
     method: method as 'POST',

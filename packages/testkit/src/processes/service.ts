@@ -36,7 +36,7 @@ export interface ServiceProcess extends AsyncDisposable {
 export interface StartServiceOptions {
   /** False: returns at once, for a test of a start that fails. */
   waitUntilReady?: boolean;
-  /** How long it may take until it is ready; 30 s by default. */
+  /** How long it may take until it is ready; 120 s by default. */
   withinMs?: number;
   /** Called with each line of its output. */
   onLine?: (line: string) => void;
@@ -52,7 +52,7 @@ const running = new Set<GuardedProcess>();
  * Starts the real process of a service, as `npm run api` and `npm run worker` do, and waits until it is ready. It ends
  * with this process at the latest. Ports that `env` does not set are free ones of 127.0.0.1.
  *
- * @param env its settings; only the PATH is inherited, so a test names all it relies on
+ * @param env its settings; only the PATH and Node's compile cache are inherited, so a test names all it relies on
  * @throws with the last lines of its output when it ends or is not ready in time
  */
 export async function startService(
@@ -61,7 +61,8 @@ export async function startService(
   options: StartServiceOptions = {},
 ): Promise<ServiceProcess> {
   for (let tries = 1; ; tries++) {
-    const settings = { PATH: process.env.PATH, ...(await portsFor(name)), ...env };
+    const inherited = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+    const settings = { ...inherited, ...(await portsFor(name)), ...env };
     try {
       return await launch(name, settings, options);
     } catch (error) {
@@ -157,7 +158,7 @@ async function launch(name: ServiceName, env: Environment, options: StartService
   try {
     await waitUntilReady(service.url + kinds[name].readyPath, child, {
       name,
-      withinMs: options.withinMs ?? 30_000,
+      withinMs: options.withinMs ?? 120_000,
       signal: options.signal,
     });
   } catch (error) {
@@ -183,7 +184,7 @@ function describeService(name: ServiceName, child: GuardedProcess, env: Environm
     pauseOutput: child.pauseOutput,
     resumeOutput: child.resumeOutput,
     stop,
-    ready: (withinMs = 30_000) => waitUntilReady(url + kinds[name].readyPath, child, { name, withinMs }),
+    ready: (withinMs = 120_000) => waitUntilReady(url + kinds[name].readyPath, child, { name, withinMs }),
     [Symbol.asyncDispose]: async () => void (await stop()),
   };
 }

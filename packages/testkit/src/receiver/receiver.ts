@@ -90,7 +90,7 @@ export class Receiver {
   /** Resolves when that many requests came, or the condition holds; rejects after the time. */
   waitFor(
     condition: number | ((requests: ReceivedRequest[]) => boolean),
-    withinMs = 10_000,
+    withinMs = 60_000,
   ): Promise<ReceivedRequest[]> {
     const what = typeof condition === 'number' ? `${condition} requests` : 'the requests waited for';
     const hasCome = () =>

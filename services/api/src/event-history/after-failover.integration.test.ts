@@ -26,7 +26,7 @@ beforeAll(async () => {
   standby = resources.use(await startStandby(primary));
   [primaryDb, standbyDb] = [openPool(primary), openPool(standby)];
   organizationId = await insertOrganization(primaryDb);
-}, 120_000);
+});
 afterAll(async () => resources.disposeAsync());
 
 function openPool({ url }: OwnPostgres): Database {
@@ -64,7 +64,7 @@ describe('after a failover to a replica that lacks events', () => {
     const { rows } = await sql<{ at: number }>`select last_value as at from event_positions`.execute(standbyDb);
     // They were moved on once, and not by each of the first writers.
     expect(rows[0]?.at).toBeLessThan(lost + 1_500_000_000);
-  }, 120_000);
+  });
 
   it('a producer with few rights, whose transaction stays open, moves them on and holds up nobody', async () => {
     const before = await emit(standbyDb);

@@ -59,26 +59,22 @@ describe.each(queueBackends())('streams of two processes, with the queue on $nam
       ({ organization_id: id }) =>
         one.internal('patch', `/internal/v1/organizations/${id}`).send({ plan: 'starter' }).expect(200),
     ],
-  ])(
-    'end within 5 s when their key %s, and those of another key go on',
-    async (_what, change) => {
-      const tookMs = await lowest(promisedMs, async () => {
-        const key = await one.createKey();
-        const [stays, ...ending] = [
-          await open(two, (await one.createKey()).secret),
-          await open(one, key.secret),
-          await open(two, key.secret),
-        ];
-        const changed = await change(key);
-        const from = typeof changed === 'number' ? changed : Date.now();
-        for (const client of ending) await until('the stream ends', client.isOver, waits);
-        expect(stays?.isOver()).toBe(false);
-        return Date.now() - from;
-      });
-      expect(tookMs).toBeLessThanOrEqual(promisedMs);
-    },
-    120_000,
-  );
+  ])('end within 5 s when their key %s, and those of another key go on', async (_what, change) => {
+    const tookMs = await lowest(promisedMs, async () => {
+      const key = await one.createKey();
+      const [stays, ...ending] = [
+        await open(two, (await one.createKey()).secret),
+        await open(one, key.secret),
+        await open(two, key.secret),
+      ];
+      const changed = await change(key);
+      const from = typeof changed === 'number' ? changed : Date.now();
+      for (const client of ending) await until('the stream ends', client.isOver, waits);
+      expect(stays?.isOver()).toBe(false);
+      return Date.now() - from;
+    });
+    expect(tookMs).toBeLessThanOrEqual(promisedMs);
+  });
   async function expire({ id }: { id: string }): Promise<number> {
     const expiresAt = Date.now() + 3_000;
     await patchKey(id, { expires_at: new Date(expiresAt).toISOString() });
@@ -161,7 +157,7 @@ describe('a stream', () => {
     for (const socket of slow) socket.destroy();
     other.close();
     await api.stop();
-  }, 180_000);
+  });
 });
 
 /** A stream whose client reads its beginning and nothing more. */

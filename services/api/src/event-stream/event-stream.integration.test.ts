@@ -162,7 +162,7 @@ describe('GET /v1/events/stream', () => {
     const isNamed = () => client.text().includes(`:\nid: ${passed}\n\n`);
     await until('a comment that names the place', isNamed, { withinMs: 60_000 });
     expect(client.messages).toHaveLength(1);
-  }, 90_000);
+  });
 
   it('200 skipping nothing that is committed late, and with nothing twice', async () => {
     const client = await open();

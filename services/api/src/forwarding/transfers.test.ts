@@ -86,5 +86,5 @@ describe.each([
     ]);
     expect(await Promise.all(all)).toEqual([digest, digest, digest, digest]);
     expect(fixture.outcomes).toEqual(Array(4).fill('answered'));
-  }, 60_000);
+  });
 });

@@ -164,7 +164,7 @@ describe('the statements of the statistics', () => {
       from (select (substring(${uuidAtTime(monthsAgo.getTime())}, 1, 14) || '8000-8' || lpad(to_hex(n), 15, '0'))::uuid as id
         from generate_series(1, ${rows}::int) n) d`.execute(api.db);
     await sql`analyze deliveries, attempts, outbox, pending_deliveries`.execute(api.db);
-  }, 120_000);
+  });
   afterAll(async () => {
     await plans.close();
     await api.stop();

@@ -139,7 +139,7 @@ it('has every request once, whichever statement is lost, unanswered or repeated,
     }),
     { numRuns: 25, endOnFailure: true },
   );
-}, 120_000);
+});
 
 it('lets processes with common keys write at the same time, without a deadlock', async () => {
   await sql`truncate usage_requests, usage_writers`.execute(db);

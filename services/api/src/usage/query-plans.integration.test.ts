@@ -18,7 +18,7 @@ beforeAll(async () => {
   const database = await openTestDatabase();
   ({ db, close } = database);
   plans = openQueryPlans(database.url);
-}, 120_000);
+});
 afterAll(async () => {
   await plans.close();
   await close();
@@ -41,7 +41,7 @@ describe('the usage of three years', () => {
     await sql`insert into usage_ledger select id, hour, 1, 2, 3 from (${others}) o`.execute(db);
     await sql`update usage_progress set counted_until = ${new Date(now)}`.execute(db);
     await sql`analyze usage_requests, usage_ledger`.execute(db);
-  }, 120_000);
+  });
 
   const tables = /^usage_(requests|ledger)$/;
   const question: Omit<UsageQuestion, 'since'> = {

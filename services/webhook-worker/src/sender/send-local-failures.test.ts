@@ -22,4 +22,4 @@ it('an attempt of a process without a free file descriptor is connection_refused
     localCause: 'file_descriptors',
   });
   expect(receiver.connections()).toBe(0);
-}, 20_000);
+});

@@ -33,7 +33,7 @@ function isHeavy(route: AnyRoute, pair: readonly Wrong[]): boolean {
   return isInternal(route) && pair.some(({ code }) => code === 'payload_too_large');
 }
 
-describe.each(queueBackends())('every route, with the queue on $name:', ({ start }) => {
+describe.each(queueBackends())('every route, with the queue on $name:', ({ name, start }) => {
   let store: Awaited<ReturnType<typeof start>>;
   beforeAll(async () => {
     store = await start();
@@ -81,21 +81,23 @@ describe.each(queueBackends())('every route, with the queue on $name:', ({ start
       expectError(await cases.call(route, [wrong]), route, wrong);
     });
 
-    it('answers with the error that is checked first when two are wrong, and changes nothing', async () => {
-      // The first calls make what the others share.
-      for (const wrong of possible) await cases.call(route, [wrong]);
-      const before = await contentsOf(api.db);
-      for (const pair of pairsOf(possible).filter((each) => !isHeavy(route, each))) {
-        const answer = await cases.call(route, pair);
-        const names = pair.map((wrong) => wrong.name).join(' and ');
-        try {
-          expectError(answer, route, firstOf(pair));
-        } catch (error) {
-          throw new Error(`${names}: ${(error as Error).message}`, { cause: error });
+    // Thousands of pairs: the queue has no part in the order of checks.
+    if (name === 'redis')
+      it('answers with the error that is checked first when two are wrong, and changes nothing', async () => {
+        // The first calls make what the others share.
+        for (const wrong of possible) await cases.call(route, [wrong]);
+        const before = await contentsOf(api.db);
+        for (const pair of pairsOf(possible).filter((each) => !isHeavy(route, each))) {
+          const answer = await cases.call(route, pair);
+          const names = pair.map((wrong) => wrong.name).join(' and ');
+          try {
+            expectError(answer, route, firstOf(pair));
+          } catch (error) {
+            throw new Error(`${names}: ${(error as Error).message}`, { cause: error });
+          }
         }
-      }
-      expect(await contentsOf(api.db)).toBe(before);
-    });
+        expect(await contentsOf(api.db)).toBe(before);
+      });
   });
 
   describe.each(unserved.map((route) => [`${route.method} ${route.path}`, route] as const))(
