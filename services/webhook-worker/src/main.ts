@@ -1,6 +1,6 @@
 import { createLogger, exitWithBadSettings, runService } from '@enterprise-api/shared/runtime';
 import { parseConfig, stopWithinMs } from './config.ts';
-import { start } from './start.ts';
+import { startWorker } from './worker.ts';
 
 const parsed = parseConfig(process.env);
 if (!parsed.ok) exitWithBadSettings('webhook-worker', parsed.problems);
@@ -8,4 +8,4 @@ if (!parsed.ok) exitWithBadSettings('webhook-worker', parsed.problems);
 const config = parsed.settings;
 const log = createLogger('webhook-worker', config.LOG_LEVEL);
 for (const name of parsed.warnings) log.warn({ name }, 'unknown setting, ignored');
-await runService(log, stopWithinMs(config), (giveUp) => start(config, log, giveUp));
+await runService(log, stopWithinMs(config), (giveUp) => startWorker(config, log, giveUp));

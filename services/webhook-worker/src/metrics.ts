@@ -127,8 +127,8 @@ export function countAttempt(metrics: WorkerMetrics, outcome: Outcome, localCaus
   if (localCause !== null) metrics.localFailures.inc({ cause: localCause });
 }
 
-/** Gauges of what the pipeline holds at the moment. */
-export function registerPipelineGauges(
+/** Gauges of what the stages hold at the moment. */
+export function registerStageGauges(
   { gauge }: WorkerMetrics,
   stages: {
     scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> };

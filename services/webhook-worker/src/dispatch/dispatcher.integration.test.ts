@@ -3,7 +3,7 @@ import { systemClock } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { Capacity } from '../pipeline/types.ts';
+import type { Capacity } from '../scheduler/scheduler.ts';
 import { leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { createDispatcher } from './dispatcher.ts';
 

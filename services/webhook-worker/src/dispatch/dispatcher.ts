@@ -1,9 +1,8 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, nilUuid } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
-import { createPasses } from '../pipeline/passes.ts';
-import type { Capacity } from '../pipeline/types.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
+import { createPasses } from '../passes.ts';
+import type { Capacity, Scheduler } from '../scheduler/scheduler.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;

@@ -2,7 +2,7 @@ import { type Database, prepared } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
-import type { Capacity } from '../pipeline/types.ts';
+import type { Capacity } from '../scheduler/scheduler.ts';
 import { type DispatchPage, isDue, visitedWebhooks } from './visited-webhooks.ts';
 
 export interface Dispatched {

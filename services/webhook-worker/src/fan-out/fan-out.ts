@@ -1,9 +1,8 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
-import { createPasses, type Passes } from '../pipeline/passes.ts';
-import type { Capacity } from '../pipeline/types.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
+import { createPasses, type Passes } from '../passes.ts';
+import type { Capacity, Scheduler } from '../scheduler/scheduler.ts';
 import type { FannedOut, FanOutSettings } from './fanned-out.ts';
 import { type ApartOptions, fanOutApart, isRefusedRow, retryParkedEvents } from './parked-events.ts';
 import type { ParkedEvent } from './parked-queries.ts';

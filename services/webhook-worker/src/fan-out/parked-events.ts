@@ -1,5 +1,5 @@
 import { type Database, sqlStateOf } from '@enterprise-api/shared/ledger';
-import { backoffMs, createLoop, type Loop, type Uuid } from '@enterprise-api/shared/runtime';
+import { backoffMs, createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { findDueParkedEvents, makeParkedEventsDue, type ParkedEvent, park, unpark } from './parked-queries.ts';
 
 export interface ApartOptions {
@@ -67,6 +67,11 @@ export async function retryParkedEvents(options: ApartOptions): Promise<void> {
     await fanOutApart({ ...options, onParked }, [eventId], failures);
   }
   if (fannedOut > 0) await makeParkedEventsDue(db);
+}
+
+export function logParkedEvent(log: Logger, { event_id, organization_id, reason, failures }: ParkedEvent): void {
+  const ids = { event_id: toPublicId('evt', event_id), organization_id: toPublicId('org', organization_id) };
+  log.error({ ...ids, reason, failures }, 'event parked: the database refuses its deliveries');
 }
 
 /** Tries parked events again every 30 s. Every process does so; each event is taken by one of them. */

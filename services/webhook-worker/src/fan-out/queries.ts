@@ -4,7 +4,7 @@ import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { traceOf } from '../leases/event-contents.ts';
 import { leaseColumns } from '../leases/lease.ts';
-import type { Capacity } from '../pipeline/types.ts';
+import type { Capacity } from '../scheduler/scheduler.ts';
 import { type FannedOut, type FannedOutLease, type FanOutSettings, mostBytesAlong } from './fanned-out.ts';
 
 /** Which part of the outbox a run of the relay looks at. */

@@ -11,7 +11,7 @@ import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { Capacity } from '../pipeline/types.ts';
+import type { Capacity } from '../scheduler/scheduler.ts';
 
 /** Capacity for everything. */
 export const plenty: Capacity = {

@@ -1,10 +1,10 @@
 import { type Clock, type Loop, settledWithin } from '@enterprise-api/shared/runtime';
-import type { LeaseLoader } from '../leases/lease-loader.ts';
-import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { Sender } from '../sender/send.ts';
-import type { AutoDisable } from '../webhooks/auto-disable.ts';
-import type { PendingCancellation } from '../webhooks/pending-cancellation.ts';
+import type { LeaseLoader } from './leases/lease-loader.ts';
+import type { OutcomeBatcher } from './outcomes/outcome-batcher.ts';
+import type { Scheduler } from './scheduler/scheduler.ts';
+import type { Sender } from './sender/send.ts';
+import type { AutoDisable } from './webhooks/auto-disable.ts';
+import type { PendingCancellation } from './webhooks/pending-cancellation.ts';
 
 /** The stages that have something to finish. */
 export interface StoppableStages {
@@ -18,6 +18,8 @@ export interface StoppableStages {
   sender: Pick<Sender, 'close'>;
 }
 
+/** For what is closed after the stages: the probes, spans that are left, the database. */
+const processReserveMs = 2_500;
 /** A statement that is under way when a stage stops. A store that hangs must not use up the time of the attempts. */
 const statementMs = 500;
 /** Of the time that is left, attempts leave so much for their outcomes. */
@@ -25,15 +27,16 @@ const flushReserveMs = 1_000;
 /** What follows from outcomes, leases that are being released, connections: each step at most `statementMs`. */
 const closeReserveMs = 3 * statementMs;
 
-export interface PipelineStop {
+export interface StagesStop {
   /** Starts no further attempt and releases what waits. The time of the stop counts from here. */
   stopStarting(): void;
   /** Lets attempts end and records their outcomes, for as long as the stop may take. */
   stop(): Promise<void>;
 }
 
-/** @param withinMs from the begin of the stop until everything here must have ended */
-export function createStop(stages: StoppableStages, clock: Clock, withinMs: number): PipelineStop {
+/** @param processMs how long the stop of the process may take */
+export function createStop(stages: StoppableStages, clock: Clock, processMs: number): StagesStop {
+  const withinMs = processMs - processReserveMs;
   let stopBy: number | undefined;
   const stopStarting = (): number => {
     stopBy ??= clock.monotonic() + withinMs;

@@ -1,11 +1,6 @@
-import type { Outcome, Recorded } from '../outcomes/outcome.ts';
-
-export interface AfterOutcomePorts {
-  /** Releases what waits for a webhook in this process. */
-  releaseWaiting(webhookId: string): void;
-  /** Disables a webhook, unless it was changed after the version that the outcomes are about. */
-  disable(webhookId: string, reason: 'failing' | 'gone', version: number): Promise<void>;
-}
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { AutoDisable } from '../webhooks/auto-disable.ts';
+import type { Outcome, Recorded } from './outcome.ts';
 
 /**
  * What follows from recorded failures, beyond their rows:
@@ -14,9 +9,12 @@ export interface AfterOutcomePorts {
  * - the receiver answered 410: its webhook is disabled as `gone`;
  * - the webhook has failed for days: it is disabled as `failing`.
  */
-export function createAfterOutcome({ releaseWaiting, disable }: AfterOutcomePorts) {
+export function createAfterOutcome(
+  scheduler: Pick<Scheduler, 'releaseWaiting'>,
+  { disable }: Pick<AutoDisable, 'disable'>,
+) {
   return ({ circuitOpened, failing }: Recorded, outcomes: readonly Outcome[]): void => {
-    for (const webhookId of circuitOpened) releaseWaiting(webhookId);
+    for (const webhookId of circuitOpened) scheduler.releaseWaiting(webhookId);
     const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
     for (const [webhookId, version] of gone) void disable(webhookId, 'gone', version);
     if (failing.length === 0) return;

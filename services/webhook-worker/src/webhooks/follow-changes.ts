@@ -1,0 +1,32 @@
+import type { ChangeFeed } from '@enterprise-api/shared/ledger';
+import type { SendingPauses } from '../pauses/sending-pauses.ts';
+import type { PendingCancellation } from './pending-cancellation.ts';
+import type { WebhookCache } from './webhook-cache.ts';
+
+interface Followers {
+  webhooks: WebhookCache;
+  pauses: Pick<SendingPauses, 'wake'>;
+  cancellation: Pick<PendingCancellation, 'start'>;
+  dispatcher: { wake(): void };
+}
+
+/** Acts on what other processes change. After a gap in the feed, any webhook and any pause may have changed. */
+export async function followChanges(
+  changes: ChangeFeed,
+  { webhooks, pauses, cancellation, dispatcher }: Followers,
+): Promise<void> {
+  await changes.subscribe(
+    (change) => {
+      if (change.kind === 'sending') pauses.wake();
+      if (change.kind !== 'webhook') return;
+      webhooks.invalidate(change.id);
+      // Its pending deliveries may have to be canceled, or may be sent again.
+      cancellation.start([change.id]);
+      dispatcher.wake();
+    },
+    () => {
+      webhooks.invalidateAll();
+      pauses.wake();
+    },
+  );
+}
