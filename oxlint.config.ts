@@ -1,5 +1,5 @@
 import { defineConfig } from 'oxlint';
-import { boundaryOverrides } from './lint/boundaries.ts';
+import { boundaryOverrides } from './tools/lint/boundaries.ts';
 
 const entryPoints = ['**/main.ts', '**/*-main.ts'];
 const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**'];

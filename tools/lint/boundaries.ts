@@ -233,7 +233,7 @@ function refuseStaleGlobs(allFiles: string[]): void {
   const globs = boundaries.flatMap(({ files = [], allowedIn = [] }) => [...files, ...allowedIn]);
   const named = globs.flatMap(expandBraces).filter((glob) => !tests.includes(glob) && !tools.includes(glob));
   const stale = named.filter((glob) => !allFiles.some((file) => matchesGlob(file, glob)));
-  if (stale.length > 0) throw new Error(`lint/boundaries.ts names files that do not exist: ${stale.join(', ')}`);
+  if (stale.length > 0) throw new Error(`tools/lint/boundaries.ts names files that do not exist: ${stale.join(', ')}`);
 }
 
 /** `a/{b,c}.ts` → `a/b.ts`, `a/c.ts`; one pair of braces. */
