@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createApiClient, readMetric, testEvent } from '@enterprise-api/testkit';
 
@@ -38,11 +39,11 @@ export async function post(internalUrl: string, events: readonly ApiEvent[]): Pr
 }
 
 /**
- * Emits events where nothing may keep them from being accepted. A 503 writes nothing and is posted again, twice at most: a
- * machine that stalls may hold up the ledger once.
+ * Emits events where nothing may keep them from being accepted. After a 503 the same events are posted again, twice at
+ * most: a machine that stalls may hold up the ledger once.
  */
 export async function emit(internalUrl: string, organizationId: string, count: number): Promise<Posted> {
-  const events = Array.from({ length: count }, () => apiEvent(organizationId));
+  const events = Array.from({ length: count }, () => apiEvent(organizationId, randomUUID()));
   let posted = await post(internalUrl, events);
   for (let repeated = 0; posted.status === 503 && repeated < 2; repeated++) {
     await pause(100);

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { steadily, until } from '@enterprise-api/testkit';
+import { inParallel, steadily, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { apiEvent, type Posted, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
 
-/** R5: the ledger goes away under load, and comes back. */
+/** R5: the ledger goes away under load, and comes back. Whoever got no 202 then emits the event again, with the same id. */
 export interface PostgresOutage {
   eventsPerSecond: number;
   webhooks: number;
@@ -28,6 +28,7 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
   const api = await stage.startApi();
   const workers = [await stage.startWorker(), await stage.startWorker()];
   const accepted = new Set<string>();
+  const unanswered: string[] = [];
   const refused: Posted[] = [];
   let n = 0;
   let isDown = false;
@@ -37,7 +38,8 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
     const sentWhileDown = isDown;
     const posted = await post(api.internalUrl, [apiEvent(organizationId, key)]);
     if (posted.status === 202) accepted.add(key);
-    else if (sentWhileDown && isDown) refused.push(posted);
+    else unanswered.push(key);
+    if (posted.status !== 202 && sentWhileDown && isDown) refused.push(posted);
   });
   await until('a first request', () => stage.requests.sent.length > 0, { withinMs: 20_000 });
   await pause(size.beforeMs);
@@ -49,23 +51,35 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
   await api.ready(15_000);
   await pause(size.beforeMs);
   await load.stop();
+  await inParallel(unanswered, 2, async (key) => {
+    const isAccepted = async () => (await post(api.internalUrl, [apiEvent(organizationId, key)])).status === 202;
+    await until(`${key} is accepted`, isAccepted, { withinMs: 20_000 });
+    accepted.add(key);
+  });
   const keys = await stage.db.selectFrom('event_keys').select('key').execute();
-  await untilSettled(stage, keys.length * size.webhooks, size.settleWithinMs);
+  const events = await stage.db.selectFrom('events').select('id').execute();
+  await untilSettled(stage, events.length * size.webhooks, size.settleWithinMs);
   await Promise.all([...workers, api].map((service) => service.stop()));
   const written = new Set(keys.map((row) => row.key));
   const lost = [...accepted].filter((key) => !written.has(key)).length;
-  return await report(stage, size, { events: keys.length, lost, refused });
+  return await report(stage, size, { events: events.length, twice: events.length - n, lost, refused });
 }
 
 interface Run {
   events: number;
+  /** Events beyond one for each id. */
+  twice: number;
   /** Events that were accepted and are not in the ledger. */
   lost: number;
   /** Emissions that were not accepted while the ledger was away. */
   refused: readonly Posted[];
 }
 
-async function report(stage: FaultStage, size: PostgresOutage, { events, lost, refused }: Run): Promise<Finding> {
+async function report(
+  stage: FaultStage,
+  size: PostgresOutage,
+  { events, twice, lost, refused }: Run,
+): Promise<Finding> {
   const deliveries = events * size.webhooks;
   const slowest = Math.round(Math.max(0, ...refused.map(({ ms }) => ms)));
   const late = refused.filter(({ ms }) => ms > 1_000).length;
@@ -83,6 +97,7 @@ async function report(stage: FaultStage, size: PostgresOutage, { events, lost, r
     [`${late} of ${refused.length} answers later than after a second, one after ${slowest} ms`]:
       late <= size.lateShare * refused.length,
     [`${lost} accepted events are gone`]: lost === 0,
+    [`${twice} events twice`]: twice === 0,
     [`${falseOutcomes} attempts recorded as failed`]: falseOutcomes === 0,
   });
 }

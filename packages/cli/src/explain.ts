@@ -55,7 +55,7 @@ const hints: Record<string, string> = {
   url_not_allowed:
     'Webhooks need a public https URL. For a program on this machine: enterprise-api listen --forward-to http://localhost:PORT/path',
   internal_error: 'Try again, and name the request when you ask for help.',
-  service_unavailable: 'Nothing was done. Try again in a moment.',
+  service_unavailable: 'The outcome is unknown. Try again in a moment.',
 };
 
 function hintOf({ code, requiredScope, retryAfter }: ApiError): string | undefined {

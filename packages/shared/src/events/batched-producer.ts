@@ -4,17 +4,14 @@ import { createDatabaseClock, type DatabaseClock } from '../ledger/database-cloc
 import type { Notifier } from '../queue/enqueue.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createBatches } from './event-batches.ts';
-import { type NewEvent, newEvent, StatementTooLateError, type WrittenEvent, writeEvents } from './write-events.ts';
+import { type NewEvent, newEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
 /** The API request that emits events. */
 export interface EmittingRequest {
   /** `X-Request-Id`: kept with each event. */
   requestId: string;
-  /**
-   * Whether the request still waits for its answer, and will for `forMs` more. Once it does not, nothing is written any
-   * more, not even late.
-   */
-  isWanted: (forMs: number) => boolean;
+  /** Aborted when the request was answered before its events were sent to the database: they are then never sent. */
+  signal: AbortSignal;
   /** The trace of each event, in the order of the events: from `parseTraceparent`. */
   traceparents?: readonly string[] | undefined;
 }
@@ -42,11 +39,6 @@ export interface BatchedProducer {
   notify(written: readonly WrittenEvent[]): void;
 }
 
-/** How late the statement of a request may reach the server. */
-const arrivesWithinMs = 500;
-/** The request waits longer than that, because the database's clock is only known to within a round trip. */
-const waitsForMs = arrivesWithinMs + 100;
-
 /**
  * The batched producer of a process: one per process, so that its calls can share statements.
  *
@@ -60,7 +52,7 @@ export function createBatchedProducer(options: {
   clock?: DatabaseClock;
 }): BatchedProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
-  const batches = createBatches((events, isUrgent) => writeInTime(db, clock, events, isUrgent));
+  const batches = createBatches((events) => writeEvents(db, events));
   const notify: BatchedProducer['notify'] = (written) =>
     void notifier.notify(written.filter((event) => !event.duplicate));
   return {
@@ -68,7 +60,7 @@ export function createBatchedProducer(options: {
     emit: async (events, request) => {
       const now = await clock.current(db);
       const made = newEvents(events, now, request);
-      const written = await batches.write(made, request && (() => request.isWanted(waitsForMs)));
+      const written = await batches.write(made, request?.signal);
       notify(written);
       return written;
     },
@@ -82,19 +74,4 @@ function newEvents(
   { requestId, traceparents }: Partial<Pick<EmittingRequest, 'requestId' | 'traceparents'>> = {},
 ): NewEvent[] {
   return events.map((event, index) => newEvent(event, now, { requestId, traceparent: traceparents?.[index] }));
-}
-
-async function writeInTime(
-  db: Database,
-  clock: DatabaseClock,
-  events: NewEvent[],
-  isUrgent: boolean,
-): Promise<WrittenEvent[]> {
-  try {
-    return await writeEvents(db, events, isUrgent ? new Date(clock.now() + arrivesWithinMs) : null);
-  } catch (error) {
-    // The next deadline is computed from a new measurement: the database's clock may have been set.
-    if (error instanceof StatementTooLateError) await clock.measure(db);
-    throw error;
-  }
 }

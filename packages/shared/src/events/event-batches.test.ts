@@ -44,6 +44,26 @@ describe('batches of events', () => {
     expect(answers.map((answer) => answer.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
+  it('never send the events of a caller that was answered while they waited', async () => {
+    const { batches, statements } = held();
+    for (const size of [1, 1, 1]) void batches.write(group('org', size));
+    await turn();
+    const { signal } = new AbortController();
+    void batches.write(group('running', 1), signal);
+    await turn();
+    const answered = new AbortController();
+    const [abandoned, alone] = [group('answered', 1), group('answered', 150)].map((events) =>
+      batches.write(events, answered.signal),
+    );
+    void batches.write(group('waiting', 1), signal);
+    answered.abort(new Error('answered'));
+    for (const { end } of statements) end();
+    await expect(abandoned).rejects.toThrow('answered');
+    await expect(alone).rejects.toThrow('answered');
+    await turn();
+    expect(statements.map(({ owners }) => owners)).toEqual([['org'], ['running'], ['waiting']]);
+  });
+
   it('never split the events of one caller', async () => {
     const sizes: number[] = [];
     const batches = createBatches(async (events) => {

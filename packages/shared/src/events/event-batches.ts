@@ -1,27 +1,23 @@
 import { RoundRobin } from '../runtime/round-robin.ts';
-import { type NewEvent, StatementTooLateError, type WrittenEvent } from './write-events.ts';
+import type { NewEvent, WrittenEvent } from './write-events.ts';
 
 /** Joins the events of many callers into few statements. */
 export interface Batches {
   /**
    * Resolves with an entry per event when all of them are committed; rejects when none is.
    *
-   * @param isWanted whether the caller still waits; asked before each statement. Without it, the caller waits for ever
+   * @param signal asked before each statement: events whose caller was answered meanwhile are not sent
    */
-  write(events: NewEvent[], isWanted?: () => boolean): Promise<WrittenEvent[]>;
+  write(events: NewEvent[], signal?: AbortSignal): Promise<WrittenEvent[]>;
 }
 
-/**
- * Writes events in one statement.
- *
- * @param isUrgent a statement that is held up on its way must write nothing
- */
-type Write = (events: NewEvent[], isUrgent: boolean) => Promise<WrittenEvent[]>;
+/** Writes events in one statement. */
+type Write = (events: NewEvent[]) => Promise<WrittenEvent[]>;
 
 /** The events of one caller, which are never split. */
 interface Group extends PromiseWithResolvers<WrittenEvent[]> {
   events: NewEvent[];
-  isWanted: (() => boolean) | undefined;
+  signal: AbortSignal | undefined;
 }
 
 /** A statement writes about this many events. */
@@ -31,8 +27,6 @@ const maxStatements = 2;
 const smallGroup = eventsPerStatement / 2;
 /** Statements of large groups that run at once. The other ones are for small groups. */
 const maxLargeStatements = 1;
-/** A statement that came too late is sent again: the database answers, and only the estimate of its clock was wrong. */
-const maxTries = 3;
 
 /**
  * The events of one turn of the event loop share a statement: 20,000 events/s were measured, and 9,600 with a statement
@@ -64,8 +58,8 @@ export function createBatches(write: Write): Batches {
     }
   };
   return {
-    write: (events, isWanted) => {
-      const group = { events, isWanted, ...Promise.withResolvers<WrittenEvent[]>() };
+    write: (events, signal) => {
+      const group = { events, signal, ...Promise.withResolvers<WrittenEvent[]>() };
       waiting.add(ownerOf(group), group);
       if (!isScheduled) {
         isScheduled = true;
@@ -111,11 +105,7 @@ async function writeTogether(write: Write, all: Group[]): Promise<void> {
   if (groups.length === 1) return writeAlone(write, only);
   let written: WrittenEvent[];
   try {
-    const isUrgent = groups.some((group) => group.isWanted !== undefined);
-    written = await write(
-      groups.flatMap((group) => group.events),
-      isUrgent,
-    );
+    written = await write(groups.flatMap((group) => group.events));
   } catch {
     for (const group of groups) await writeAlone(write, group);
     return;
@@ -128,24 +118,17 @@ async function writeTogether(write: Write, all: Group[]): Promise<void> {
 }
 
 async function writeAlone(write: Write, group: Group): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    if (isAbandoned(group)) return;
-    try {
-      return group.resolve(await write(group.events, group.isWanted !== undefined));
-    } catch (error) {
-      if (!(error instanceof StatementTooLateError) || tries === maxTries) return group.reject(error);
-    }
+  if (isAbandoned(group)) return;
+  try {
+    group.resolve(await write(group.events));
+  } catch (error) {
+    group.reject(error);
   }
 }
 
-/** The caller stopped waiting before its events were sent to the database: none of them was written. */
-class EmissionAbandonedError extends Error {
-  override readonly name = 'EmissionAbandonedError';
-}
-
-/** Rejects a group whose caller does not wait any more. */
-function isAbandoned(group: Group): boolean {
-  if (group.isWanted?.() ?? true) return false;
-  group.reject(new EmissionAbandonedError('The caller stopped waiting before its events were written.'));
+/** Rejects a group whose caller was answered meanwhile: none of its events is written. */
+function isAbandoned({ signal, reject }: Group): boolean {
+  if (!signal?.aborted) return false;
+  reject(signal.reason);
   return true;
 }

@@ -85,27 +85,15 @@ export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
   };
 }
 
-/** The statement reached the server after its deadline: nothing was written. */
-export class StatementTooLateError extends Error {
-  override readonly name = 'StatementTooLateError';
-}
-
 /**
  * Writes events and their outbox rows in one statement, in the caller's transaction if that is what `db` is. An event
  * whose caller's id was used before is left out. Keys are inserted in one order everywhere, so that writers with common
  * keys wait for each other instead of deadlocking.
  *
- * @param deadline by the database's clock: a statement that reaches the server later writes nothing, however long a
- *   frozen server or a queue in between has held it
  * @returns one entry per event, in the order given
- * @throws StatementTooLateError
  */
-export async function writeEvents<DB>(
-  db: Kysely<DB>,
-  events: readonly NewEvent[],
-  deadline: Date | null = null,
-): Promise<WrittenEvent[]> {
-  const inserted = await insertEvents(db, events, deadline);
+export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<WrittenEvent[]> {
+  const inserted = await insertEvents(db, events);
   const taken = events.filter((event) => !inserted.has(event.id));
   const first = taken.length > 0 ? await findByKey(db, taken) : new Map<string, { id: string; type: EventType }>();
   return events.map((event) => {
@@ -122,15 +110,9 @@ export async function writeEvents<DB>(
   });
 }
 
-async function insertEvents<DB>(
-  db: Kysely<DB>,
-  events: readonly NewEvent[],
-  deadline: Date | null,
-): Promise<Set<string>> {
-  const { rows } = await sql<{ id: string | null }>`${prepared}
-    with arrival as materialized (
-      select coalesce(clock_timestamp() < ${deadline?.toISOString() ?? null}::timestamptz, true) as in_time
-    ), input as materialized (
+async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`${prepared}
+    with input as materialized (
       select * from unnest(
         ${events.map((event) => event.id)}::uuid[],
         ${events.map((event) => event.organizationId)}::uuid[],
@@ -140,7 +122,6 @@ async function insertEvents<DB>(
         ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[],
         ${events.map((event) => event.traceparent)}::text[]
       ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, traceparent, nth)
-      where (select in_time from arrival)
     ), keyed as (
       insert into event_keys (organization_id, key, event_id, event_type)
       select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
@@ -153,13 +134,8 @@ async function insertEvents<DB>(
     ), waiting as (
       insert into outbox (event_id, organization_id) select id, organization_id from written order by id
     )
-    select id from written union all select null from arrival where not in_time`.execute(db);
-  return insertedIds(rows);
-}
-
-function insertedIds(rows: readonly { id: string | null }[]): Set<string> {
-  if (rows[0]?.id === null) throw new StatementTooLateError('The statement reached the database too late.');
-  return new Set(rows.map((row) => row.id as string));
+    select id from written`.execute(db);
+  return new Set(rows.map((row) => row.id));
 }
 
 async function findByKey<DB>(

@@ -4,7 +4,6 @@ export * from './change-feed/change-feed.ts';
 export { databaseTime } from './clock.ts';
 export * from './database.ts';
 export * from './database-clock.ts';
-export * from './deadline-commit.ts';
 export * from './id-range.ts';
 export * from './ledger-address.ts';
 export * from './ledger-figures.ts';

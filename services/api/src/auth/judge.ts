@@ -58,7 +58,7 @@ export function createJudge(options: JudgeOptions): Judge {
     context.clientAddress = address;
     const readOnly = method === 'GET' || method === 'HEAD';
     const found = authenticator.authenticate({ authorization, bucket: addressBucket(address), readOnly, isRepeat });
-    const key = found instanceof Promise ? await options.withDatabaseCheck(() => found) : found;
+    const key = found instanceof Promise ? await options.withDatabaseCheck(found) : found;
     if (isProblem(key)) return key;
     context.organizationId = key.organization.id;
     context.keyId = key.id;

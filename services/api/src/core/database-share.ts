@@ -1,5 +1,4 @@
 import { type Problem, problem } from '../http/problem.ts';
-import { DatabaseUnavailableError, type IsWanted } from './database-health.ts';
 import { createKeyedSemaphore } from './keyed-semaphore.ts';
 import { poolSize } from './open-database.ts';
 
@@ -7,12 +6,12 @@ import { poolSize } from './open-database.ts';
  * Runs work of an organization that uses one database connection at a time, while the organization uses at most its share
  * of them. Beyond that the work waits for two seconds, and is then 429 and not run.
  *
- * @param isWanted asked after a wait: work whose request was answered meanwhile is not run
- * @throws DatabaseUnavailableError when it is not wanted any more
+ * @param signal asked after a wait: work whose request was answered meanwhile is not run
+ * @throws the reason of the signal
  */
 export type WithinDatabaseShare = <Result>(
   organizationId: string,
-  isWanted: IsWanted,
+  signal: AbortSignal,
   work: () => Result,
 ) => Result | Promise<Awaited<Result> | Problem>;
 
@@ -48,13 +47,13 @@ export function createDatabaseShare(options: DatabaseShareOptions): WithinDataba
     permits.release(key);
     return result;
   };
-  return (organizationId, isWanted, work) => {
+  return (organizationId, signal, work) => {
     if (permits.tryAcquire(organizationId)) return runAndRelease(organizationId, work);
     return permits.acquireWithin(organizationId, waitMs).then((isGranted) => {
       onWaited(isGranted ? 'granted' : 'refused');
       if (!isGranted) return tooMany;
       return runAndRelease(organizationId, () => {
-        if (!isWanted()) throw new DatabaseUnavailableError('The client was answered while the request waited.');
+        signal.throwIfAborted();
         return work();
       }) as Awaited<ReturnType<typeof work>>;
     });

@@ -12,7 +12,6 @@ import {
 } from '@enterprise-api/shared/ledger';
 import { type Logger, nilUuid } from '@enterprise-api/shared/runtime';
 import { isProblem } from '../http/problem.ts';
-import type { IsWanted } from './database-health.ts';
 import { type FieldChanges, noFieldChanges } from './field-changes.ts';
 import { runTransaction } from './transaction.ts';
 
@@ -55,8 +54,8 @@ type TellOutcome = (isCommitted: boolean) => void;
 /** Runs work in one transaction. Work that ends in an error or in a problem changes nothing. */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>) => Promise<Result>;
 
-/** Makes the transactions of one request, which commit only while the request still waits for its answer. */
-export type TransactAs = (origin: Origin, isWanted: IsWanted) => Transact;
+/** Makes the transactions of one request. None begins once the signal is aborted. */
+export type TransactAs = (origin: Origin, signal: AbortSignal) => Transact;
 
 export interface TransactOptions {
   db: Database;
@@ -73,12 +72,12 @@ export function createTransact({ db, log, notify, onEmitted }: TransactOptions):
     if (change !== undefined) await notify(change);
     if (events !== undefined) onEmitted(events);
   };
-  return (origin, isWanted) => async (work) => {
+  return (origin, signal) => async (work) => {
     const changes: CommittedChange[] = [];
     const waiting: TellOutcome[] = [];
     let isCommitted = false;
     try {
-      const result = await runTransaction(db, isWanted, (trx) => work(createUnit(trx, origin, { changes, waiting })));
+      const result = await runTransaction(db, signal, (trx) => work(createUnit(trx, origin, { changes, waiting })));
       isCommitted = !isProblem(result);
       if (isCommitted) await Promise.all(changes.map(report));
       return result;

@@ -27,7 +27,7 @@ export function eventStreamRoutes(streams: EventStreamService): Route<Principal>
       query: streamEventsQuerySchema,
       status: 200,
       streams: 'text/event-stream',
-      handle: ({ access, query, lastEventId, isWanted }) => streams.open(access, { query, lastEventId, isWanted }),
+      handle: ({ access, query, lastEventId, signal }) => streams.open(access, { query, lastEventId, signal }),
     }),
   ];
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { maxEventStreams, type StreamEventsQuery } from '@enterprise-api/shared/contracts';
 import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Principal } from '../auth/judge.ts';
-import type { IsWanted } from '../core/database-health.ts';
 import type { FollowedEvents } from '../event-history/followed-events.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Sink, Streamed } from '../http/routing/streamed.ts';
@@ -25,7 +24,7 @@ export interface EventStreamOptions {
 export interface StreamRequest {
   query: StreamEventsQuery;
   lastEventId: string | null;
-  isWanted: IsWanted;
+  signal: AbortSignal;
 }
 
 export type EventStreamService = ReturnType<typeof createEventStreamService>;
@@ -41,10 +40,7 @@ const tooManyStreams = problem('rate_limited', {
 export function createEventStreamService(options: EventStreamOptions) {
   const { events, slots } = options;
   return {
-    open: async (
-      principal: Principal,
-      { query, lastEventId, isWanted }: StreamRequest,
-    ): Promise<Streamed | Problem> => {
+    open: async (principal: Principal, { query, lastEventId, signal }: StreamRequest): Promise<Streamed | Problem> => {
       const organizationId = principal.key.organization.id;
       const asked = lastEventId ?? query.after ?? null;
       const beginning = await events.placeBehind(organizationId, asked);
@@ -53,7 +49,7 @@ export function createEventStreamService(options: EventStreamOptions) {
       if (!(await slots.take(organizationId, streamId))) return tooManyStreams;
       const give = () => slots.give(organizationId, streamId);
       // The request was answered meanwhile: nobody will start the stream.
-      if (!isWanted(0)) give();
+      if (signal.aborted) give();
       const patterns = new Set(query.events ?? ['*']);
       return {
         // Who reconnects before the first event goes on from here.

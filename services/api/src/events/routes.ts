@@ -20,9 +20,9 @@ export function eventRoutes(events: EventService): Route<InternalAccess>[] {
       status: 202,
       response: emittedEventsSchema,
       eventIds: ({ data }) => data.map(({ id }) => id),
-      handle: ({ body, requestId, traceparent, isWanted, idempotencyKey, transact }) =>
+      handle: ({ body, requestId, traceparent, signal, idempotencyKey, transact }) =>
         idempotencyKey === null
-          ? events.emit(body, { requestId, traceparent, isWanted })
+          ? events.emit(body, { requestId, traceparent, signal })
           : events.emitOnce(transact, body, { requestId, traceparent }),
     }),
   ];

@@ -71,12 +71,11 @@ export function createEventService(options: EventServiceOptions) {
         return events;
       });
       written.forEach(onEmitted);
-      // At once: until the answer is begun, this request may still be given up, and these events are written.
       return { data: written.map(toEmittedEvent) };
     },
 
     /** Emits in the transaction of a request with an `Idempotency-Key`. */
-    emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'isWanted'>): Emission =>
+    emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'signal'>): Emission =>
       transact(async ({ trx, emitted, settled }) => {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;

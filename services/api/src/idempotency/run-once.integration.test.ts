@@ -104,7 +104,7 @@ function createApp(database: Database): Express {
         ownerOf: ({ organizationId }) => organizationId,
         runOnce: createRunOnce(createSecretBox(ring)),
       },
-      withDatabaseCheck: (work) => work(() => true),
+      withDatabaseCheck: (work) => work,
       checkResponses: true,
     }),
   );

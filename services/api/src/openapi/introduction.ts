@@ -22,7 +22,8 @@ this order: the key (401), its addresses, the plan (403), the rate limit (429), 
 ${conventions}
 
 **Repeating**: a POST with an \`Idempotency-Key\` has its effect once; sent again within 24 hours, it gets the stored answer.
-After 429 and 503, wait as long as \`Retry-After\` says.
+After a 503, or without an answer, the outcome is unknown: repeat the request with the same key.
+After 429 and 503, wait first for as long as \`Retry-After\` says.
 
 **Other areas** of the service, such as consultations and batches, belong to other services: requests to them are checked
 here and passed on. Their shapes are documented by their owners.`.trim(),

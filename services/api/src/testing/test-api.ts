@@ -56,10 +56,7 @@ export interface Customer {
   organizationId: string;
 }
 
-/**
- * For `retry` of a request that may be repeated: a machine that is too busy to answer the API's ping makes it answer 503,
- * which means that nothing was done.
- */
+/** For `retry` of a request that may be repeated: a database that is too busy to answer the API's probe makes it answer 503. */
 export const isBusy = (_error: unknown, answer?: { status: number }): boolean => answer?.status === 503;
 
 /** One API for all tests of a file, and a new customer for each of them. */

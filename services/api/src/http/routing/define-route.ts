@@ -2,7 +2,6 @@ import type { ErrorCode, IdPrefix, RequiredScope } from '@enterprise-api/shared/
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
-import type { IsWanted } from '../../core/database-health.ts';
 import type { Transact } from '../../core/unit-of-work.ts';
 import type { Tag } from '../../openapi/tags.ts';
 import type { Problem } from '../problem.ts';
@@ -35,8 +34,8 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
    * stored in the transaction of its effect.
    */
   readonly transact: Transact;
-  /** False once the request was answered 503: what is not committed by then must not be. */
-  readonly isWanted: IsWanted;
+  /** Aborted when the request is answered 503: work that has not begun by then never begins. */
+  readonly signal: AbortSignal;
 }
 
 /** What a handler returns; a tagged answer is sent with its `ETag`. */

@@ -1,6 +1,6 @@
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { Request, RequestHandler, Response } from 'express';
-import type { IsWanted, WithDatabaseCheck } from '../../core/database-health.ts';
+import type { WithDatabaseCheck } from '../../core/database-health.ts';
 import type { WithinDatabaseShare } from '../../core/database-share.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
 import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
@@ -124,72 +124,38 @@ async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>)
 }
 
 async function perform<Access>(call: Call<Access>, input: Input, options: ServeOptions<Access>): Promise<Answer> {
-  const { access, route, requestId, traceparent, receivedAtMs } = call;
+  const { access, route, render, requestId, traceparent, receivedAtMs } = call;
+  const { idempotency, share } = options;
   const ids = resolveIds(route.ids, call.rawIds);
   const actor = route.caller === 'anyone' ? 'anyone' : options.actorOf(access);
+  const abandon = new AbortController();
+  const { signal } = abandon;
   const origin = { actor, onBehalfOf: input.onBehalfOf, requestId };
-  const attempt: Attempt<Access> = {
-    call,
-    ids,
-    transactAs: (isWanted) => options.transactAs(origin, isWanted),
-    run: (transact, isWanted) =>
-      ids === null
-        ? problem('not_found')
-        : route.handle({ ...input, access, ids, transact, isWanted, requestId, traceparent, receivedAtMs }),
-    within: withinShareOf(call, options.share),
+  const transact: Transact = (work) => options.transactAs(origin, signal)(work);
+  const run = (transact: Transact) =>
+    ids === null
+      ? problem('not_found')
+      : route.handle({ ...input, access, ids, transact, signal, requestId, traceparent, receivedAtMs });
+  const checked = async <Result>(work: () => Result) => {
+    // Routes without a caller, and those that need no database, are not bounded.
+    const isBounded = share !== undefined && !route.withoutDatabase && route.caller !== 'anyone';
+    const outcome = isBounded ? share.within(share.organizationOf(access), signal, work) : work();
+    // A handler that answers at once needs no database, and no check of it.
+    return outcome instanceof Promise ? await options.withDatabaseCheck(outcome, abandon) : outcome;
   };
-  const { idempotencyKey } = input;
-  const { idempotency, withDatabaseCheck } = options;
-  return idempotency === undefined || idempotencyKey === null
-    ? runAlways(attempt, withDatabaseCheck)
-    : runIdempotently(attempt, { ...input, idempotencyKey }, idempotency, withDatabaseCheck);
+  if (idempotency === undefined || input.idempotencyKey === null) return render(await checked(() => run(transact)));
+  const once = idempotentRequest(call, ids, { ...input, idempotencyKey: input.idempotencyKey }, idempotency);
+  const found = await checked(() => idempotency.runOnce(once, transact, run, render));
+  return isProblem(found) ? render(found) : found;
 }
 
-/** A call whose input was read: what its handler runs with. */
-interface Attempt<Access> {
-  call: Call<Access>;
-  /** Null when one of the ids in the path is malformed. */
-  ids: ReturnType<typeof resolveIds>;
-  transactAs: (isWanted: IsWanted) => Transact;
-  run: (transact: Transact, isWanted: IsWanted) => unknown;
-  /** Runs work within the caller's share of the database. */
-  within: WithinShare;
-}
-
-type WithinShare = <Result>(isWanted: IsWanted, work: () => Result) => Result | Promise<Awaited<Result> | Problem>;
-
-/** Routes without a caller, and those that need no database, take no part. */
-function withinShareOf<Access>({ route, access }: Call<Access>, share: DatabaseShare<Access> | undefined): WithinShare {
-  if (share === undefined || route.withoutDatabase || route.caller === 'anyone') return (_isWanted, work) => work();
-  const organizationId = share.organizationOf(access);
-  return (isWanted, work) => share.within(organizationId, isWanted, work);
-}
-
-async function runAlways<Access>(
-  { call, transactAs, run, within }: Attempt<Access>,
-  withDatabaseCheck: WithDatabaseCheck,
-): Promise<Answer> {
-  let stillWanted: IsWanted = () => true;
-  const isWanted: IsWanted = (forMs) => stillWanted(forMs);
-  const transact: Transact = (work) => transactAs(isWanted)(work);
-  const outcome = within(isWanted, () => run(transact, isWanted));
-  // A handler that answers at once needs no database, and no check of it.
-  if (!(outcome instanceof Promise)) return call.render(outcome);
-  const checked = await withDatabaseCheck((asked) => {
-    stillWanted = asked;
-    return outcome;
-  });
-  return call.render(checked);
-}
-
-async function runIdempotently<Access>(
-  { call, ids, transactAs, run, within }: Attempt<Access>,
+function idempotentRequest<Access>(
+  { target, access, route }: Call<Access>,
+  ids: ReturnType<typeof resolveIds>,
   { json, idempotencyKey: key }: Input & { idempotencyKey: string },
-  { ownerOf, runOnce }: Idempotency<Access>,
-  withDatabaseCheck: WithDatabaseCheck,
-): Promise<Answer> {
-  const { target, access, route, render } = call;
-  const once: IdempotentRequest = {
+  { ownerOf }: Idempotency<Access>,
+): IdempotentRequest {
+  return {
     ownerId: ownerOf(access),
     key,
     method: route.method,
@@ -197,10 +163,6 @@ async function runIdempotently<Access>(
     fingerprint: fingerprint(target.query, json),
     exists: async (trx) => ids !== null && ((await route.exists?.({ access, ids, trx })) ?? true),
   };
-  const found = await withDatabaseCheck(async (isWanted) =>
-    within(isWanted, () => runOnce(once, transactAs(isWanted), (transact) => run(transact, isWanted), render)),
-  );
-  return isProblem(found) ? render(found) : found;
 }
 
 /** @throws for a POST whose object cannot be looked up when its `Idempotency-Key` was used with another body */

@@ -1,4 +1,3 @@
-import { StatementTooLateError } from '@enterprise-api/shared/events';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import { traceIdOf } from '@enterprise-api/shared/tracing';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
@@ -51,7 +50,7 @@ const driverTexts =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/;
 
 function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailableError || error instanceof StatementTooLateError) return true;
+  if (error instanceof DatabaseUnavailableError) return true;
   // By its fields: an error of a socket may belong to another realm (Jest), where `instanceof Error` is false.
   const { code, message, errors } = (error ?? {}) as { code?: unknown; message?: unknown; errors?: unknown };
   if (typeof code === 'string' && (socketCodes.has(code) || (code.length === 5 && sqlStates.test(code)))) return true;
