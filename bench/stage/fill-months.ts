@@ -51,8 +51,10 @@ export async function fillPeriod(db: Database, period: Period): Promise<void> {
       from (select n, ${from}::timestamptz + (${until}::timestamptz - ${from}::timestamptz) * n / ${rows}::int as at
             from generate_series(0, ${rows - 1}::int) n) numbered
     ), events as (
-      insert into events (id, organization_id, type, body, created_at, position)
-      select (ms || '7000' || rest)::uuid, ${organizationId}, type, '{}', at, ${firstPosition}::bigint + n from rows
+      insert into events (id, organization_id, type, created_at, position)
+      select (ms || '7000' || rest)::uuid, ${organizationId}, type, at, ${firstPosition}::bigint + n from rows
+    ), bodies as (
+      insert into event_bodies select (ms || '7000' || rest)::uuid, '{}' from rows
     )
     insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, attempt_count, max_attempts,
       created_at, completed_at)

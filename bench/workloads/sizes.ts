@@ -39,8 +39,8 @@ async function eventCosts({ lab, sizes: { warmUp, events }, setting }: RunContex
   const sent = samples.map(({ head, body }) => Buffer.byteLength(head) + body.byteLength);
   const figures = {
     ...deliveryFigures(measured),
-    event_bytes: grown(before, after, 'events') / count,
-    event_indexes: grown(before, after, 'events_indexes') / count,
+    event_bytes: (grown(before, after, 'events') + grown(before, after, 'event_bodies')) / count,
+    event_indexes: (grown(before, after, 'events_indexes') + grown(before, after, 'event_bodies_indexes')) / count,
     wal_bytes: (after.wal - before.wal) / count,
     request_bytes: sent.reduce((sum, each) => sum + each, 0) / sent.length,
   };

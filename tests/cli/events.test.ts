@@ -18,9 +18,9 @@ describe('enterprise-api events', () => {
     const sent = await run([...args, '--json'], data);
     const [event] = JSON.parse(sent.stdout) as { id: string }[];
     const { body } = await stage.stage.db
-      .selectFrom('events')
+      .selectFrom('event_bodies')
       .select('body')
-      .orderBy('id', 'desc')
+      .orderBy('event_id', 'desc')
       .limit(1)
       .executeTakeFirstOrThrow();
     expect(body).toContain('"total":12345678901234567890.10');
@@ -32,7 +32,7 @@ describe('enterprise-api events', () => {
       data: { batch_id: 'bat_1' },
     });
     // As retention does.
-    await stage.stage.db.updateTable('events').set({ body: null }).execute();
+    await stage.stage.db.deleteFrom('event_bodies').execute();
     expect((await run(['events', 'show', event?.id ?? ''])).stdout).toContain('The data is no longer stored.');
   });
 

@@ -55,6 +55,7 @@ describe.each(queueBackends())('examples/consultations, queue on $name', (backen
     const [row] = await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'succeeded');
     const events = await stage.db
       .selectFrom('events')
+      .innerJoin('event_bodies', 'event_bodies.event_id', 'events.id')
       .select(['id', 'body', 'request_id'])
       .where('organization_id', '=', organizationId)
       .execute();

@@ -2,8 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GuardedProcess, spawnGuarded } from '@enterprise-api/testkit';
+import { createDatabase } from '@enterprise-api/shared/ledger';
+import { type GuardedProcess, spawnGuarded, startEmbeddedPostgres } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const eventTypes = [
@@ -99,5 +101,23 @@ describe('the tour', () => {
     expect(await tour.exited).toMatchObject({ code: 1 });
     expect(tour.lines).toContainEqual(expect.stringContaining('The worker ended (exit code 78).'));
     expect(tour.lines).toContainEqual(expect.stringContaining('WEBHOOK_TIMEOUT_MS'));
+  });
+
+  it('start: on data of another version, says in one sentence to remove them, and exits 1', async () => {
+    const say = () => undefined;
+    {
+      await using postgres = await startEmbeddedPostgres({
+        dataFolder,
+        database: 'enterprise_api',
+        durable: true,
+        say,
+      });
+      const db = createDatabase({ url: postgres.url, applicationName: 'test', poolSize: 1 });
+      await sql`update kysely_migration set name = '0001-ledger'`.execute(db);
+      await db.destroy();
+    }
+    const tour = await run([]);
+    expect(await tour.exited).toMatchObject({ code: 1 });
+    expect(tour.lines).toContainEqual(expect.stringMatching(/of another version .* remove \.data/));
   });
 });

@@ -48,9 +48,10 @@ async function insertWaiting(db: Database): Promise<void> {
 /** A delivery whose retry is due then. */
 async function insertRetry(webhookId: Uuid, owner: Uuid, dueAt: Date): Promise<void> {
   const eventId = newUuid();
-  await sql`insert into events (id, organization_id, type, body) values (${eventId}, ${owner}, 'batch.failed', '{}')`.execute(
+  await sql`insert into events (id, organization_id, type) values (${eventId}, ${owner}, 'batch.failed')`.execute(
     stage.db,
   );
+  await sql`insert into event_bodies values (${eventId}, '{}')`.execute(stage.db);
   await sql`
     with retried as (
       insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, attempt_count, max_attempts)

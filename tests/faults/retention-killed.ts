@@ -86,12 +86,13 @@ async function fillMonths(db: Database, organizationId: string, size: RetentionK
   let withPending = 0;
   for (let ago = size.months; ago >= 0; ago -= 1) {
     const at = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, ago === 0 ? 1 : 15));
-    await ensurePartitions(db, at);
+    await ensurePartitions(db, at, 1);
     const id = sql`overlay(gen_random_uuid()::text placing ${uuidAtTime(at.getTime()).slice(0, 13)} from 1 for 13)::uuid`;
     await sql`
       with made as materialized (select ${id} as id from generate_series(1, ${size.eventsPerMonth})), written as (
-        insert into events (id, organization_id, type, body, created_at)
-        select id, ${organizationId}, 'batch.failed', ${`{"data":{"text":"${'x'.repeat(500)}"}}`}, ${at} from made
+        insert into events (id, organization_id, type, created_at) select id, ${organizationId}, 'batch.failed', ${at} from made
+      ), bodies as (
+        insert into event_bodies select id, ${`{"data":{"text":"${'x'.repeat(500)}"}}`} from made
       )
       insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, created_at, completed_at)
       select delivery_id(id, ${organizationId}), ${organizationId}, ${organizationId}, id, 'batch.failed', 'canceled', 10, ${at}, ${at}
@@ -168,9 +169,9 @@ async function describeOld({ db, requests }: FaultStage, organizationId: string)
 /** Bodies of what is pending in months whose other bodies have gone. */
 async function countPendingBodies(db: Database): Promise<number> {
   const { rows } = await sql<{ found: number }>`
-    select count(*) as found from deliveries d join events e on e.id = d.event_id
-    where d.status = 'pending' and e.body is not null
-      and e.id < (select (lpad(to_hex((extract(epoch from bodies_removed_until) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+    select count(*) as found from deliveries d join event_bodies e on e.event_id = d.event_id
+    where d.status = 'pending'
+      and e.event_id < (select (lpad(to_hex((extract(epoch from bodies_removed_until) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
         from retention_progress)`.execute(db);
   return rows[0]?.found ?? 0;
 }
@@ -186,7 +187,7 @@ async function countMonths(db: Database): Promise<number> {
 
 async function countLeftTables(db: Database): Promise<number> {
   const { rows } = await sql<{ left: number }>`
-    select count(*) as left from pg_class where relkind = 'r' and relname ~ '^(events|deliveries|attempts)_'
-      and (not relispartition or relname ~ '_(replaced|without_bodies)$')`.execute(db);
+    select count(*) as left from pg_class where relkind = 'r' and relname ~ '^(events|event_bodies|deliveries|attempts)_\\d'
+      and not relispartition`.execute(db);
   return rows[0]?.left ?? 0;
 }

@@ -60,7 +60,11 @@ describe('the package @enterprise-api/shared, installed in an empty folder', () 
 
     const rows = await sql`select id from consultations`.execute(db);
     expect(rows.rows).toEqual([{ id: 'con_committed' }]);
-    const events = await db.selectFrom('events').select(['id', 'request_id', 'body']).execute();
+    const events = await db
+      .selectFrom('events')
+      .innerJoin('event_bodies', 'event_bodies.event_id', 'events.id')
+      .select(['id', 'request_id', 'body'])
+      .execute();
     expect(events.map((event) => toPublicId('evt', event.id))).toEqual(told.committed);
     expect(events[0]?.request_id).toBe('req_consumer');
     expect(JSON.parse(events[0]?.body ?? '')).toMatchObject({ data: { consultation_id: 'con_committed' } });

@@ -1,4 +1,13 @@
-import { createDatabase, createPool, type Database, planProbes, type Schema } from '@enterprise-api/shared/ledger';
+import {
+  bodiesPartitionName,
+  createDatabase,
+  createPool,
+  type Database,
+  ensurePartitions,
+  planProbes,
+  type Schema,
+  startOfDay,
+} from '@enterprise-api/shared/ledger';
 import { newUuid, nilUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import {
   alignPendingDeliveries,
@@ -56,9 +65,10 @@ const settings = { leaseMs: 600_000, maxAttempts: 3 };
 /** An event whose ids are of that instant: they say which partition it is in. */
 async function emit(at: number): Promise<string[]> {
   const id = withUuidTime(newUuid(), at);
-  await sql`insert into events (id, organization_id, type, body) values (${id}, ${organizationId}, 'batch.failed', '{}')`.execute(
+  await sql`insert into events (id, organization_id, type) values (${id}, ${organizationId}, 'batch.failed')`.execute(
     operator,
   );
+  await sql`insert into event_bodies values (${id}, '{}')`.execute(operator);
   await sql`insert into outbox (event_id, organization_id) values (${id}, ${organizationId})`.execute(operator);
   return [id];
 }
@@ -143,7 +153,8 @@ it('beside an old transaction reach little of the deleted rows that it keeps, al
   await reader.destroy();
 });
 
-it('with 27 months open the partitions of the events at hand alone, whatever month these are of', async () => {
+it('with 27 months and 400 days open the partitions of the events at hand alone, whatever time these are of', async () => {
+  await ensurePartitions(operator, new Date(Date.now() - 400 * 86_400_000), 400);
   for (let back = 0; back < 24; back++) await monthBefore(operator, back);
   const { rows } = await sql`select from pg_inherits where inhparent = 'deliveries'::regclass`.execute(operator);
   expect(rows).toHaveLength(27);
@@ -160,7 +171,11 @@ it('with 27 months open the partitions of the events at hand alone, whatever mon
     await everyStatement(at, noted);
     // The relay learns from the outbox alone which events it takes: no range of their ids is known beforehand.
     opened.delete('relay');
-    const others = [...opened].map(([name, all]) => [name, all.filter((each) => !each.endsWith(month))]);
+    const bodies = [...opened].map(([, all]) => all.filter((each) => each.startsWith('event_bodies')));
+    expect(Math.max(...bodies.map(({ length }) => length))).toBeLessThanOrEqual(3);
+    expect(opened.get('events')).toContain(bodiesPartitionName(startOfDay(at)));
+    const ofMonths = (all: string[]) => all.filter((each) => !each.startsWith('event_bodies'));
+    const others = [...opened].map(([name, all]) => [name, ofMonths(all).filter((each) => !each.endsWith(month))]);
     expect(others).toEqual([...opened.keys()].map((name) => [name, []]));
     for (const name of ['fan-out', 'fan-out of several']) expect(opened.get(name)).toContain(`events_${month}`);
     expect(opened.get('events')).toContain(`events_${month}`);
@@ -176,7 +191,7 @@ async function partitionsOpened(queries: readonly CompiledQuery[]): Promise<stri
     const values = sql.raw(parameters.map(literalOf).join(', '));
     const { rows } = await sql`explain (format json) execute asked (${values})`.execute(worker);
     await sql`deallocate asked`.execute(worker);
-    for (const [, name] of JSON.stringify(rows).matchAll(/"Relation Name":"([a-z]+_\d{4}_\d{2})"/g))
+    for (const [, name] of JSON.stringify(rows).matchAll(/"Relation Name":"([a-z_]+_\d{4}_\d{2}(?:_\d{2})?)"/g))
       names.push(name ?? '');
   }
   return names;
@@ -200,9 +215,10 @@ async function fill(at: number): Promise<void> {
       case when n % 2 = 0 then 'pending' else 'succeeded' end, 3,
       case when n % 2 = 1 then now() end from generate_series(1, 80000) n`.execute(operator);
   await alignPendingDeliveries(operator);
-  await sql`insert into events (id, organization_id, type, body)
-    select delivery_id(${withUuidTime(newUuid(), at)}::uuid, gen_random_uuid()), ${other}, 'batch.failed', repeat('x', 100)
-    from generate_series(1, 20000)`.execute(operator);
+  await sql`with made as materialized (
+      select delivery_id(${withUuidTime(newUuid(), at)}::uuid, gen_random_uuid()) as id from generate_series(1, 20000)
+    ), bodies as (insert into event_bodies select id, repeat('x', 100) from made)
+    insert into events (id, organization_id, type) select id, ${other}, 'batch.failed' from made`.execute(operator);
   await sql`insert into attempts (delivery_id, id, number, round, superseded, started_at, duration_ms, webhook_version)
     select id, gen_random_uuid(), 1, 0, false, now(), 1, 1 from deliveries where status = 'succeeded'`.execute(
     operator,

@@ -1,8 +1,8 @@
 import { ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
 import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
-import { describePeriods, describePlan } from './retention/describe.ts';
-import { planRetention } from './retention/plan.ts';
-import { monthName, runRetention } from './retention/run.ts';
+import { monthName } from './retention/partitions.ts';
+import { describePeriods, planRetention } from './retention/plan.ts';
+import { runRetention } from './retention/run.ts';
 import { withRetentionLock } from './retention/session.ts';
 import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
@@ -28,7 +28,7 @@ try {
     await requireLedger(db);
     say(describePeriods(periods, (name) => process.env[name] !== undefined));
     if (isDryRun) {
-      for (const line of describePlan(await planRetention(db, periods))) say(line);
+      for (const line of await planRetention(db, periods)) say(line);
       return true;
     }
     const { kept, isComplete } = await runRetention({

@@ -73,7 +73,8 @@ describe('writing events', () => {
       }),
     );
     await writeEvents(db, made);
-    const rows = await db.selectFrom('events').select(['id', 'body', 'request_id']).execute();
+    const withBodies = db.selectFrom('events').innerJoin('event_bodies', 'event_bodies.event_id', 'events.id');
+    const rows = await withBodies.select(['id', 'body', 'request_id']).execute();
     const written = new Map(rows.map((row) => [row.id, row]));
     for (const { id, body, requestId } of made) {
       expect(written.get(id)).toEqual({ id, body, request_id: requestId });

@@ -52,6 +52,7 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
   const eventRow = (id: string | undefined) =>
     db
       .selectFrom('events')
+      .innerJoin('event_bodies', 'event_bodies.event_id', 'events.id')
       .select(['request_id', 'body'])
       .where('id', '=', fromPublicId('evt', id ?? '') ?? '')
       .executeTakeFirst();

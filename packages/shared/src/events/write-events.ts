@@ -86,7 +86,7 @@ export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
 }
 
 /**
- * Writes events and their outbox rows in one statement, in the caller's transaction if that is what `db` is. An event
+ * Writes events, their bodies and their outbox rows in one statement, in the caller's transaction if that is what `db` is. An event
  * whose caller's id was used before is left out. Keys are inserted in one order everywhere, so that writers with common
  * keys wait for each other instead of deadlocking.
  *
@@ -127,10 +127,13 @@ async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Pr
       select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
       on conflict do nothing returning event_id
     ), written as (
-      insert into events (id, organization_id, type, body, occurred_at, request_id, traceparent, position)
-      select id, organization_id, type, body, occurred_at, request_id, traceparent, event_position(organization_id) from input
+      insert into events (id, organization_id, type, occurred_at, request_id, traceparent, position)
+      select id, organization_id, type, occurred_at, request_id, traceparent, event_position(organization_id) from input
       where key is null or id in (select event_id from keyed) order by id
       on conflict do nothing returning id, organization_id
+    ), bodies as (
+      insert into event_bodies (event_id, body)
+      select id, body from input where id in (select id from written) order by id
     ), waiting as (
       insert into outbox (event_id, organization_id) select id, organization_id from written order by id
     )

@@ -2,7 +2,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
 import { ensurePartitions } from './partitions.ts';
-import { partitionedTables, storageParameters } from './storage.ts';
+import { bodiesTable, partitionedTables, storageParameters } from './storage.ts';
 
 const inHalfAYear = new Date(Date.now() + 182 * 24 * 3_600_000);
 
@@ -18,7 +18,7 @@ it('partitions are created while long queries run, and block no other statement'
 it('partitions created by several at once are there once, with every index and check of the table', async () => {
   const { db, close } = await openTestDatabase();
   await Promise.all([1, 2, 3].map(() => ensurePartitions(db, inHalfAYear)));
-  for (const table of ['events', 'deliveries', 'attempts']) {
+  for (const table of [...partitionedTables, bodiesTable]) {
     const shapes = await shapesOfPartitions(db, table);
     expect(shapes.length).toBeGreaterThanOrEqual(7);
     expect(new Set(shapes).size).toBe(1);
@@ -29,7 +29,7 @@ it('partitions created by several at once are there once, with every index and c
 it('every partition is stored and vacuumed as its table says, those of the first months and those made later', async () => {
   const { db, close } = await openTestDatabase();
   await ensurePartitions(db, inHalfAYear);
-  for (const table of partitionedTables) {
+  for (const table of [...partitionedTables, bodiesTable]) {
     const wanted = (storageParameters[table] ?? '').replaceAll(' ', '').split(',').sort();
     expect(wanted.length).toBeGreaterThan(3);
     const { rows } = await sql<{ name: string; options: string[] | null }>`

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import { createLoop, type Loop } from '../runtime/loop.ts';
 import { databaseTime } from './clock.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
-import { type PartitionedTable, partitionedTables, storageParameters } from './storage.ts';
+import { bodiesTable, type PartitionedTable, partitionedTables, storageParameters } from './storage.ts';
 
-const everyMs = 24 * 60 * 60_000;
+export const dayMs = 24 * 60 * 60_000;
+const everyMs = dayMs;
 const againAfterErrorMs = 60_000;
 
 /** Creates the partitions of the coming months when it starts, and daily. Without its partition every event is refused. */
@@ -21,18 +22,30 @@ export function createPartitionLoop(db: Database, onError: (error: unknown) => v
 
 /** Months that have partitions ahead of the current one. */
 const monthsAhead = 2;
+/** As far ahead as the months are at least. */
+const bodyDaysAhead = 60;
+/** For so long readers of all bodies may wait behind a new day, whose partition is cut out of the default one. */
+const lockWithinMs = 100;
 
 /**
  * Creates the monthly partitions of the hot tables: this month's, last month's (events whose id is a little old) and
- * {@link monthsAhead} more. Months, not days: with 91 daily partitions dispatch took 15 times as long.
+ * {@link monthsAhead} more. Months, not days: with 91 daily partitions dispatch took 15 times as long. Bodies have a partition
+ * for each UTC day, from yesterday on.
  *
  * @param now the database's clock
  */
-export async function ensurePartitions(db: Database, now: Date): Promise<void> {
+export async function ensurePartitions(db: Database, now: Date, daysAhead = bodyDaysAhead): Promise<void> {
   for (let offset = -1; offset <= monthsAhead; offset++) {
     const from = startOfMonth(now.getTime(), offset);
     const to = startOfMonth(now.getTime(), offset + 1);
-    for (const table of partitionedTables) await createPartition(db, table, from, to);
+    for (const table of partitionedTables) {
+      await createPartition(db, table, { name: partitionName(table, from), from, until: to });
+    }
+  }
+  const today = startOfDay(now.getTime());
+  for (let day = -1; day <= daysAhead; day++) {
+    const from = today + day * dayMs;
+    await createPartition(db, bodiesTable, { name: bodiesPartitionName(from), from, until: from + dayMs });
   }
 }
 
@@ -48,6 +61,11 @@ export function startOfMonth(timeMs: number, offset = 0): number {
  */
 export const idMarginMs = 24 * 60 * 60_000;
 
+/** When the UTC day of a time begins; milliseconds since 1970. */
+export function startOfDay(timeMs: number): number {
+  return Math.floor(timeMs / dayMs) * dayMs;
+}
+
 /** The smallest UUID whose time bits are this instant: the bound of a partition, and of a range of ids. */
 export function uuidAtTime(unixMs: number): string {
   const hex = Math.max(0, unixMs).toString(16).padStart(12, '0');
@@ -59,20 +77,43 @@ export function partitionName(table: PartitionedTable, fromMs: number): string {
   return `${table}_${new Date(fromMs).toISOString().slice(0, 7).replace('-', '_')}`;
 }
 
-async function createPartition(db: Database, table: PartitionedTable, from: number, to: number): Promise<void> {
-  const name = partitionName(table, from);
+/** `event_bodies_2026_11_24`: the name of the partition of the day that begins at this time (milliseconds since 1970). */
+export function bodiesPartitionName(fromMs: number): string {
+  return `${bodiesTable}_${new Date(fromMs).toISOString().slice(0, 10).replaceAll('-', '_')}`;
+}
+
+interface NewPartition {
+  name: string;
+  from: number;
+  until: number;
+}
+
+async function createPartition(
+  db: Database,
+  table: PartitionedTable | typeof bodiesTable,
+  { name, from, until }: NewPartition,
+): Promise<void> {
   if (await isThere(db, name)) return;
+  const [first, end] = [uuidAtTime(from), uuidAtTime(until)];
   await db.transaction().execute(async (trx) => {
     // Several processes may start at once: the advisory lock makes the loser find the partition there.
     await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
-    if (await isThere(trx, name)) return;
+    if ((await isThere(trx, name)) || (table === bodiesTable && (await hasBodiesByDefault(trx, first, end)))) return;
+    if (table === bodiesTable) await sql`set local lock_timeout = ${sql.lit(lockWithinMs)}`.execute(trx);
     // Created apart and attached: `create table … partition of` locks the whole parent, and so stops all sending for as
     // long as another session's long query makes it wait.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
       with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
-      for values from (${sql.lit(uuidAtTime(from))}) to (${sql.lit(uuidAtTime(to))})`.execute(trx);
+      for values from (${sql.lit(first)}) to (${sql.lit(end)})`.execute(trx);
   });
+}
+
+/** A day of which the default partition has bodies gets no partition any more: those bodies stay where they are. */
+async function hasBodiesByDefault(trx: DatabaseTransaction, first: string, end: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from event_bodies_default where event_id >= ${first}::uuid and event_id < ${end}::uuid limit 1`.execute(trx);
+  return rows.length > 0;
 }
 
 /** Reads pg_class, because `to_regclass` alone answers from what its session has cached: it misses a table just made. */

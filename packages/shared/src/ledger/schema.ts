@@ -77,16 +77,21 @@ export interface EventsTable {
   id: Uuid;
   organization_id: Uuid;
   type: string;
-  /** Exactly the bytes that are sent, on every attempt; null once retention has removed it. A pending delivery's is there. */
-  body: string | null;
   occurred_at: Date | null;
   created_at: CreatedAt;
   /** Of the API request that emitted the event; null when a producer or the queue did. */
   request_id: string | null;
   /** The trace that it belongs to (W3C's `traceparent`); null where its producer named none. */
   traceparent: string | null;
-  /** In the order of writing, across organizations, with gaps; 0 of events from before migration 0018. */
+  /** In the order of writing, across organizations, with gaps. */
   position: Generated<number>;
+}
+
+/** A row for each event whose body is kept. A pending delivery's is there. */
+export interface EventBodiesTable {
+  event_id: Uuid;
+  /** Exactly the bytes that are sent, on every attempt. */
+  body: string;
 }
 
 export interface EventKeysTable {
@@ -185,7 +190,7 @@ export interface AttemptsTable {
   connect_ms: number | null;
   tls_ms: number | null;
   first_byte_ms: number | null;
-  /** When the row was written, or the success that moved here; null of attempts from before migration 0012. */
+  /** When the row was written, or the success that moved here. */
   recorded_at: Generated<Date | null>;
 }
 
@@ -252,6 +257,7 @@ export interface Schema {
   webhook_urls: WebhookUrlsTable;
   webhook_health: WebhookHealthTable;
   events: EventsTable;
+  event_bodies: EventBodiesTable;
   event_keys: EventKeysTable;
   outbox: OutboxTable;
   parked_events: ParkedEventsTable;

@@ -1,5 +1,7 @@
 /** The tables that are partitioned by the time in their ids, a partition a month. */
 export const partitionedTables = ['events', 'deliveries', 'attempts'] as const;
+/** Partitioned by the time in the ids of events, a partition a UTC day. */
+export const bodiesTable = 'event_bodies';
 export type PartitionedTable = (typeof partitionedTables)[number];
 
 /** Quick enough for a partition of a hundred million rows: the server's default is a tenth of this. */
@@ -17,6 +19,7 @@ const writtenOnce = `autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_sca
  */
 export const storageParameters: Readonly<Record<string, string>> = {
   events: writtenOnce,
+  event_bodies: writtenOnce,
   attempts: writtenOnce,
   // Written twice, when it is due and when it is done: as many dead rows as rows.
   deliveries: `autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05, ${quickVacuum}, ${analyzedOften}`,

@@ -40,8 +40,6 @@ export interface StartServiceOptions {
   withinMs?: number;
   /** Called with each line of its output. */
   onLine?: (line: string) => void;
-  /** The folder of another version of the product; this one by default. */
-  project?: string;
   /** Ends the wait for readiness. */
   signal?: AbortSignal;
 }
@@ -108,7 +106,7 @@ export function localUrl(listener: { host: string; port: number | string }): str
 
 interface Kind {
   /** The arguments of Node.js. */
-  command: (project: string) => string[];
+  command: () => string[];
   ports: readonly string[];
   /** The settings of the listener that {@link ServiceProcess.url} names. */
   listener: readonly [host: string, port: string];
@@ -117,13 +115,13 @@ interface Kind {
 
 const kinds: Record<ServiceName, Kind> = {
   api: {
-    command: (project) => nodeArguments('api', project),
+    command: () => nodeArguments('api'),
     ports: ['API_PORT', 'INTERNAL_PORT'],
     listener: ['API_HOST', 'API_PORT'],
     readyPath: '/readyz',
   },
   'webhook-worker': {
-    command: (project) => nodeArguments('worker', project),
+    command: () => nodeArguments('worker'),
     ports: ['WORKER_PORT'],
     listener: ['WORKER_HOST', 'WORKER_PORT'],
     readyPath: '/readyz',
@@ -149,8 +147,7 @@ async function launch(name: ServiceName, env: Environment, options: StartService
     noteNodeWarning(name, line);
     options.onLine?.(line);
   };
-  const { project = projectFolder } = options;
-  const child = await spawnGuarded(process.execPath, kinds[name].command(project), { cwd: project, env, onLine });
+  const child = await spawnGuarded(process.execPath, kinds[name].command(), { cwd: projectFolder, env, onLine });
   running.add(child);
   void child.exited.then(() => running.delete(child));
   const service = describeService(name, child, env);

@@ -256,9 +256,8 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
   it('200 before the first attempt, and with a null body after retention has removed it', async () => {
     const { id, eventId } = await insert();
     await api.db
-      .updateTable('events')
-      .set({ body: null })
-      .where('id', '=', fromPublicId('evt', eventId) as string)
+      .deleteFrom('event_bodies')
+      .where('event_id', '=', fromPublicId('evt', eventId) as string)
       .execute();
     const { body } = await api.call('get', `${path}/${id}`, key).expect(200);
     expect(body).toMatchObject({ attempts: [], request: { headers: { 'X-Service-Attempt': '1' }, body: null } });

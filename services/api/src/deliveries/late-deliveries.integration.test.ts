@@ -21,7 +21,7 @@ let webhookIds: Uuid[];
 beforeAll(async () => {
   const database = await openTestDatabase();
   ({ db, close } = database);
-  for (let back = 0; back < months - 3; back++) await ensurePartitions(db, new Date(monthAgo(back)));
+  for (let back = 0; back < months - 3; back++) await ensurePartitions(db, new Date(monthAgo(back)), 0);
   organizationId = await insertOrganization(db);
   const stranger = await insertOrganization(db);
   webhookIds = [await insertWebhook(db, { organizationId }), await insertWebhook(db, { organizationId })];

@@ -169,17 +169,10 @@ export async function listAttempts(db: Database, delivery: { id: Uuid; webhookId
   return rows;
 }
 
-/** The text that every attempt sends; null or undefined when retention has removed it, or the event. */
-export async function findEventBody(
-  db: Database,
-  organizationId: Uuid,
-  eventId: Uuid,
-): Promise<string | null | undefined> {
-  const row = await db
-    .selectFrom('events')
-    .select('body')
-    .where('id', '=', eventId)
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirst();
-  return row?.body;
+/** The text that every attempt sends; undefined when retention has removed it, or the event. */
+export async function findEventBody(db: Database, organizationId: Uuid, eventId: Uuid): Promise<string | undefined> {
+  const { rows } = await sql<{ body: string }>`
+    select b.body from event_bodies b where b.event_id = ${eventId}
+      and exists (select from events where id = ${eventId} and organization_id = ${organizationId})`.execute(db);
+  return rows[0]?.body;
 }

@@ -70,6 +70,7 @@ describe('after a failover to a replica that lacks events', () => {
     const before = await emit(standbyDb);
     await sql`create role producer`.execute(standbyDb);
     await sql`grant select, insert on events, event_keys, outbox to producer`.execute(standbyDb);
+    await sql`grant insert on event_bodies to producer`.execute(standbyDb);
     await sql`grant select on organizations to producer`.execute(standbyDb);
     // As on the next timeline.
     await sql`select setval('event_timeline', 77)`.execute(standbyDb);

@@ -32,7 +32,6 @@ const page = {
   order: 'asc',
   limit: 100,
   maxBytes: 1024 * 1024,
-  withBody: true,
 } as const;
 
 /** Behind the newest complete event lies nothing, up to where events are complete. */
@@ -71,8 +70,15 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
 
     pageBehind: async (organizationId: Uuid, after: EventPlace) => {
       const { completeUntil: upTo, isHeldBack } = (await horizon())(organizationId);
-      const rows = await listEvents(db, organizationId, { ...page, after, upTo });
-      return { events: rows.filter(hasBody), isHeldBack };
+      let place: EventPlace | undefined = after;
+      // A page of events without bodies is no end.
+      while (place !== undefined) {
+        const rows: EventRow[] = await listEvents(db, organizationId, { ...page, after: place, upTo });
+        const events = rows.filter(hasBody);
+        if (events.length > 0) return { events, isHeldBack };
+        place = rows.at(-1);
+      }
+      return { events: [], isHeldBack };
     },
 
     findNewer: (waiting: readonly ({ organizationId: Uuid } & EventPlace)[]) =>

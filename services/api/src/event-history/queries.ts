@@ -1,5 +1,5 @@
 import type { EventType, Order } from '@enterprise-api/shared/contracts';
-import { type Database, idMarginMs, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { type Database, idMarginMs, type Row, uuidAtTime, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { LimitsOfRetention } from './retention-limits.ts';
@@ -16,7 +16,7 @@ export async function readHorizonRows(db: Database): Promise<HorizonRow[]> {
   return rows;
 }
 
-/** Where an event stands among all events. Those from before there were positions share position 0. */
+/** Where an event stands among all events. */
 export type EventPlace = Pick<Row<'events'>, 'position' | 'id'>;
 
 export interface EventQuestion {
@@ -31,8 +31,6 @@ export interface EventQuestion {
   limit: number;
   /** Once the bodies of the first events have so many bytes together, the following ones come without theirs; with 0, all. */
   maxBytes: number;
-  /** Events whose body retention has removed are left out. */
-  withBody?: boolean;
 }
 
 export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
@@ -50,29 +48,41 @@ export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'cr
 export async function listEvents(db: Database, organizationId: Uuid, question: EventQuestion): Promise<EventRow[]> {
   const { types, order, limit, maxBytes } = question;
   const direction = sql.raw(order);
-  const { rows } = await sql<EventRow>`
-    with page as (
-      select e.* from unnest(${types}::text[]) as part (type)
-      cross join lateral (
-        select id, type, body, occurred_at, created_at, position from events
-        where organization_id = ${organizationId} and type = part.type and ${sql.join(conditions(question), sql` and `)}
-        order by position ${direction}, id ${direction} limit ${limit}
-      ) e
-      order by e.position ${direction}, e.id ${direction} limit ${limit}
-    ), measured as (
-      select *, sum(coalesce(octet_length(body), 0)) over (order by position ${direction}, id ${direction})
-        - coalesce(octet_length(body), 0) >= ${maxBytes}::int as is_beyond_page
-      from page
-    )
-    select id, type, occurred_at, created_at, position, is_beyond_page, case when not is_beyond_page then body end as body
-    from measured order by position ${direction}, id ${direction}`.execute(db);
+  const { rows } = await sql<Omit<EventRow, keyof BodyOfPage>>`
+    select e.* from unnest(${types}::text[]) as part (type)
+    cross join lateral (
+      select id, type, occurred_at, created_at, position from events
+      where organization_id = ${organizationId} and type = part.type and ${sql.join(conditions(question), sql` and `)}
+      order by position ${direction}, id ${direction} limit ${limit}
+    ) e
+    order by e.position ${direction}, e.id ${direction} limit ${limit}`.execute(db);
+  const bodies = await readBodies(
+    db,
+    rows.map(({ id }) => id),
+    maxBytes,
+  );
+  return rows.map((row, index) => ({ ...row, ...(bodies[index] ?? { body: null, is_beyond_page: true }) }));
+}
+
+type BodyOfPage = Pick<EventRow, 'body' | 'is_beyond_page'>;
+
+/** In the order of the ids. The days of the ids are known here, so that only their partitions are opened. */
+async function readBodies(db: Database, ids: readonly Uuid[], maxBytes: number): Promise<BodyOfPage[]> {
+  if (ids.length === 0 || maxBytes === 0) return [];
+  const { rows } = await sql<BodyOfPage>`
+    select case when not is_beyond_page then body end as body, is_beyond_page
+    from (
+      select x.nth, b.body, sum(coalesce(octet_length(b.body), 0)) over (order by x.nth)
+        - coalesce(octet_length(b.body), 0) >= ${maxBytes}::int as is_beyond_page
+      from unnest(${ids}::uuid[]) with ordinality as x (id, nth)
+      left join event_bodies b on b.event_id = x.id and b.event_id ${withinRangeOf(ids)}
+    ) measured order by nth`.execute(db);
   return rows;
 }
 
 function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
-  const { after, upTo, order, withBody } = question;
+  const { after, upTo, order } = question;
   const found = [...periodConditions(question), ...idConditions(question)];
-  if (withBody) found.push(sql<SqlBool>`body is not null`);
   if (after !== null) {
     const isBeyond = order === 'asc' ? sql`>` : sql`<`;
     found.push(sql<SqlBool>`(position, id) ${isBeyond} (${after.position}::bigint, ${after.id}::uuid)`);
@@ -173,7 +183,8 @@ export async function findEvent(
   types: readonly EventType[],
 ): Promise<EventRow | undefined> {
   const { rows } = await sql<EventRow>`
-    select id, type, body, occurred_at, created_at, position, false as is_beyond_page from events
-    where id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[])`.execute(db);
+    select e.id, type, b.body, occurred_at, created_at, position, false as is_beyond_page
+    from events e left join event_bodies b on b.event_id = e.id and b.event_id = ${id}
+    where e.id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[])`.execute(db);
   return rows[0];
 }

@@ -26,16 +26,17 @@ beforeAll(async () => {
   ({ db, close } = database);
   plans = openQueryPlans(database.url);
   organizationId = await insertOrganization(db);
-  for (let day = 0; day <= 360; day += 30) await ensurePartitions(db, ago(day));
+  for (let day = 0; day <= 360; day += 30) await ensurePartitions(db, ago(day), 0);
   await sql`
-    insert into events (id, organization_id, type, body, created_at, position)
+    insert into events (id, organization_id, type, created_at, position)
     select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
       case when n % 12 = 0 then gen_random_uuid() else ${organizationId}::uuid end,
-      case when n % 100 = 1 then 'batch.failed' else 'consultation.completed' end, '{}', created_at, n
+      case when n % 100 = 1 then 'batch.failed' else 'consultation.completed' end, created_at, n
     from generate_series(1, ${events}::int) n
     cross join lateral (select ${ago(0)}::timestamptz - (${events} + 1 - n) * interval '360 days' / ${events} as created_at) t`.execute(
     db,
   );
+  await sql`insert into event_bodies select id, '{}' from events`.execute(db);
   await sql`analyze events`.execute(db);
   const all = {
     types: subscribableEventTypeNames,

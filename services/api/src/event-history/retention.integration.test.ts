@@ -1,5 +1,5 @@
 import { newEvent, writeEvents } from '@enterprise-api/shared/events';
-import { databaseTime, ensurePartitions, partitionName } from '@enterprise-api/shared/ledger';
+import { databaseTime, ensurePartitions, partitionName, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import { testEvent } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
@@ -21,7 +21,7 @@ async function emitOld(
   const now = await databaseTime(api.db);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() - monthsAgo];
   const at = new Date(Date.UTC(year, month, 15));
-  await ensurePartitions(api.db, at);
+  await ensurePartitions(api.db, at, 1);
   const events = Array.from({ length: count }, () => newEvent(testEvent(organizationId), at.getTime()));
   const written = await writeEvents(api.db, events);
   const span = { from: new Date(Date.UTC(year, month, 1)), until: new Date(Date.UTC(year, month + 1, 1)) };
@@ -31,8 +31,8 @@ async function emitOld(
 
 /** What retention leaves when it has removed the bodies of a month. */
 async function removeBodies({ from, until }: { from: Date; until: Date }): Promise<void> {
-  const partition = sql.table(partitionName('events', from.getTime()));
-  await sql`update ${partition} set body = null`.execute(api.db);
+  const [first, end] = [uuidAtTime(from.getTime()), uuidAtTime(until.getTime())];
+  await sql`delete from event_bodies where event_id >= ${first}::uuid and event_id < ${end}::uuid`.execute(api.db);
   await sql`update retention_progress set bodies_removed_until = ${until}`.execute(api.db);
 }
 

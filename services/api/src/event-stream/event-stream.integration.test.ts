@@ -54,9 +54,9 @@ describe('GET /v1/events/stream', () => {
     expect(message?.event).toBeUndefined();
     expect(Object.keys(message?.data ?? {})).toEqual(['headers', 'body']);
     const row = await api.db
-      .selectFrom('events')
+      .selectFrom('event_bodies')
       .select('body')
-      .where('id', '=', fromPublicId('evt', id) as string)
+      .where('event_id', '=', fromPublicId('evt', id) as string)
       .executeTakeFirstOrThrow();
     const sent = message?.data as { headers: Record<string, string>; body: string };
     expect(sent.body).toBe(row.body);

@@ -16,7 +16,8 @@ const emit = (body: object | string) => api.internal('post', path).set('Content-
 
 async function rowOf(id: string) {
   const uuid = fromPublicId('evt', id) as string;
-  return api.db.selectFrom('events').selectAll().where('id', '=', uuid).executeTakeFirst();
+  const withBodies = api.db.selectFrom('events').innerJoin('event_bodies', 'event_bodies.event_id', 'events.id');
+  return withBodies.selectAll().where('id', '=', uuid).executeTakeFirst();
 }
 
 describe('POST /internal/v1/events', () => {

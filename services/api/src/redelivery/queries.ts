@@ -48,8 +48,10 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
   const { id, organizationId, type, body, requestId, traceparent } = event;
   const { rows } = await sql<DeliveryRow>`
     with event as (
-      insert into events (id, organization_id, type, body, request_id, traceparent, position)
-      values (${id}, ${organizationId}, ${type}, ${body}, ${requestId}, ${traceparent}, event_position(${organizationId}))
+      insert into events (id, organization_id, type, request_id, traceparent, position)
+      values (${id}, ${organizationId}, ${type}, ${requestId}, ${traceparent}, event_position(${organizationId}))
+    ), body as (
+      insert into event_bodies (event_id, body) values (${id}, ${body})
     ), written as (
       insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual)
       values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true)
@@ -147,7 +149,7 @@ function isSelected({ webhookId, since, until, statuses, completedForMs }: Repla
 /** The deliveries `d` that can be sent again: completed, below the limit of attempts, and with their body still stored. */
 function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-      from deliveries d cross join lateral (select from events e where e.id = d.event_id and e.body is not null limit 1) kept
+      from deliveries d cross join lateral (select from event_bodies b where b.event_id = d.event_id limit 1) kept
       where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${attemptLimit} and ${which}`;
 }
 

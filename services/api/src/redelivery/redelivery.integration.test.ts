@@ -198,9 +198,8 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
   it('409 when retention has removed its body', async () => {
     const { id, eventId } = await insert({ status: 'failed' });
     await api.db
-      .updateTable('events')
-      .set({ body: null })
-      .where('id', '=', fromPublicId('evt', eventId) as string)
+      .deleteFrom('event_bodies')
+      .where('event_id', '=', fromPublicId('evt', eventId) as string)
       .execute();
     const answer = await retry(id).expect(409);
     expect(answer.body.error.message).toContain('no longer stored');

@@ -55,9 +55,8 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     await insertDelivery(api.db, { organizationId, webhookId: other.id }, { status: 'failed' });
     const { eventId } = await insert({ status: 'failed' });
     await api.db
-      .updateTable('events')
-      .set({ body: null })
-      .where('id', '=', fromPublicId('evt', eventId) as string)
+      .deleteFrom('event_bodies')
+      .where('event_id', '=', fromPublicId('evt', eventId) as string)
       .execute();
     expect((await replay({ since: since() }).expect(202)).body.matched).toBe(0);
   });

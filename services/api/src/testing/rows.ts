@@ -25,8 +25,9 @@ export async function insertDelivery(
   const id = deriveDeliveryId(event_id, webhook_id);
   await db
     .insertInto('events')
-    .values({ id: event_id, organization_id, type: event_type, body, occurred_at: null })
+    .values({ id: event_id, organization_id, type: event_type, occurred_at: null })
     .execute();
+  await db.insertInto('event_bodies').values({ event_id, body }).execute();
   await db
     .insertInto('deliveries')
     .values({

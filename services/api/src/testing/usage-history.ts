@@ -7,8 +7,9 @@ import { advanceMark, lockProgress } from '../usage/rollup-queries.ts';
 /** Writes an event as a producer would have at this time, with a clock that was off by `skewMs`. */
 export async function insertEventAt(db: Database, organizationId: Uuid, at: number, skewMs = 0): Promise<Uuid> {
   const id = withUuidTime(newUuid(), at + skewMs);
-  await sql`insert into events (id, organization_id, type, body, created_at)
-    values (${id}, ${organizationId}, 'batch.failed', '{}', ${new Date(at)})`.execute(db);
+  await sql`insert into events (id, organization_id, type, created_at)
+    values (${id}, ${organizationId}, 'batch.failed', ${new Date(at)})`.execute(db);
+  await sql`insert into event_bodies values (${id}, '{}')`.execute(db);
   return id;
 }
 

@@ -83,8 +83,8 @@ it('an hour is counted by index, whatever the other hours of the ledger hold', a
     cross join lateral (select lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') as ms) i`.execute(
     db,
   );
-  await sql`insert into events (id, organization_id, type, body, created_at)
-    select event_id, organization_id, event_type, '{}', created_at from deliveries`.execute(db);
+  await sql`insert into events (id, organization_id, type, created_at)
+    select event_id, organization_id, event_type, created_at from deliveries`.execute(db);
   await sql`insert into attempts (delivery_id, id, number, round, superseded, started_at, duration_ms, webhook_version,
       recorded_at)
     select id, event_id, 1, 0, false, created_at, 5, 1, created_at from deliveries

@@ -195,7 +195,8 @@ describe('fan-out', () => {
     expect(leases).toHaveLength(ids.length * webhooks.length);
     const brought = leases.filter(({ body }) => body !== null);
     expect(brought.map(({ event_id }) => event_id).sort()).toEqual([...ids].sort());
-    const stored = await db.selectFrom('events').select(['id', 'body', 'request_id']).where('id', 'in', ids).execute();
+    const withBodies = db.selectFrom('events').innerJoin('event_bodies', 'event_bodies.event_id', 'events.id');
+    const stored = await withBodies.select(['id', 'body', 'request_id']).where('id', 'in', ids).execute();
     for (const { event_id, body, request_id } of brought) {
       expect(stored).toContainEqual({ id: event_id, body, request_id });
     }

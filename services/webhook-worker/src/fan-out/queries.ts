@@ -1,5 +1,12 @@
 import { type EventType, eventPatternsFor, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, looseIndexScan, prepared, uuidAtTime, withinRangeOf } from '@enterprise-api/shared/ledger';
+import {
+  type Database,
+  looseIndexScan,
+  prepared,
+  recentDays,
+  uuidAtTime,
+  withinRangeOf,
+} from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { traceOf } from '../leases/event-contents.ts';
@@ -183,12 +190,15 @@ function typeWithPatterns(type: EventType): string {
 
 /**
  * `picked_events`: events of a type that only a newer version knows stay in the outbox, for a worker of that version. Each
- * event is looked up by its id: a join planned while the table is empty reads the whole index at every use.
+ * event is looked up by its id: a join planned while the table is empty reads the whole index at every use. The body of an
+ * event that waited for days does not come along.
  */
 const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (
-    select p.event_id, p.organization_id, p.created_at, e.type, e.body, e.request_id, e.traceparent, k.patterns
+    select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns
     from picked p
-    cross join lateral (select type, body, request_id, ${traceOf('events')} from events where id = p.event_id ${inRange} limit 1) e
+    cross join lateral (select type, request_id, ${traceOf('events')} from events where id = p.event_id ${inRange} limit 1) e
+    left join lateral (
+      select body from event_bodies where event_id = p.event_id and ${recentDays().within(sql`event_id`)} limit 1) b on true
     join known_types k on k.type = e.type
   )`;
 

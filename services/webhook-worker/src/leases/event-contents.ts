@@ -1,4 +1,4 @@
-import { type Database, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { type Database, daysOf, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { longestTraceparent } from '@enterprise-api/shared/tracing';
 import { type RawBuilder, sql } from 'kysely';
 
@@ -31,11 +31,17 @@ export async function findEvents(
   eventIds: readonly string[],
   mostBytes = mostBytesPerStatement,
 ): Promise<Map<string, EventContent | 'later'>> {
-  const { rows } = await sql<{ id: string } & Omit<EventContent, 'body'> & { body: string | null }>`${prepared}
+  const { within, areRecent } = daysOf(eventIds);
+  const range = withinRangeOf(eventIds);
+  const { rows } = await sql<
+    { id: string } & Omit<EventContent, 'body'> & { body: string | null }
+  >`${areRecent ? prepared : sql``}
     select id, case when bytes_before < ${mostBytes}::int8 then body end as body, request_id, traceparent
     from (
-      select id, body, request_id, ${traceOf('events')}, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
-      from events where id = any(${eventIds}::uuid[]) and id ${withinRangeOf(eventIds)} and body is not null
+      select e.id, b.body, e.request_id, ${traceOf('e')}, sum(octet_length(b.body)) over (order by e.id) - octet_length(b.body) as bytes_before
+      from event_bodies b cross join lateral (
+        select id, request_id, traceparent from events where id = b.event_id and id ${range} limit 1) e
+      where b.event_id = any(${eventIds}::uuid[]) and b.event_id ${range} and ${within(sql`b.event_id`)}
     ) e`.execute(db);
   return new Map(rows.map(({ id, body, ...others }) => [id, body === null ? 'later' : { body, ...others }]));
 }

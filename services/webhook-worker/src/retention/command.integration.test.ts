@@ -41,7 +41,7 @@ it('make retention says what would go, removes it, and says when the next part g
 
   const plan = await retention(['--dry-run']);
   expect(plan).toMatchObject({ code: 0, text: expect.stringContaining('would go now: events_') });
-  for (const name of ['events', 'deliveries', 'attempts', 'bodies of events']) {
+  for (const name of ['events', 'deliveries', 'attempts', 'event_bodies']) {
     expect(plan.text).toMatch(new RegExp(`^${name}: would go now: [^\\n]*\\n  next: \\w+, from 20..-`, 'm'));
   }
   expect(await countRows(db, history.eventIds)).toMatchObject({ events: 1, deliveries: 1 });

@@ -2,8 +2,8 @@ import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { tryLock, unlock } from './partition-queries.ts';
 
 /**
- * Statements may take long here (counting a month's events, waiting until a partition is out of use), locks may not: who asks for
- * one that writers need gives up sooner than this, by settings of its own.
+ * Statements may take long here, such as dropping a month. Locks may not: a transaction that asks for one that writers need
+ * gives up sooner than this, by a setting of its own.
  */
 const patientSettings = { statement_timeout: '0', lock_timeout: '2000' };
 const silentAfterMs = 2 * 60 * 60_000;

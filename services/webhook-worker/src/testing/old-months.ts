@@ -6,8 +6,8 @@ import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
-import type { Partition } from '../retention/months.ts';
 import { listPartitions } from '../retention/partition-queries.ts';
+import type { Partition } from '../retention/partitions.ts';
 import { type RetentionResult, runRetention } from '../retention/run.ts';
 import { withRetentionLock } from '../retention/session.ts';
 import type { RetentionRun } from '../retention/types.ts';
@@ -29,7 +29,7 @@ export const monthsAgo = { pastHistory: 7, pastBodies: 3 };
 export async function monthBefore(db: Database, months: number): Promise<number> {
   const now = await databaseTime(db);
   const middle = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 15));
-  await ensurePartitions(db, middle);
+  await ensurePartitions(db, middle, 1);
   return middle.getTime();
 }
 
@@ -76,7 +76,7 @@ export async function partitionNames(db: Database): Promise<string[]> {
 export async function countRows(db: Database, eventIds: readonly string[]): Promise<Record<string, number>> {
   const { rows } = await sql<Record<string, number>>`
     select (select count(*) from events where id = any (${eventIds}::uuid[])) as events,
-      (select count(*) from events where id = any (${eventIds}::uuid[]) and body is not null) as bodies,
+      (select count(*) from event_bodies where event_id = any (${eventIds}::uuid[])) as bodies,
       (select count(*) from event_keys where event_id = any (${eventIds}::uuid[])) as keys,
       (select count(*) from deliveries where event_id = any (${eventIds}::uuid[])) as deliveries,
       (select count(*) from all_attempts a join deliveries d on d.id = a.delivery_id

@@ -110,14 +110,13 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
       id uuid not null primary key,
       organization_id uuid not null,
       type text not null,
-      body text,
       occurred_at timestamptz,
       created_at timestamptz not null default clock_timestamp(),
       request_id text,
       position bigint not null default event_position(),
       traceparent text
     ) partition by range (id)`.execute(db);
-  await compressBodies(db);
+  await createEventBodies(db);
   await sql`create index events_by_position on events (organization_id, type, position, id)`.execute(db);
   await sql`
     create table event_keys (
@@ -149,11 +148,25 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
 }
 
+/**
+ * Bodies are apart from their events, so that they can go sooner: docs/adr/0039. The default partition has the bodies of days
+ * without a partition, so that no event is refused.
+ */
+async function createEventBodies(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table event_bodies (event_id uuid primary key, body text not null) partition by range (event_id)`.execute(
+    db,
+  );
+  await compressBodies(db);
+  await sql`create table event_bodies_default partition of event_bodies default
+    with (${sql.raw(storageParameters.event_bodies ?? '')})`.execute(db);
+}
+
 /** lz4 costs a third of pglz's CPU, but not every server is built with it (the embedded one is not). */
 async function compressBodies(db: Kysely<unknown>): Promise<void> {
   await sql`
     do $$ begin
-      alter table events alter column body set compression lz4;
+      alter table event_bodies alter column body set compression lz4;
     exception when feature_not_supported or invalid_parameter_value then null;
     end $$`.execute(db);
 }
