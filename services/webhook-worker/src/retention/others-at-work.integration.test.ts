@@ -17,6 +17,7 @@ import {
   runOnce,
   whole,
 } from '../testing/old-months.ts';
+import { detach } from './partition-queries.ts';
 import { readProgress } from './row-queries.ts';
 
 let db: Database;
@@ -65,6 +66,19 @@ describe('what a retry makes pending that is under way meanwhile', () => {
     await runOnce(url);
     expect(await countRows(db, past.eventIds)).toEqual(gone);
   });
+
+  it.each(['deliveries', 'event_bodies'] as const)(
+    'keeps its partition of %s, also when it ends last',
+    async (table) => {
+      const past = await old(monthsAgo.pastHistory);
+      await deliverAll(db, past.leases);
+      await makePending(db, 'deliveries', past.leases[0]?.id);
+      expect(await detach(db, await partitionAt(db, table, past))).toBe(false);
+      expect(await countRows(db, past.eventIds)).toMatchObject({ events: 3, bodies: 3, deliveries: 3 });
+      await finishAll(db);
+      await runOnce(url);
+    },
+  );
 
   it('keeps its body, where bodies are past their time', async () => {
     const past = await old(monthsAgo.pastBodies);
