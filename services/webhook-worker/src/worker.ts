@@ -76,28 +76,27 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
   const foundation = await openFoundation(config, log, closers);
   const { clock, changes, metrics, readiness, probes, queue } = foundation;
   const attempts = buildAttempts(foundation);
-  const { webhooks, pauses, cancellation, scheduler, outcomes, bodies } = attempts;
+  const { pauses, scheduler } = attempts;
   const intake = buildIntake(foundation, attempts);
-  const { fanOut, relay, dispatcher } = intake;
   scheduler.connect({
     deliver: attempts.deliver,
     release: attempts.leaseLoader.release,
-    refillNeeded: dispatcher.wake,
-    capacityFreed: relay.capacityFreed,
+    refillNeeded: intake.dispatcher.wake,
+    capacityFreed: intake.relay.capacityFreed,
   });
-  pauses.connect({ paused: () => scheduler.releasePaused(), resumed: dispatcher.wake });
-  registerStageGauges(metrics, { scheduler, bodies, pauses, outcomes });
+  pauses.connect({ paused: () => scheduler.releasePaused(), resumed: intake.dispatcher.wake });
+  registerStageGauges(metrics, attempts);
   const { stop: stopStages, stopStarting } = createStop({ ...attempts, ...intake }, clock, stopWithinMs(config));
   closers.add('stages', stopStages);
-  await followChanges(changes, { webhooks, pauses, cancellation, dispatcher });
+  await followChanges(changes, { ...attempts, ...intake });
   await pauses.load();
-  for (const [name, loop] of Object.entries(createMaintenanceLoops(foundation, fanOut))) {
-    closers.add(name, loop.stop, closeWithinMs);
+  const loops = { ...createMaintenanceLoops(foundation, intake.fanOut), 'pauses of sending': pauses };
+  for (const [name, loop] of Object.entries(loops)) {
+    closers.add(name, () => loop.stop(), closeWithinMs);
     loop.start();
   }
-  closers.add('pauses of sending', () => pauses.stop(), closeWithinMs);
-  for (const loop of [pauses, dispatcher, relay]) loop.start();
-  startQueueConsumers({ ...foundation, fanOut, giveUp });
+  for (const loop of [intake.dispatcher, intake.relay]) loop.start();
+  startQueueConsumers({ ...foundation, ...intake, giveUp });
   readiness.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   const stop = async () => {
@@ -130,13 +129,12 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   });
   closers.add('change feed', changes.close, closeWithinMs);
   const metrics = createWorkerMetrics(config.BUILD_COMMIT);
-  const { registry } = metrics;
-  registerLedgerMetrics(registry, clock, db);
-  const tracing = await openTracing(tracingConfig(config), { serviceName: applicationName, log, registry });
+  registerLedgerMetrics(metrics.registry, clock, db);
+  const tracing = await openTracing(tracingConfig(config), { serviceName: applicationName, log, ...metrics });
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
   const readiness = createReadiness(db);
   const { WORKER_HOST: host, WORKER_PORT: port } = config;
-  const probes = await startProbeServer({ host, port, unreadyReason: readiness.unreadyReason, registry });
+  const probes = await startProbeServer({ host, port, unreadyReason: readiness.unreadyReason, ...metrics });
   // Closed after the stages: a supervisor that gets no answer would restart a worker that stops slowly.
   closers.add('probes', probes.close);
   return { config, log, warn, closers, db, queue, clock, changes, metrics, tracing, readiness, probes };
