@@ -17,7 +17,7 @@ export async function auditWork(db: Database): Promise<WorkAudit> {
     with told as (
       select coalesce(body::json #>> '{data,consultation_id}', body::json #>> '{data,batch_id}') as id,
         split_part(type, '.', 2) as status
-      from events
+      from events join event_bodies on event_id = events.id
     ), ended as (
       select id, status from consultations.work where status not in ('running', 'canceled')
     )

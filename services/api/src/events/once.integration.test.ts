@@ -1,6 +1,6 @@
 import type { EmittedEvent } from '@enterprise-api/shared/contracts';
 import { fromPublicId, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
-import { readMetric } from '@enterprise-api/testkit';
+import { readMetric, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { isBusy, startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -45,10 +45,13 @@ describe('POST /internal/v1/events with an Idempotency-Key', () => {
 
   it('notifies the workers once, and counts what was emitted once', async () => {
     const counts = async () => [await countOf('api_events_emitted_total'), await countOf('api_events_notified_total')];
-    const [emitted = 0, notified = 0] = await counts();
+    // Workers are notified after the answer.
+    const isSettled = ([emitted, notified]: number[]) => emitted === notified;
+    const untilSettled = () => until('every event is notified', counts, { holds: isSettled });
+    const [emitted = 0] = await untilSettled();
     const key = newUuid();
     for (let count = 0; count < 3; count++) await emit(key, event()).expect(202);
-    expect(await counts()).toEqual([emitted + 1, notified + 1]);
+    expect(await untilSettled()).toEqual([emitted + 1, emitted + 1]);
   });
 
   // More than the pool has connections: a request that needed a second one would wait for the others, and they for it.
