@@ -16,7 +16,7 @@ const program = (config: object | undefined) => `
     },
   });
   await import('./services/api/src/start.ts');
-  await import('./services/webhook-worker/src/start.ts');
+  await import('./services/webhook-worker/src/worker.ts');
   const { openTracing } = await import('./packages/shared/src/tracing/index.ts');
   const { createLogger, createMetrics } = await import('./packages/shared/src/runtime/index.ts');
   const log = createLogger('test', 'silent');
