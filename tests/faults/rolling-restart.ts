@@ -79,9 +79,7 @@ class BalancedClients {
 
   /** Sends nothing new to a place until its replacement is there. Requests already on their way must be answered. */
   async whileAway<Exit>(place: number, replaced: Promise<Exit>): Promise<Exit> {
-    setImmediate(() => {
-      this.#away = place;
-    });
+    this.#away = place;
     const exit = await replaced;
     this.#away = undefined;
     return exit;

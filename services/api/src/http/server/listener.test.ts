@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Listener, type ListenerLimits, listen } from './listener.ts';
 
@@ -185,5 +186,32 @@ describe('connections', () => {
     expect(await (await open()).closed).toBe('');
     last.socket.write(question);
     expect(await last.closed).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a stop', () => {
+  /** Lets timers become due before the event loop takes what has arrived, as on a machine that stood still. */
+  const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+  it('answers a request on a connection that the kernel had accepted', async () => {
+    await start({ limits: longLimits });
+    const asked = askOnce();
+    const stopped = listener.close();
+    expect(await asked).toMatch(/^HTTP\/1\.1 200 /);
+    await stopped;
+  });
+
+  it('answers a request that arrived on an idle connection while the process stood still', async () => {
+    await start({ limits: longLimits });
+    const { socket, closed } = await open();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    const stopped = listener.close();
+    await nextTurn();
+    await nextTurn();
+    socket.write(question);
+    standStill(1_000);
+    expect((await closed).match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+    await stopped;
   });
 });

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
+import { setImmediate as afterPolling } from 'node:timers/promises';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import { logMalformedRequest } from './access-log.ts';
 import { isNextAnswer, noteAnswer } from './answer-order.ts';
@@ -119,13 +120,15 @@ function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: 
 /**
  * `server.close()` would cut idle connections at once, together with a request that is on its way over one of them. So
  * the port is closed first, requests that still arrive are answered with `Connection: close`, and connections that stay
- * idle are closed 400 ms later.
+ * idle are closed 400 ms later. Both happen after the event loop has taken what the kernel already holds: a process that
+ * stood still must not refuse what came meanwhile.
  */
 async function closeGently(server: Server, onCut: ListenPlace['onCut']): Promise<void> {
+  await afterPolling();
   const closed = new Promise<void>((resolve) => {
     TcpServer.prototype.close.call(server, () => resolve());
   });
-  const closeIdle = setTimeout(() => server.close(), lastRequestWithinMs);
+  const closeIdle = setTimeout(() => setImmediate(() => server.close()), lastRequestWithinMs);
   const cutAll = setTimeout(() => {
     onCut?.();
     server.closeAllConnections();
