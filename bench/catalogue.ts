@@ -8,15 +8,11 @@ import { apiEvents, apiMe } from './workloads/api.ts';
 import { backlog } from './workloads/backlog.ts';
 import { byRate } from './workloads/by-rate.ts';
 import { failingWebhooks } from './workloads/failing.ts';
-import { forwarding } from './workloads/forwarding.ts';
-import { fanOut, fanOutToOneHost, single, tenants } from './workloads/full-load.ts';
+import { fanOut, single, tenants } from './workloads/full-load.ts';
 import { growth } from './workloads/growth.ts';
 import { hangingWebhook } from './workloads/hanging.ts';
 import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
-import { longTransaction } from './workloads/long-transaction.ts';
-import { severalWorkers } from './workloads/several-workers.ts';
-import { sizes } from './workloads/sizes.ts';
 
 /** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
 export const catalogue = {
@@ -29,19 +25,14 @@ export const catalogue = {
   W7a: { title: 'POST /internal/v1/events', run: apiEvents, seconds: [9, 20] },
   W7b: { title: 'GET /v1/me', run: apiMe, seconds: [6, 12] },
   B4: { title: 'Express route, cached key, JSON', run: expressRoute, seconds: [5, 10] },
-  W2H: { title: 'fan-out: 1 × 100 at one address', run: fanOutToOneHost, seconds: [12, 35] },
   W4: { title: 'failing: 10 of 100 always 503', run: failingWebhooks, seconds: [13, 35] },
   W5: { title: 'hanging: 1 of 100 never answers', run: hangingWebhook, seconds: [26, 60] },
   W6: { title: 'large: 20 KiB payloads', run: large, seconds: [14, 35] },
   W9: { title: 'backlog: drained by a new worker', run: backlog, seconds: [13, 35] },
-  W9b: { title: 'backlog: drained by 1, 2 and 4 workers', run: severalWorkers, seconds: [45, 180] },
   W1L: { title: 'latency: W1 by the clock', run: latency, seconds: [26, 90] },
   W1C: { title: 'ordinary day: W1 by the clock at six rates', run: byRate, seconds: [60, 190] },
   W10: { title: 'growth: rows that are there already', run: growth, seconds: [18, 450] },
   W10b: { title: 'age: 4 partitions and 27', run: age, seconds: [40, 120] },
-  W1T: { title: 'single: W1 beside a long transaction', run: longTransaction, seconds: [90, 300] },
-  W14: { title: 'forwarding: requests and streams to an upstream', run: forwarding, seconds: [60, 90] },
-  W15: { title: 'sizes: bytes, connections, memory', run: sizes, seconds: [90, 240] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;
 

@@ -9,18 +9,7 @@ export interface Sizes {
   hangingSeconds: number;
   latencySeconds: number;
   apiRequests: number;
-  /** W14: MiB in each direction, and server-sent-event streams at once. */
-  streamedMib: number;
-  streams: number;
   backlog: number;
-  /** W9b: events in the backlog of one, two and four workers each. */
-  sharedBacklog: number;
-  /** W10b: executions of each statement, and pages of each kind, by age of the ledger. */
-  turns: number;
-  /** W1T: events that are delivered while a transaction is open, before the measurement. */
-  besideTransaction: number;
-  /** W1T: rows made and deleted in the outbox and among the pending deliveries, as 400 events a second do in ten minutes. */
-  deadRows: number;
   /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
   /** Deliveries in each baseline with a queue, and without. */
@@ -39,13 +28,7 @@ export const sizesOf: Record<Form, Sizes> = {
     hangingSeconds: 1,
     latencySeconds: 1,
     apiRequests: 500,
-    streamedMib: 8,
-    streams: 20,
     backlog: 500,
-    sharedBacklog: 500,
-    turns: 10,
-    besideTransaction: 500,
-    deadRows: 2_000,
     growth: [1_000],
     queued: 200,
     direct: 500,
@@ -58,13 +41,7 @@ export const sizesOf: Record<Form, Sizes> = {
     hangingSeconds: 6,
     latencySeconds: 4,
     apiRequests: 15_000,
-    streamedMib: 1_024,
-    streams: 500,
     backlog: 12_000,
-    sharedBacklog: 12_000,
-    turns: 100,
-    besideTransaction: 20_000,
-    deadRows: 240_000,
     growth: [10_000, 100_000],
     queued: 6_000,
     direct: 20_000,
@@ -77,13 +54,7 @@ export const sizesOf: Record<Form, Sizes> = {
     hangingSeconds: 20,
     latencySeconds: 15,
     apiRequests: 60_000,
-    streamedMib: 1_024,
-    streams: 500,
     backlog: 50_000,
-    sharedBacklog: 100_000,
-    turns: 400,
-    besideTransaction: 200_000,
-    deadRows: 240_000,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
     queued: 20_000,
     direct: 60_000,

@@ -3,28 +3,22 @@ import { canMeasureCpu } from './measure/cpu.ts';
 import { nameOf, type PlannedRun, planOf, selection } from './plan.ts';
 import { canPin } from './processes/pinning.ts';
 import { commitName, describeMachine } from './report/machine.ts';
-import { describeProfiles } from './report/profiles.ts';
 import { openResults } from './report/results.ts';
 import { writeReport } from './report/write.ts';
 import { runSession } from './session.ts';
 import { openLab } from './stage/lab.ts';
 
 // `make bench`: every workload in its short form. `FULL=1`: in full; runs that this commit has already are not
-// repeated. `W=W2` or ARGS="W2 B1": only these. ARGS=smoke: a few hundred events, to see that they arrive. ARGS=report:
-// tables and charts of earlier runs. ARGS="profile <folder>": self times and flame graphs of the CPU profiles there.
+// repeated. `W=W2` or ARGS="W2 B1": only these. ARGS=smoke: a few hundred events, to see that they arrive.
+// ARGS=report: tables and picture of earlier runs.
 async function main(args: readonly string[]): Promise<number> {
-  if (args[0] === 'profile') {
-    say(describeProfiles(args[1] ?? '.data/profiles'));
-    return 0;
-  }
   const form: Form = args.includes('smoke') ? 'smoke' : process.env.FULL ? 'full' : 'short';
   if (args.includes('report')) {
     for (const each of ['short', 'full'] as const) writeReport(each);
     return 0;
   }
   const only = selection([process.env.W ?? '', ...args.filter((arg) => arg !== 'smoke')].join(' '));
-  // A profiled run costs more: its figures are shown and not kept.
-  const results = form === 'smoke' || process.env.PROFILE_INTO ? undefined : openResults(form);
+  const results = form === 'smoke' ? undefined : openResults(form);
   const commit = commitName();
   const plan = planOf(form, only);
   const left = form === 'full' ? plan.filter((run) => !results?.has(run, run.round, commit)) : plan;

@@ -21,8 +21,8 @@ describe('planOf', () => {
   });
 
   it('has a series that is only made by name when it is named', () => {
-    expect(planOf('short').map(nameOf)).not.toContain('W14');
-    expect(planOf('short', selection('W14')).map(nameOf)).toEqual(['W14']);
+    expect(planOf('short').map(nameOf)).not.toContain('W1C');
+    expect(planOf('short', selection('W1C')).map(nameOf)).toEqual(['W1C', 'W1C postgres']);
   });
 
   it('has only the main path in the smoke form', () => {

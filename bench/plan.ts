@@ -36,7 +36,6 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'B4', rounds: 5 },
   { id: 'W7a', rounds: 5, smoke: true },
   { id: 'B3', rounds: 3 },
-  { id: 'W2H', rounds: 3 },
   { id: 'W4', rounds: 3 },
   { id: 'W5', rounds: 3 },
   { id: 'W6', rounds: 3 },
@@ -44,14 +43,8 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'W1L', rounds: 3 },
   { id: 'B0', rounds: 1 },
   { id: 'W10', rounds: 1 },
-  { id: 'W14', rounds: 1, byName: true },
-  { id: 'W15', rounds: 1, byName: true },
-  { id: 'W15', setting: 'postgres', rounds: 1, byName: true },
   { id: 'W1C', rounds: 3, byName: true },
-  { id: 'W9b', rounds: 3, byName: true },
-  { id: 'W9b', setting: 'postgres', rounds: 3, byName: true },
   { id: 'W10b', rounds: 3, byName: true },
-  { id: 'W1T', rounds: 3, byName: true },
   { id: 'W1C', setting: 'postgres', rounds: 3, byName: true },
   { id: 'W1', setting: 'postgres', rounds: 1 },
   { id: 'W2', setting: 'postgres', rounds: 1, fullOnly: true },
@@ -61,8 +54,7 @@ const seriesPlans: SeriesPlan[] = [
 
 /** All runs of a form, in order. Each round has every series once; every second round is reversed (A B B A). */
 export function planOf(form: Form, only: readonly string[] = []): PlannedRun[] {
-  const isWanted = ({ id, byName }: SeriesPlan) =>
-    (only.length === 0 && byName !== true) || only.includes(id) || (id === 'W2H' && only.includes('W2'));
+  const isWanted = ({ id, byName }: SeriesPlan) => (only.length === 0 && byName !== true) || only.includes(id);
   const wanted = seriesPlans.filter((plan) => isWanted(plan) && isOf(form, plan));
   const rounds = form === 'full' ? Math.max(0, ...wanted.map((plan) => plan.rounds)) : 1;
   return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { charts } from './charts.ts';
 import { goals, growthSizes, verdict } from './goals.ts';
+import { costPicture } from './picture.ts';
 import type { RunRecord } from './results.ts';
 import { costTable, goalTable, remarks } from './tables.ts';
 import { viewOf } from './view.ts';
@@ -83,11 +83,11 @@ describe('tables', () => {
   });
 });
 
-describe('charts', () => {
-  it('draw the figures there are and leave out the other charts', () => {
-    const drawn = charts(viewOf([run('W1', 1, { cpu_us: 200, api_us: 90, worker_us: 110 })]), ' <note>');
-    expect(Object.keys(drawn)).toEqual(['cost']);
-    expect(drawn.cost).toContain('200 µs');
-    expect(drawn.cost).toContain('median &lt;note&gt;');
+describe('the picture', () => {
+  it('shows the series that were measured, and is left out when none was', () => {
+    const drawn = costPicture(viewOf([run('W1', 1, { cpu_us: 200, api_us: 90, worker_us: 110 })]), ' (short form)');
+    expect(drawn).toContain('200 µs');
+    expect(drawn).not.toContain('B2');
+    expect(costPicture(viewOf([]), '')).toBeUndefined();
   });
 });

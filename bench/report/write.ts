@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Form } from '../forms.ts';
-import { charts } from './charts.ts';
+import { costPicture } from './picture.ts';
 import { openResults, type RunRecord, resultsFolder } from './results.ts';
 import { costTable, figureTable, goalTable, machines, remarks } from './tables.ts';
 import { viewOf } from './view.ts';
@@ -9,7 +9,7 @@ const summaryFile = new URL('../../docs/performance.md', import.meta.url);
 const markers = { begin: '<!-- bench: begin -->', end: '<!-- bench: end -->' };
 
 /**
- * Writes the tables of a form beside its results. The charts and the summary in docs/performance.md come from the full
+ * Writes the tables of a form beside its results. The picture and the summary in docs/performance.md come from the full
  * form, or from the short form while there is none.
  */
 export function writeReport(form: Form): void {
@@ -18,9 +18,8 @@ export function writeReport(form: Form): void {
   writeFileSync(new URL(`${form}.md`, resultsFolder), wholeReport(form, runs));
   if (form !== 'full' && openResults('full').runs.length > 0) return;
   const note = form === 'full' ? '' : ' (short form)';
-  for (const [name, chart] of Object.entries(charts(viewOf(runs), note))) {
-    writeFileSync(new URL(`${name}.svg`, resultsFolder), chart);
-  }
+  const picture = costPicture(viewOf(runs), note);
+  if (picture !== undefined) writeFileSync(new URL('cost.svg', resultsFolder), picture);
   writeSummary(form, runs);
 }
 

@@ -2,12 +2,12 @@ import { statfsSync } from 'node:fs';
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { Client } from 'pg';
 
-/** Fills the history with rows, as if they had been delivered over the last four weeks. */
+/** Fills the history with rows, as if they had been delivered over the last four weeks or another period. */
 export interface Filler extends AsyncDisposable {
   /** Webhooks of the measured organization that have rows. */
   readonly webhookIds: readonly string[];
   /** Adds rows up to a total. @returns the reason when the disk has no space for them */
-  fillTo(rows: number): Promise<string | undefined>;
+  fillTo(rows: number, period?: { from: Date; until: Date }): Promise<string | undefined>;
 }
 
 export interface FillerOptions {
@@ -22,6 +22,7 @@ const bytesPerRow = 1_300;
 const rowsPerStatement = 250_000;
 const webhooksOfTheOrganization = 10;
 const otherOrganizations = 100;
+const hourMs = 3_600_000;
 
 export async function openFiller(databaseUrl: string, options: FillerOptions): Promise<Filler> {
   const client = new Client({ connectionString: databaseUrl });
@@ -32,13 +33,13 @@ export async function openFiller(databaseUrl: string, options: FillerOptions): P
   let rows = 0;
   return {
     webhookIds,
-    fillTo: async (wanted) => {
+    fillTo: async (wanted, period = lastWeeks()) => {
       const { bavail, bsize } = statfsSync(options.folder);
       if (bavail * bsize < (wanted - rows) * bytesPerRow) return `the disk has no space for ${wanted} rows`;
       for (let done = rows; done < wanted; done += rowsPerStatement) {
         const last = Math.min(done + rowsPerStatement, wanted);
-        const values = [done, last, options.organizationId, webhookIds, others, rows, wanted];
-        await client.query(insertDeliveries, values);
+        const owners = [options.organizationId, webhookIds, others];
+        await client.query(insertDeliveries, [done, last, ...owners, rows, wanted, period.from, period.until]);
       }
       rows = wanted;
       // As in a database that has grown slowly: statistics are up to date, and everything is on disk.
@@ -50,6 +51,12 @@ export async function openFiller(databaseUrl: string, options: FillerOptions): P
   };
 }
 
+/** The last four weeks, up to an hour ago. */
+function lastWeeks(): { from: Date; until: Date } {
+  const until = new Date(Date.now() - hourMs);
+  return { from: new Date(until.getTime() - 27 * 24 * hourMs), until };
+}
+
 /**
  * In the order of time. Half of the rows belong to the measured organization. Ids carry their time, as everywhere. 97
  * of 100 deliveries have succeeded, and all of the organization's first webhook.
@@ -59,7 +66,7 @@ const insertDeliveries = `
     select i, at, i % 2 = 0 as ours,
       lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') as time, hash,
       case when i % 20 = 0 then 0 else ('x' || substr(hash, 20, 6))::bit(24)::int % 100 end as chance
-    from (select i, md5(i::text) as hash, now() - interval '1 hour' - interval '27 days' * (1 - (i - $6::bigint)::float8 / ($7::bigint - $6::bigint)) as at
+    from (select i, md5(i::text) as hash, $8::timestamptz + ($9::timestamptz - $8::timestamptz) * ((i - $6::bigint)::float8 / ($7::bigint - $6::bigint)) as at
           from generate_series($1::bigint + 1, $2::bigint) i) numbered
   ), made as (
     insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, attempt_count, max_attempts,

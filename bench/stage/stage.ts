@@ -10,13 +10,10 @@ export type Setting = 'redis' | 'postgres' | 'one-core';
 export interface BenchStage extends Pick<Stage, 'db' | 'databaseUrl'>, AsyncDisposable {
   readonly lab: Lab;
   readonly api: ServiceProcess;
-  /** One more. */
-  startWorker(settings?: Record<string, string>): Promise<void>;
-  /** Suspends all workers, so that a backlog grows, or lets them go on. */
-  suspendWorkers(isSuspended: boolean): void;
+  startWorker(): Promise<void>;
   /** CPU time so far of all that belongs to the service. */
   cpu(): CpuTimes;
-  /** The processes of the product by name (`api`, `worker`, `worker_2`, …); the stores are not among them. */
+  /** The processes of the product by name (`api`, `worker`); the stores are not among them. */
   pids(): Record<string, number>;
 }
 
@@ -41,28 +38,22 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
   const stage = building.use(await openStage({ redisUrl, settings }));
   await lab.stores.settle();
   await lab.receiver.call('reset', null);
-  const start = async (name: ServiceName, own: Record<string, string> = {}) => {
-    const service = await (name === 'api' ? stage.startApi : stage.startWorker)({ ...profiling(name), ...own });
+  const start = async (name: ServiceName) => {
+    const service = await (name === 'api' ? stage.startApi : stage.startWorker)();
     if (setting === 'one-core') moveTo(String(cores.system), [service.pid]);
     return service;
   };
   const api = await start('api');
-  const workers = startsWorker ? [await start('webhook-worker')] : [];
-  const pids = () => ({
-    api: api.pid,
-    ...Object.fromEntries(workers.map(({ pid }, index) => [index === 0 ? 'worker' : `worker_${index + 1}`, pid])),
-  });
+  let worker = startsWorker ? await start('webhook-worker') : undefined;
+  const pids = () => ({ api: api.pid, ...(worker !== undefined && { worker: worker.pid }) });
   const resources = building.move();
   return {
     lab,
     db: stage.db,
     databaseUrl: stage.databaseUrl,
     api,
-    startWorker: async (own) => {
-      workers.push(await start('webhook-worker', own));
-    },
-    suspendWorkers: (isSuspended) => {
-      for (const worker of workers) worker.kill(isSuspended ? 'SIGSTOP' : 'SIGCONT');
+    startWorker: async () => {
+      worker = await start('webhook-worker');
     },
     cpu: () => cpuTimes({ ...pids(), ...stores }),
     pids,
@@ -73,10 +64,4 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
 function keepOnOneCore(pids: readonly number[]): AsyncDisposable {
   moveTo(String(cores.system), pids);
   return { [Symbol.asyncDispose]: async () => moveTo(allCores, pids) };
-}
-
-/** `PROFILE_INTO`: each process writes a CPU profile there. */
-function profiling(name: ServiceName): Record<string, string> {
-  const folder = process.env.PROFILE_INTO;
-  return folder ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}/${name}` } : {};
 }

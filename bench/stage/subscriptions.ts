@@ -9,13 +9,12 @@ export interface Subscriptions {
 }
 
 /**
- * Makes organizations with the same number of webhooks each. Every webhook has a number, in its path, and an address of its own
- * unless `addresses` says that there are fewer.
+ * Makes organizations with the same number of webhooks each. Every webhook has a number, in its path, and an address of its own.
  */
 export async function subscribe(
   db: Database,
   receiverPort: number,
-  shape: { organizations: number; webhooks: number; addresses?: number },
+  shape: { organizations: number; webhooks: number },
 ): Promise<Subscriptions> {
   const organizationIds: string[] = [];
   const webhookIds: string[] = [];
@@ -25,7 +24,7 @@ export async function subscribe(
       organizationIds.push(organizationId);
       for (let each = 0; each < shape.webhooks; each++) {
         const number = webhookIds.length;
-        const url = `https://${addressOf(number % (shape.addresses ?? networks.length * addressesPerNetwork))}:${receiverPort}/w/${number}`;
+        const url = `https://${addressOf(number)}:${receiverPort}/w/${number}`;
         webhookIds.push(await insertWebhook(trx, { organizationId, url }));
       }
     }

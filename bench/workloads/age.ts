@@ -1,81 +1,85 @@
-import { partitionedTables } from '@enterprise-api/shared/ledger';
-import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { type Database, ensurePartitions, partitionedTables } from '@enterprise-api/shared/ledger';
+import { toPublicId } from '@enterprise-api/shared/runtime';
 import { createApiClient } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
-import { pageCosts } from '../measure/page-costs.ts';
-import { statementCosts } from '../measure/statement-costs.ts';
-import { addMonths, dropMonths, fillPeriod, monthsBefore, partitionsOf } from '../stage/fill-months.ts';
-import { type BenchStage, openBenchStage } from '../stage/stage.ts';
+import { deliver, deliveryFigures } from '../measure/deliver.ts';
+import { pageTimes } from '../measure/history.ts';
+import { emission } from '../stage/emission.ts';
+import { openFiller } from '../stage/fill.ts';
+import { openBenchStage } from '../stage/stage.ts';
 import { subscribe } from '../stage/subscriptions.ts';
 import type { Finding, RunContext } from '../workload.ts';
 
-/** Partitions of a table in a ledger of two years; a new one has four, last month's and two to come among them. */
-const partitionsWhenOld = 27;
+/** Months before the current partitions: the ledger is then more than two years old. */
+const months = 23;
 const rowsPerMonth = 2_000;
-/** Of recent rows: at the beginning of a month this many days are of two months. */
-const recentDays = 5;
-const dayMs = 24 * 3_600_000;
+/** The part of W1's events that is sent at each age. */
+const part = 1 / 4;
 
 /**
- * W10b: the CPU time of the worker's statements, and of pages of the history, with the partitions of a new ledger and with those
- * of two years; then again without the old ones, so that a machine that becomes slower is not taken for a ledger that does.
+ * W10b: W1, and pages of the history, with the partitions of a new ledger and with those of two years; then again without the
+ * old ones, so that a machine that becomes slower is not taken for a ledger that does.
  */
 export async function age({ lab, sizes, setting }: RunContext): Promise<Finding> {
   const settings = { API_RATE_LIMITS: 'enterprise=100000000' };
-  await using stage = await openBenchStage(lab, { setting, worker: false, settings });
-  const [measured, historical] = [await owner(stage, 1), await owner(stage, 10)];
-  const { secret: key } = await createApiClient(stage.api).createKey(toPublicId('org', historical.organizationId));
-  const now = new Date();
-  const until = new Date(now.getTime() - 3_600_000);
-  const from = new Date(until.getTime() - recentDays * dayMs);
-  const firstPosition = partitionsWhenOld * rowsPerMonth;
-  await sql`select setval('event_positions', ${firstPosition + rowsPerMonth + 1}::bigint)`.execute(stage.db);
-  await fillPeriod(stage.db, { ...historical, from, until, rows: rowsPerMonth, firstPosition });
-  const pages = { webhookId: toPublicId('whk', historical.webhookIds[7] ?? ''), eventId: await newestEvent(stage) };
+  await using stage = await openBenchStage(lab, { setting, settings });
+  const shape = { organizations: 1, webhooks: 1 };
+  const { organizationIds, webhookIds } = await subscribe(stage.db, lab.receiverPort, shape);
+  const [organizationId = ''] = organizationIds;
+  const owner = { organizationId, webhookIds, folder: lab.stores.postgres.folder };
+  await using filler = await openFiller(stage.databaseUrl, owner);
+  const [soundWebhookId = '', ...others] = filler.webhookIds.map((id) => toPublicId('whk', id));
+  const { secret: key } = await createApiClient(stage.api).createKey(toPublicId('org', organizationId));
+  const { closed } = emission(stage, organizationIds);
   const problems: string[] = [];
-  const measure = async () => {
+  const measure = async (): Promise<Record<string, number>> => {
     await sql`vacuum analyze`.execute(stage.db);
-    const statements = await statementCosts(stage.databaseUrl, measured.organizationId, sizes.turns);
-    const costs = await pageCosts(stage, key, { ...pages, pages: sizes.turns });
-    problems.push(...costs.problems);
-    return { ...statements, ...costs.figures };
+    const warm = await deliver(stage, closed(sizes.warmUp, 50), { webhooksPerEvent: 1 });
+    const measured = await deliver(stage, closed(Math.ceil(sizes.events * part), 50), { webhooksPerEvent: 1 });
+    const pages = await pageTimes(stage, key, { webhookIds: others, soundWebhookId });
+    problems.push(...warm.problems, ...measured.problems, ...pages.problems);
+    return { ...deliveryFigures(measured), ...pages.p95 };
   };
-  // The first pages and statements of new processes cost more than later ones, however old the ledger is.
-  await measure();
-  const young = (await partitionsOf(stage.db, 'deliveries')).length;
-  const first = await measure();
-  await addMonths(stage.db, now, partitionsWhenOld - young);
-  const beginning = monthsBefore(now, partitionsWhenOld - young);
-  const rows = (partitionsWhenOld - young) * rowsPerMonth;
-  await fillPeriod(stage.db, { ...historical, from: beginning, until: monthsBefore(now, 1), rows, firstPosition: 1 });
+  await filler.fillTo(rowsPerMonth);
+  const kept = (await partitionsOf(stage.db, 'deliveries')).length;
+  const young = await measure();
+  const now = new Date();
+  for (let back = 2; back < months + 2; back++) await ensurePartitions(stage.db, monthsBefore(now, back), 0);
+  const period = { from: monthsBefore(now, months + 1), until: monthsBefore(now, 2) };
+  await filler.fillTo((months + 1) * rowsPerMonth, period);
   const partitions = (await partitionsOf(stage.db, 'deliveries')).length;
   const old = await measure();
-  await dropMonths(stage.db, partitionedTables, young);
-  const figures = compared(first, old, await measure());
-  return { figures: { partitions_young: young, partitions_old: partitions, ...figures }, problems };
-}
-
-type Figures = Record<string, number>;
-
-/** Each figure of the new ledger (the mean of both), of the old one, and how many times as much the old one takes. */
-function compared(first: Figures, old: Figures, last: Figures): Figures {
+  await dropOldest(stage.db, kept);
+  const again = await measure();
   const figures = Object.entries(old).flatMap(([name, value]) => {
-    const young = ((first[name] ?? Number.NaN) + (last[name] ?? Number.NaN)) / 2;
+    const mean = ((young[name] ?? Number.NaN) + (again[name] ?? Number.NaN)) / 2;
     return [
-      [`${name}_young`, young],
+      [`${name}_young`, mean],
       [`${name}_old`, value],
-      [`${name.replace(/_us$/, '')}_ratio`, value / young],
+      [`${name.replace(/_us$/, '')}_ratio`, value / mean],
     ];
   });
-  return Object.fromEntries(figures);
+  return { figures: { partitions_young: kept, partitions_old: partitions, ...Object.fromEntries(figures) }, problems };
 }
 
-async function owner({ db, lab }: BenchStage, webhooks: number) {
-  const { organizationIds, webhookIds } = await subscribe(db, lab.receiverPort, { organizations: 1, webhooks });
-  return { organizationId: organizationIds[0] ?? newUuid(), webhookIds };
+/** The middle of a month. */
+function monthsBefore(now: Date, count: number): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 15));
 }
 
-async function newestEvent({ db }: BenchStage): Promise<string> {
-  const { id } = await db.selectFrom('events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow();
-  return toPublicId('evt', id);
+async function dropOldest(db: Database, kept: number): Promise<void> {
+  for (const table of partitionedTables) {
+    for (const name of (await partitionsOf(db, table)).slice(0, -kept)) {
+      await sql`drop table ${sql.table(name)}`.execute(db);
+    }
+  }
+}
+
+/** The partitions of a table, the oldest first: a name ends with its month. */
+async function partitionsOf(db: Database, table: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass order by 1`.execute(
+    db,
+  );
+  return rows.map(({ name }) => name);
 }

@@ -21,11 +21,6 @@ export function fanOut(context: RunContext): Promise<Finding> {
   return closedRun(context, { ...fanOutShape, ...context.sizes.fanOut });
 }
 
-/** W2 with all webhooks at one address: the worker sends an organization's deliveries to one host twenty at a time. */
-export function fanOutToOneHost(context: RunContext): Promise<Finding> {
-  return closedRun(context, { ...fanOutShape, addresses: 1, ...context.sizes.fanOut });
-}
-
 const organizations = 1_000;
 
 /** W3: 1,000 organizations with one webhook each, at 1,000 addresses; a few of them have most of the events. */
@@ -39,8 +34,6 @@ interface Shape {
   organizations: number;
   /** Webhooks of each organization; every event goes to all of them. */
   webhooks: number;
-  /** As many as webhooks by default. */
-  addresses?: number;
   connections: number;
   warmUp: number;
   events: number;

@@ -164,8 +164,7 @@ const boundaries: Boundary[] = [
     imports: ['@enterprise-api/api', '@enterprise-api/webhook-worker', '**/services/**', '**/webhook-worker/**'],
     message:
       'Services share the ledger and the queue, but no code of their own: shared code belongs in packages/shared.',
-    // It measures the worker's statements one by one.
-    allowedIn: ['tests/**', 'bench/measure/statement-costs.ts'],
+    allowedIn: ['tests/**'],
   },
   {
     imports: ['**/tools/**', '**/bench/**'],
