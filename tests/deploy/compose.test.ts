@@ -7,12 +7,11 @@ import { describe, expect, it } from '@jest/globals';
 import { parseConfig as parseApiConfig } from '../../services/api/src/config.ts';
 import { parseConfig as parseWorkerConfig, stopWithinMs } from '../../services/webhook-worker/src/config.ts';
 import { type ComposeService, environmentOf, interpolate, readComposeFile, servicesWith } from './compose-file.ts';
-import { effective, readDockerfile } from './dockerfile.ts';
+import { inForce, stageNames } from './dockerfile.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const file = readComposeFile(join(project, 'docker-compose.yml'));
 const { services, networks, volumes } = file;
-const stages = readDockerfile(join(project, 'Dockerfile'));
 const secrets = {
   POSTGRES_PASSWORD: 'a-password',
   POSTGRES_ADMIN_PASSWORD: 'an-administrators-one',
@@ -55,9 +54,7 @@ function settingsOf(name: string, { variables } = production): Record<string, st
 }
 
 function isWatched({ healthcheck, build }: ComposeService): boolean {
-  return (
-    healthcheck !== undefined || (build !== undefined && effective(stages, build.target, 'HEALTHCHECK') !== undefined)
-  );
+  return healthcheck !== undefined || (build !== undefined && inForce(build.target, 'HEALTHCHECK') !== undefined);
 }
 
 describe('docker compose up', () => {
@@ -152,7 +149,7 @@ describe('the services of docker-compose.yml', () => {
 
   it.each(ours)('%s is built from a stage of the Dockerfile and runs without privileges', (name) => {
     const { build, read_only, cap_drop, security_opt } = service(name);
-    expect(stages.map((stage) => stage.name)).toContain(build?.target);
+    expect(stageNames).toContain(build?.target);
     expect({ read_only, cap_drop, security_opt }).toEqual({
       read_only: true,
       cap_drop: ['ALL'],

@@ -1,13 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { nodeArguments } from '@enterprise-api/testkit';
+import { nodeArguments, projectFolder as project } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
-import { contextPaths, copies, effective, history, readDockerfile } from './dockerfile.ts';
+import { inForce, linesOf, stageNames } from './dockerfile.ts';
 import { importsOf } from './imports.ts';
 
-const project = fileURLToPath(new URL('../../', import.meta.url));
-const stages = readDockerfile(join(project, 'Dockerfile'));
 const manifest = (folder: string) => JSON.parse(readFileSync(join(project, folder, 'package.json'), 'utf8'));
 
 const images = [
@@ -23,42 +20,58 @@ const production = [
   'packages/shared/src/ledger/migrate-main.ts',
 ];
 
+/** The paths of the build's context that reach an image, directly or through other stages. */
+function copied(stage: string): string[] {
+  return linesOf(stage).flatMap((line) => {
+    const [, from, paths] = /^COPY (?:--from=(\S+) )?(.+) \S+$/.exec(line) ?? [];
+    return from === undefined ? (paths?.split(' ') ?? []) : copied(from);
+  });
+}
+
+const ignored = readFileSync(join(project, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
+const excluded = ignored.filter((line) => !line.startsWith('!') && line !== '*');
+
+/** The files among these that an image has not. */
+function missingIn(stage: string, files: readonly string[]): string[] {
+  const paths = copied(stage);
+  const isThere = (file: string) => paths.some((path) => file === path || file.startsWith(`${path}/`));
+  return files.filter((file) => !isThere(file) || excluded.some((pattern) => matchesGlob(file, pattern)));
+}
+
 describe.each(images)('the image $target', ({ target, command, health }) => {
   const entry = command.at(-1) ?? '';
 
   it('runs its program as PID 1, so that SIGTERM reaches it', () => {
-    expect(JSON.parse(effective(stages, target, 'CMD') ?? '')).toEqual(['node', ...command]);
+    expect(JSON.parse(inForce(target, 'CMD') ?? '')).toEqual(['node', ...command]);
     expect(existsSync(join(project, entry))).toBe(true);
-    expect(effective(stages, target, 'ENTRYPOINT')).toBeUndefined();
-    expect(effective(stages, target, 'STOPSIGNAL')).toBe('SIGTERM');
+    expect(inForce(target, 'ENTRYPOINT')).toBeUndefined();
+    expect(inForce(target, 'STOPSIGNAL')).toBe('SIGTERM');
   });
 
   it('runs as a user that is not root and owns none of its files', () => {
-    expect(effective(stages, target, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-    const written = history(stages, target).filter(({ keyword }) => keyword === 'COPY' || keyword === 'ADD');
-    expect(written.filter(({ text }) => text.includes('--chown'))).toEqual([]);
+    expect(inForce(target, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(linesOf(target).filter((line) => line.includes('--chown') || line.startsWith('ADD '))).toEqual([]);
   });
 
   it('has a health check, unless it ends by itself', () => {
-    const check = effective(stages, target, 'HEALTHCHECK');
+    const check = inForce(target, 'HEALTHCHECK');
     expect(check === undefined).toBe(health === '');
     expect(check ?? '').toContain(health);
   });
 
-  it('has the version of Node on which the tests run', () => {
-    const base = stages.find(({ name }) => name === 'base')?.from;
-    expect(base).toMatch(new RegExp(`^node:${manifest('').devDependencies.node}-`));
-    const environment = history(stages, target).filter(({ keyword }) => keyword === 'ENV');
-    expect(environment.filter(({ text }) => text.startsWith('NODE_ENV='))).toMatchObject([
-      { text: 'NODE_ENV=production' },
-    ]);
+  it('has the version of Node on which the tests run, and the licence', () => {
+    expect(readFileSync(join(project, 'Dockerfile'), 'utf8')).toContain(
+      `ARG NODE_VERSION=${manifest('').devDependencies.node}\n`,
+    );
+    expect(linesOf(target)[0]).toMatch(/^FROM node:\$\{NODE_VERSION\}-/);
+    expect(linesOf(target).filter((line) => line.startsWith('ENV NODE_ENV='))).toEqual(['ENV NODE_ENV=production']);
+    expect(copied(target)).toContain('LICENSE');
   });
 
   it('has the files that its program imports', () => {
-    const copied = contextPaths(stages, target);
-    const { files } = importsOf(project, entry);
-    const covered = (file: string) => copied.some((path) => file === path || file.startsWith(`${path}/`));
-    expect(files.filter((file) => !covered(file))).toEqual([]);
+    expect(missingIn(target, importsOf(project, entry).files)).toEqual([]);
   });
 });
 
@@ -79,66 +92,52 @@ describe('what production runs', () => {
 
   it('is copied from stages that have removed what is made for tests', () => {
     for (const target of ['api', 'webhook-worker', 'migrate']) {
-      const sources = copies(history(stages, target)).flatMap(({ from }) => (from === undefined ? [] : [from]));
+      const sources = linesOf(target).flatMap((line) => /^COPY --from=(\S+) /.exec(line)?.[1] ?? []);
       expect(new Set(sources)).toEqual(new Set(['sources', `${target}-packages`]));
     }
-    expect(history(stages, 'sources').findLast(({ keyword }) => keyword === 'RUN')?.text).toContain('-name testing');
+    expect(inForce('sources', 'RUN')).toBe('find packages services -type d -name testing -prune -exec rm -r {} +');
   });
 
   it('is installed from the lock, which npm must not change, for each program by itself', () => {
-    const installs = stages.flatMap(({ name, instructions }) =>
-      instructions.filter(({ text }) => text.startsWith('npm ')).map(({ text }) => `${name}: ${text.split(' && ')[0]}`),
+    const installs = stageNames.flatMap((name) =>
+      linesOf(name).flatMap((line) => /^RUN (npm .+?)(?: && .+)?$/.exec(line)?.[1]?.trim() ?? []),
     );
     const ci = 'npm ci --omit=dev --no-audit --no-fund --workspace=';
-    expect(installs.map((line) => line.trim())).toEqual([
-      `migrate-packages: ${ci}packages/shared`,
-      `webhook-worker-packages: ${ci}services/webhook-worker`,
-      `api-packages: ${ci}services/api`,
-      `demo-packages: ${ci}packages/shared`,
-      expect.stringMatching(/^demo-packages: npm install .*--no-save /),
+    expect(installs).toEqual([
+      `${ci}packages/shared`,
+      `${ci}services/webhook-worker`,
+      `${ci}services/api`,
+      `${ci}packages/shared`,
+      expect.stringMatching(/^npm install .*--no-save /),
     ]);
   });
 
   it('is installed with the manifest of every workspace, without which npm omits its packages', () => {
-    const manifests = [
-      'package.json',
-      'package-lock.json',
-      ...globSync('{packages,services}/*/package.json', { cwd: project }),
-    ];
-    const copied = copies(history(stages, 'manifests')).flatMap(({ sources }) => sources);
-    expect(copied.sort()).toEqual(manifests.sort());
+    const manifests = ['package.json', 'package-lock.json'];
+    expect(copied('manifests').sort()).toEqual(
+      [...manifests, ...globSync('{packages,services}/*/package.json', { cwd: project })].sort(),
+    );
   });
-});
 
-describe('what the API reads while it runs', () => {
-  it('is in its image: the guide of the reference, and the files that its pages load', () => {
+  it('has the guide of the reference, and the files that its pages load', () => {
     const read = globSync('services/api/src/reference/{guide,assets}/**/*.*', { cwd: project });
     expect(read.length).toBeGreaterThan(10);
-    const copied = contextPaths(stages, 'api');
-    const excluded = readFileSync(join(project, '.dockerignore'), 'utf8')
-      .split('\n')
-      .filter((line) => /^[^#!]/.test(line) && line !== '*');
-    const isThere = (file: string) =>
-      copied.some((path) => file.startsWith(`${path}/`)) && !excluded.some((pattern) => matchesGlob(file, pattern));
-    expect(read.filter((file) => !isThere(file))).toEqual([]);
+    expect(missingIn('api', read)).toEqual([]);
   });
 });
 
-describe('what the example service runs', () => {
-  it('is installed with the packages of production', () => {
-    const { packages } = importsOf(project, 'examples/consultations/main.ts');
+describe('what the demo runs', () => {
+  it('is installed: the example service with the packages of production, its receiver with three more', () => {
     const installed = ['packages/shared', 'services/api'].flatMap((folder) =>
       Object.keys(manifest(folder).dependencies),
     );
-    expect([...packages.keys()].filter((name) => !installed.includes(name))).toEqual([]);
-  });
-});
-
-describe('what the demo receiver runs', () => {
-  it('is installed in addition to the packages of production', () => {
-    const installed = history(stages, 'demo-packages').findLast(({ keyword }) => keyword === 'RUN')?.text ?? '';
-    const missing = [...importsOf(project, 'tools/compose/demo-receiver.ts').packages.keys()].filter(
-      (name) => manifest('packages/shared').dependencies[name] === undefined && !installed.includes(`'${name}'`),
+    const ofService = importsOf(project, 'examples/consultations/main.ts').packages;
+    expect([...ofService.keys()].filter((name) => !installed.includes(name))).toEqual([]);
+    const more = inForce('demo-packages', 'RUN') ?? '';
+    const ofReceiver = importsOf(project, 'tools/compose/demo-receiver.ts').packages;
+    const inShared = manifest('packages/shared').dependencies;
+    const missing = [...ofReceiver.keys()].filter(
+      (name) => inShared[name] === undefined && !more.includes(`'${name}'`),
     );
     expect(missing).toEqual([]);
   });
@@ -146,14 +145,10 @@ describe('what the demo receiver runs', () => {
 
 describe('the build context', () => {
   it('lists what it includes: no .env, no data, no history', () => {
-    const lines = readFileSync(join(project, '.dockerignore'), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'));
-    expect(lines[0]).toBe('*');
-    const letIn = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-    const wanted = stages.flatMap(({ instructions }) => copies(instructions)).filter(({ from }) => from === undefined);
-    const roots = new Set(wanted.flatMap(({ sources }) => sources.map((source) => source.split('/')[0] ?? '')));
+    expect(ignored[0]).toBe('*');
+    const letIn = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const roots = new Set(stageNames.flatMap(copied).map((path) => path.split('/')[0]));
     expect(letIn.sort()).toEqual([...roots].sort());
-    expect(lines).toContain('**/node_modules');
+    expect(ignored).toContain('**/node_modules');
   });
 });
