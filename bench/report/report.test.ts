@@ -49,10 +49,10 @@ describe('goals', () => {
   const least = goals(10_000).find((goal) => goal.at === 'least');
 
   it('says which limit a median reaches, for upper and lower limits', () => {
-    expect(first).toMatchObject({ at: 'most', must: 240, stretch: 160 });
-    expect([160, 240, 241].map((median) => first && verdict(first, median))).toEqual(['stretch', 'yes', 'no']);
-    expect(least).toMatchObject({ must: 3, stretch: 5 });
-    expect([5, 3, 2.9].map((median) => least && verdict(least, median))).toEqual(['stretch', 'yes', 'no']);
+    expect(first).toMatchObject({ at: 'most', must: 6, stretch: 3 });
+    expect([3, 6, 6.1].map((median) => first && verdict(first, median))).toEqual(['stretch', 'yes', 'no']);
+    expect(least).toMatchObject({ must: 7_000, stretch: 12_000 });
+    expect([12_000, 7_000, 6_999].map((median) => least && verdict(least, median))).toEqual(['stretch', 'yes', 'no']);
   });
 
   it('uses the greatest history that was measured', () => {
@@ -64,14 +64,16 @@ describe('goals', () => {
 
 describe('tables', () => {
   const runs = [
-    run('W1', 1, { cpu_us: 200, api_us: 90 }),
-    run('W1', 2, { cpu_us: 220, api_us: 100 }, { noisy: true, calibration: [2, 2.5] }),
+    run('W1', 1, { cpu_us: 200, api_us: 90, rss: 400e6 }),
+    run('W1', 2, { cpu_us: 220, api_us: 100, rss: 420e6 }, { noisy: true, calibration: [2, 2.5] }),
     run('W2', 1, {}, { problems: ['3 pairs were received, not 4'] }),
   ];
 
   it('show median, least and most, and name the void runs', () => {
     const table = goalTable(runs).join('\n');
-    expect(table).toContain('| W1, CPU per event | ≤ 240 µs | ≤ 160 µs | 210 (200–220) µs | yes |');
+    expect(table).toContain(
+      '| peak memory of API and worker, W1 and W2 | ≤ 450 MB | ≤ 250 MB | 410 (400–420) MB | yes |',
+    );
     expect(table).toContain('| loss, wrong signatures | 0 | 0 | 1 of 3 runs are void | no |');
     expect(costTable(runs).join('\n')).toContain(
       '| W1 | single: 1 organization × 1 webhook | 2 | 210 (200–220) | 95 /',
