@@ -35,7 +35,6 @@ const long = [
   '/packages/testkit/src/embedded-postgres/.*\\.test\\.ts$',
 ];
 const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];
-const ingress = ['/packages/testkit/src/ingress/'];
 
 const onlyInTestAll = {
   campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security}/**/*.test.ts'] },
@@ -43,7 +42,7 @@ const onlyInTestAll = {
   languages: { testMatch: ['<rootDir>/tests/{calling,generated-clients,receivers}/**/*.test.ts'] },
   ingress: {
     setup: 'ingress',
-    testRegex: ['/tests/ingress/.*\\.test\\.ts$', ...ingress.map((folder) => `${folder}.*\\.test\\.ts$`)],
+    testMatch: ['<rootDir>/tests/ingress/**/*.test.ts'],
   },
   deploy: { setup: 'deploy', testMatch: ['<rootDir>/tests/{deploy,monitoring,package}/**/*.test.ts'] },
   long: { testRegex: long },
@@ -71,7 +70,7 @@ export default {
         '<rootDir>/{packages,services}/*/src/**/*.integration.test.ts',
         '<rootDir>/tools/**/*.integration.test.ts',
       ],
-      testPathIgnorePatterns: ['/node_modules/', ...ingress, ...long],
+      testPathIgnorePatterns: ['/node_modules/', ...long],
     },
     {
       ...common,

@@ -1,4 +1,4 @@
-import { type ApiCustomer, createApiCustomer, openStage } from '@enterprise-api/testkit';
+import { type ApiCustomer, openApiStage } from '@enterprise-api/testkit';
 import { startBrowser, type TestBrowser } from './browser.ts';
 
 /** A browser, and the real API whose pages it reads. */
@@ -10,11 +10,9 @@ export interface BrowserStage extends AsyncDisposable {
 }
 
 /** @param settings of the API, beyond the usual ones */
-export async function openBrowserStage(settings: Record<string, string> = {}): Promise<BrowserStage> {
+export async function openBrowserStage(settings?: Record<string, string>): Promise<BrowserStage> {
   await using building = new AsyncDisposableStack();
-  const stage = building.use(await openStage({ redisUrl: undefined }));
-  const api = await stage.startApi(settings);
-  const customer = await createApiCustomer(api);
+  const { api, customer } = building.use(await openApiStage(settings));
   const browser = building.use(await startBrowser());
   const resources = building.move();
   return { browser, url: api.url, customer, [Symbol.asyncDispose]: () => resources.disposeAsync() };

@@ -26,7 +26,7 @@ describe('enterprise-api login', () => {
 
   const file = () => join(cli.configFolder, 'enterprise-api/profiles.json');
   const login = (input: string, ...args: string[]) =>
-    cli.run(['login', '--api-url', stage.apiUrl, ...args], { input: `${input}\n` });
+    cli.run(['login', '--api-url', stage.api.url, ...args], { input: `${input}\n` });
 
   it('stores a key that works, for its owner only, and prints it nowhere', async () => {
     const { code, stdout, stderr } = await login(key);
@@ -83,7 +83,7 @@ describe('enterprise-api login', () => {
 
   it('stores the internal secret beside the key', async () => {
     await login(key);
-    const args = ['login', '--internal', '--internal-url', stage.internalUrl];
+    const args = ['login', '--internal', '--internal-url', stage.api.internalUrl];
     expect(await cli.run(args, { input: 'a-wrong-secret-that-is-long-enough-0123' })).toMatchObject({ code: 3 });
     const { code, stdout } = await cli.run(args, { input: testInternalSecret });
     expect(code).toBe(0);

@@ -2,9 +2,8 @@ import { createConnection, type Socket } from 'node:net';
 import { EnterpriseApi } from '@enterprise-api/sdk';
 import {
   type ApiCustomer,
-  createApiCustomer,
   insertEvents,
-  openStage,
+  openApiStage,
   residentMemory,
   type ServiceProcess,
   type Stage,
@@ -26,9 +25,7 @@ let api: ServiceProcess;
 let customer: ApiCustomer;
 
 beforeAll(async () => {
-  stage = await openStage({ redisUrl: undefined });
-  api = await stage.startApi();
-  customer = await createApiCustomer(api);
+  ({ stage, api, customer } = await openApiStage());
 });
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
