@@ -26,7 +26,7 @@ function withoutTexts(source: string): string {
 }
 
 /** 0, 1, 2, and units of time and size. */
-const plain = new Set([0, 1, 2, 24, 60, 1_000, 1_024, 3_600, 86_400, 1_000_000]);
+const plain = new Set([0, 1, 2, 24, 60, 1_000, 1_024, 3_600, 60_000, 86_400, 1_000_000, 3_600_000, 86_400_000]);
 
 function countLiterals(source: string): number {
   const literals =

@@ -21,7 +21,7 @@ const pureFiles = [
   'services/webhook-worker/src/deliver/{deliver,request,classify,retry-policy,retry-after}.ts',
   'services/webhook-worker/src/scheduler/endpoint-queue.ts',
   'services/api/src/auth/{key-format,scopes}.ts',
-  'services/api/src/forwarding/{request-headers,answer-headers}.ts',
+  'services/api/src/forwarding/headers.ts',
   'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',
   'packages/shared/src/contracts/**',
 ];
@@ -76,7 +76,6 @@ const boundaries: Boundary[] = [
       'services/api/src/{http,auth}/**',
       'services/api/src/{forward-authentication,reference}/route.ts',
       'services/api/src/openapi/document-route.ts',
-      'services/api/src/forwarding/forward-area.ts',
       ...tools,
       ...tests,
     ],

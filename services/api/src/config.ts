@@ -1,5 +1,5 @@
 import type { ApiPlan } from '@enterprise-api/shared/contracts';
-import { type LedgerAddress, ledgerAddress } from '@enterprise-api/shared/ledger';
+import { ledgerAddress } from '@enterprise-api/shared/ledger';
 import {
   booleanSchema,
   byteSizeSchema,
@@ -11,58 +11,21 @@ import {
   durationSchema,
   type Environment,
   integerSchema,
-  type LogLevel,
   parseEnvironment,
   portSchema,
   settingNames,
 } from '@enterprise-api/shared/runtime';
-import { addressRangesSetting, type KeyRing, keyRingSetting } from '@enterprise-api/shared/security';
-import { type TracingConfig, tracingConfig, tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing';
+import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
+import { tracingConfig, tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing';
 import { z } from 'zod';
-import type { ForwardingLimits } from './forwarding/forwarder.ts';
-import { type Upstreams, upstreamsSetting } from './forwarding/upstreams.ts';
+import { upstreamsSetting } from './forwarding/upstreams.ts';
 
-export interface ApiConfig {
-  ledger: LedgerAddress;
-  /** Where lists are read, if they are not read where everything is written. */
-  replicaUrl: string | undefined;
-  redisUrl: string | undefined;
-  keyRing: KeyRing;
-  public: { host: string; port: number };
-  internal: { host: string; port: number };
-  /** Each is accepted on the internal listener; there are several during a rotation. */
-  internalSecrets: string[];
-  /** Each is accepted for forward authentication, and for nothing else. */
-  authorizeSecrets: string[];
-  /** Each is accepted for emitting events, and for nothing else. */
-  eventsSecrets: string[];
-  /** Whether the internal listener tells of the jobs of the queue. */
-  queueBoard: boolean;
-  trustedProxies: string[];
-  /** Requests per minute and organization. */
-  rateLimits: Readonly<Record<ApiPlan, number>>;
-  /** Failed authentications per minute and address. */
-  authFailuresPerMinute: number;
-  /** The internal services that own areas. */
-  upstreams: Upstreams;
-  forwardingLimits: ForwardingLimits;
-  /** Certificate authorities of upstreams beside the usual ones, PEM. */
-  upstreamCa: string | undefined;
-  allowedPrivateCidrs: string[];
-  /** Sign identity tokens; undefined when there are none to be. */
-  identitySigningKeys: KeyRing | undefined;
-  logLevel: LogLevel;
-  /** What this was built from, where that is known. */
-  buildCommit: string | undefined;
-  /** Where spans go; undefined where nothing is recorded. */
-  tracing: TracingConfig | undefined;
-}
+export type ApiConfig = ReturnType<typeof toConfig>;
 
 export type ParsedConfig = { ok: true; config: ApiConfig; warnings: string[] } | { ok: false; problems: string[] };
 
 const minSecretLength = 32;
 const defaultRateLimits: Record<ApiPlan, number> = { pro: 300, business: 1_200, enterprise: 6_000 };
-const maxRateLimit = 100_000_000;
 
 const internalSecretsSchema = z
   .string()
@@ -81,9 +44,8 @@ const rateLimitsSchema = z.string().transform((text, context) => {
   const limits = { ...defaultRateLimits };
   const seen = new Set<string>();
   for (const entry of commaList(text)) {
-    const [, plan = '', digits = ''] = /^([a-z]+)=(\d{1,9})$/.exec(entry) ?? [];
-    const limit = Number(digits);
-    if (!Object.hasOwn(limits, plan) || seen.has(plan) || limit < 1 || limit > maxRateLimit) {
+    const [, plan = '', limit = ''] = /^([a-z]+)=([1-9]\d{0,7})$/.exec(entry) ?? [];
+    if (!Object.hasOwn(limits, plan) || seen.has(plan)) {
       context.addIssue({
         code: 'custom',
         message: 'must be a comma list of pro=…, business=…, enterprise=…, each once, with requests per minute from 1',
@@ -91,13 +53,13 @@ const rateLimitsSchema = z.string().transform((text, context) => {
       return z.NEVER;
     }
     seen.add(plan);
-    limits[plan as ApiPlan] = limit;
+    limits[plan as ApiPlan] = Number(limit);
   }
   return limits;
 });
 
-/** Node.js takes a longer time-out for none at all. */
-const maxWaitMs = 2 ** 31 - 1;
+/** Node.js takes a time-out of 25 days for none at all. */
+const maxWaitMs = 24 * 86_400_000;
 const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'must be more than 0, and at most 24 days');
 
 const settings = {
@@ -167,21 +129,29 @@ function sameSecretProblems(values: Settings): string[] {
   );
 }
 
-function toConfig(values: Settings): ApiConfig {
+function toConfig(values: Settings) {
   return {
     ledger: ledgerAddress(values),
+    /** Where lists are read, if they are not read where everything is written. */
     replicaUrl: values.DATABASE_REPLICA_URL,
     redisUrl: values.REDIS_URL,
     keyRing: values.SECRETS_ENCRYPTION_KEYS,
     public: { host: values.API_HOST, port: values.API_PORT },
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    /** Each is accepted on the internal listener; there are several during a rotation. */
     internalSecrets: values.INTERNAL_API_SECRET,
+    /** Each is accepted for forward authentication, and for nothing else. */
     authorizeSecrets: values.INTERNAL_AUTHORIZE_SECRET,
+    /** Each is accepted for emitting events, and for nothing else. */
     eventsSecrets: values.INTERNAL_EVENTS_SECRET,
+    /** Whether the internal listener tells of the jobs of the queue. */
     queueBoard: values.INTERNAL_QUEUE_BOARD,
     trustedProxies: values.API_TRUSTED_PROXIES,
+    /** Requests per minute and organization. */
     rateLimits: values.API_RATE_LIMITS,
+    /** Failed authentications per minute and address. */
     authFailuresPerMinute: values.API_AUTH_FAILURES,
+    /** The internal services that own areas. */
     upstreams: values.API_UPSTREAMS,
     forwardingLimits: {
       timeoutMs: values.API_UPSTREAM_TIMEOUT,
@@ -189,11 +159,15 @@ function toConfig(values: Settings): ApiConfig {
       concurrency: values.API_UPSTREAM_CONCURRENCY,
       maxBodyBytes: values.API_UPSTREAM_MAX_BODY,
     },
+    /** Certificate authorities of upstreams beside the usual ones, PEM. */
     upstreamCa: values.API_UPSTREAM_CA_FILE,
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
+    /** Sign identity tokens; undefined when there are none to be. */
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,
+    /** What this was built from, where that is known. */
     buildCommit: values.BUILD_COMMIT,
+    /** Where spans go; undefined where nothing is recorded. */
     tracing: tracingConfig(values),
   };
 }

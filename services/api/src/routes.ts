@@ -12,7 +12,7 @@ import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import type { Horizon } from './event-history/horizon.ts';
-import type { RetentionLimits } from './event-history/retention-limits.ts';
+import type { RetentionLimits } from './event-history/queries.ts';
 import { eventHistoryRoutes } from './event-history/routes.ts';
 import { createEventHistory } from './event-history/service.ts';
 import { eventStreamRoutes } from './event-stream/routes.ts';
@@ -23,17 +23,15 @@ import { createEventService } from './events/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
-import { createOperatorActions } from './operators/actions.ts';
 import { createInspection } from './operators/inspection.ts';
 import { createQueueJobsReader } from './operators/queue-jobs.ts';
 import { operatorRoutes } from './operators/routes.ts';
 import { createSendingPauses } from './operators/sending-pauses.ts';
 import { createStatsReader } from './operators/stats.ts';
-import { historyRoutes } from './organizations/history-routes.ts';
 import { findExistingOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationService } from './organizations/service.ts';
-import { createCursors } from './pagination/cursor.ts';
+import { createCursors } from './pagination/paging.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
 import type { HistoryReads } from './replica/history-reads.ts';
@@ -53,7 +51,7 @@ export interface FeatureParts {
 
 /** What the features of the public listener are built from as well. */
 interface PublicFeatureParts extends FeatureParts {
-  horizon: () => Promise<Horizon>;
+  horizon: Horizon;
   limits: RetentionLimits;
   eventStream: EventStreamService;
 }
@@ -90,18 +88,14 @@ export function internalRoutes(
 ) {
   const { config, db, databaseClock, history, onEmitted, identityTokens, queue } = parts;
   const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
-  const inspection = createInspection({ db, webhooks, deliveries });
-  const organizations = createOrganizationService({ db, cursors });
   const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
-    ...organizationRoutes(organizations),
-    ...historyRoutes({ organizations, webhooks, deliveries }),
+    ...organizationRoutes({ organizations: createOrganizationService({ db, cursors }), webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...operatorRoutes({
       sendingPauses: createSendingPauses({ db, findExistingOrganizations: findExisting }),
       stats: createStatsReader({ db, clock: databaseClock, countJobs: () => countJobs(queue) }),
-      inspection,
-      actions: createOperatorActions({ inspection, redelivery, webhooks }),
+      inspection: createInspection({ db, webhooks, deliveries, redelivery }),
       queueJobs: createQueueJobsReader({
         isOpen: config.queueBoard,
         countJobs: () => countJobs(queue),

@@ -12,16 +12,14 @@ import { openJudge } from './auth/open-judge.ts';
 import type { ApiConfig } from './config.ts';
 import { openChangeFeed } from './core/change-feed.ts';
 import { connectionsPerOrganization, createDatabaseShare } from './core/database-share.ts';
-import { applicationName, type Foundation } from './core/foundation.ts';
+import { applicationName, closeWithinMs, type Foundation } from './core/foundation.ts';
 import { openDatabase } from './core/open-database.ts';
 import { createTransact } from './core/unit-of-work.ts';
 import { createFollowedEvents } from './event-history/followed-events.ts';
 import { createHorizonReader } from './event-history/horizon.ts';
-import { readHorizonRows, startOfRetention } from './event-history/queries.ts';
-import { createRetentionLimits } from './event-history/retention-limits.ts';
-import { startEventStream } from './event-stream/start-event-stream.ts';
+import { createRetentionLimits } from './event-history/queries.ts';
+import { startEventStream } from './event-stream/service.ts';
 import { authorizePath, forwardAuthenticationRoute } from './forward-authentication/route.ts';
-import { createAreaForwarder } from './forwarding/forward-area.ts';
 import { createForwarder, type Forwarder } from './forwarding/forwarder.ts';
 import { createRouteTable, type RouteTable } from './http/routing/route-table.ts';
 import { serveRoutes } from './http/routing/serve-routes.ts';
@@ -36,7 +34,7 @@ import { createIdentityTokens } from './identity/identity-tokens.ts';
 import { createApiMetrics } from './metrics.ts';
 import { documentRoute } from './openapi/document-route.ts';
 import { referenceRoute } from './reference/route.ts';
-import { openHistoryReads } from './replica/open-history-reads.ts';
+import { openHistoryReads } from './replica/history-reads.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 import { openUsage } from './usage/open-usage.ts';
 
@@ -54,8 +52,6 @@ export interface RunningApi {
 const publicBody = { maxBytes: 64 * 1024, maxDepth: 20, maxKeys: 1_000 };
 /** Deeper than the limit of an event's `data` by the envelope of a batch. */
 const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: 23, maxKeys: Number.POSITIVE_INFINITY };
-/** How long a stop waits for a statement that hangs. */
-const closeWithinMs = 500;
 
 /** Builds the API from its settings, and listens. What was built before something failed is closed again. */
 export async function startApi(config: ApiConfig, options: StartOptions): Promise<RunningApi> {
@@ -118,8 +114,8 @@ async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
 /** What writes events and changes, what tells other processes of them, and the streams. */
 async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
   const { config, log, clock, closers, db, databaseClock, metrics, keyCache } = parts;
-  const horizon = createHorizonReader(() => readHorizonRows(db));
-  const limits = createRetentionLimits(() => startOfRetention(db), databaseClock.now);
+  const horizon = createHorizonReader(db);
+  const limits = createRetentionLimits(db, databaseClock.now);
   const stream = startEventStream(parts, {
     databaseClock,
     keyCache,
@@ -188,7 +184,7 @@ function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwar
   const within = createDatabaseShare({ connections: connectionsPerOrganization, onWaited: metrics.shareWaited });
   const serve = serveRoutes({
     table,
-    forwarder: createAreaForwarder(forwarder),
+    forwarder,
     guard: createPublicGuard(parts.judge, parts.addressOf),
     body: publicBody,
     actorOf: ({ key }) => toPublicId('key', key.id),

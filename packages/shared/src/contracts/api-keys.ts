@@ -1,52 +1,40 @@
 import { z } from 'zod';
-import { planSchema, rateLimitSchema } from './plans.ts';
-import { exampleId, instantSchema, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+import { planSchema, rateLimitExample, rateLimitSchema } from './plans.ts';
+import {
+  changesSchema,
+  distinct,
+  exampleId,
+  instantSchema,
+  nameSchema,
+  publicIdSchema,
+  someOf,
+  timestampSchema,
+} from './primitives.ts';
 import { scopeSchema } from './scopes.ts';
 
-const nameSchema = textSchema.min(1).max(200);
-const scopesSchema = z
-  .array(scopeSchema)
-  .min(1)
-  .max(50)
-  .refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice')
-  .meta({ description: 'What the key may do.', uniqueItems: true });
 /**
  * Addresses and CIDRs as text; the API stores them in canonical form. Only `null` means "from anywhere": a client that
  * computes an empty list must not open the key to the world.
  */
-const allowlistSchema = z
-  .array(z.string().min(1).max(100))
-  .min(1, 'must not be empty; null lifts the restriction')
-  .max(50)
+const allowlistSchema = someOf(z.string().min(1).max(100), 'must not be empty; null lifts the restriction')
   .nullable()
   .describe('Addresses and CIDRs that the key may be used from; null: from anywhere.');
-const expirySchema = instantSchema.nullable().describe('When the key stops being valid; null: never.');
+
+const settableFields = {
+  name: nameSchema,
+  scopes: distinct(scopeSchema, 'must not name a scope twice', 'What the key may do.'),
+  ip_allowlist: allowlistSchema,
+  expires_at: instantSchema.nullable().describe('When the key stops being valid; null: never.'),
+};
 
 export const createApiKeySchema = z
-  .strictObject({
-    name: nameSchema,
-    scopes: scopesSchema,
-    ip_allowlist: allowlistSchema.optional(),
-    expires_at: expirySchema.optional(),
-  })
+  .strictObject(settableFields)
+  .partial({ ip_allowlist: true, expires_at: true })
   .meta({ id: 'CreateApiKey', examples: [{ name: 'Production', scopes: ['me:read', 'webhooks:read'] }] });
 
 export type CreateApiKey = z.output<typeof createApiKeySchema>;
 
-export const updateApiKeySchema = z
-  .strictObject({
-    name: nameSchema.optional(),
-    scopes: scopesSchema.optional(),
-    ip_allowlist: allowlistSchema.optional(),
-    expires_at: expirySchema.optional(),
-  })
-  .refine((body) => Object.keys(body).length > 0, 'must change at least one field')
-  .meta({
-    id: 'UpdateApiKey',
-    description: 'The fields to change; the others stay as they are.',
-    minProperties: 1,
-    examples: [{ ip_allowlist: ['192.0.2.0/24'] }],
-  });
+export const updateApiKeySchema = changesSchema('UpdateApiKey', settableFields, { ip_allowlist: ['192.0.2.0/24'] });
 export type UpdateApiKey = z.output<typeof updateApiKeySchema>;
 
 const keyShape = {
@@ -111,7 +99,7 @@ export const meSchema = z
         organization: { id: exampleId('org'), name: 'Example', plan: 'enterprise' },
         key: keyExample,
         scopes: keyExample.scopes,
-        rate_limit: { limit: 6_000, window_seconds: 60 },
+        rate_limit: rateLimitExample,
       },
     ],
   });

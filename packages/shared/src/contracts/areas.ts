@@ -81,19 +81,24 @@ export interface AreaOperation {
  * @returns null for a path of no area
  */
 export function areaOperation(method: string, path: string): AreaOperation | null {
-  const operations = operationsByHead.get(headOf(path));
-  if (operations === undefined || (!operations.below && path !== operations.path)) return null;
-  const { exception } = operations;
-  if (exception !== undefined && method === exception.method && exception.matches(path)) return exception.operation;
-  return operations.byMethod.get(method) ?? operations.other;
+  const area = areaOf(path);
+  if (area === undefined) return null;
+  const { scopes, exception } = areaCatalogue[area];
+  const isException = exception?.method === method && exception.matches(path);
+  const usual = Object.hasOwn(scopes, method) ? scopes[method as AreaMethod] : undefined;
+  return { area, scope: (isException ? exception.scope : usual) ?? null, allow: Object.keys(scopes).join(', ') };
 }
 
 /** What requests for this path are counted under; undefined for a path of neither an area nor the API. */
 export function usageAreaOf(path: string): UsageArea | undefined {
-  const head = headOf(path);
-  const operations = operationsByHead.get(head);
-  if (operations === undefined) return ownAreas.get(head);
-  return operations.below || path === operations.path ? operations.other.area : undefined;
+  return areaOf(path) ?? ownAreas.get(headOf(path));
+}
+
+function areaOf(path: string): Area | undefined {
+  const area = areasByHead.get(headOf(path));
+  if (area === undefined) return undefined;
+  const { path: first, below } = areaCatalogue[area];
+  return below || path === first ? area : undefined;
 }
 
 /** What requests that need this scope are counted under: a scope begins with the name of its area. */
@@ -108,30 +113,9 @@ const ownAreas: ReadonlyMap<string, UsageArea> = new Map([
   ['/v1/me', 'me'],
 ]);
 
-/** A row of the catalogue, with every answer made in advance: a request costs one look-up by path and one by method. */
-interface Operations {
-  readonly path: string;
-  readonly below: boolean;
-  readonly byMethod: ReadonlyMap<string, AreaOperation>;
-  readonly other: AreaOperation;
-  readonly exception: (Pick<AreaException, 'method' | 'matches'> & { operation: AreaOperation }) | undefined;
-}
-
-const operationsByHead: ReadonlyMap<string, Operations> = new Map(
-  areaNames.map((area) => [headOf(areaCatalogue[area].path), operationsOf(area, areaCatalogue[area])]),
+const areasByHead: ReadonlyMap<string, Area> = new Map(
+  areaNames.map((area) => [headOf(areaCatalogue[area].path), area]),
 );
-
-function operationsOf(area: Area, { path, below, scopes, exception }: AreaRow): Operations {
-  const allow = Object.keys(scopes).join(', ');
-  const entries = Object.entries(scopes).map(([method, scope]) => [method, { area, scope, allow }] as const);
-  return {
-    path,
-    below,
-    byMethod: new Map(entries),
-    other: { area, scope: null, allow },
-    exception: exception && { ...exception, operation: { area, scope: exception.scope, allow } },
-  };
-}
 
 /** The first two segments of a path: `/v1/batches` of `/v1/batches/7/results`. */
 function headOf(path: string): string {

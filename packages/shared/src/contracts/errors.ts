@@ -1,103 +1,62 @@
 import { z } from 'zod';
 
-/** The type of an error: what kind of remedy a client has. */
-export type ErrorType =
-  | 'authentication_error'
-  | 'permission_error'
-  | 'invalid_request_error'
-  | 'rate_limit_error'
-  | 'api_error';
+/** The types of errors: what kind of remedy a client has. */
+const errorTypes = [
+  'authentication_error',
+  'permission_error',
+  'invalid_request_error',
+  'rate_limit_error',
+  'api_error',
+] as const;
+export type ErrorType = (typeof errorTypes)[number];
 
 /** The catalogue of error codes: status, type, and the public message unless the code that refuses the request has a more precise one. */
 export const errorCatalogue = {
-  unauthorized: {
-    status: 401,
-    type: 'authentication_error',
-    message: 'The API key is missing, malformed, unknown, revoked or expired.',
-  },
-  ip_not_allowed: {
-    status: 403,
-    type: 'permission_error',
-    message: 'This API key may not be used from this address.',
-  },
-  plan_no_api_access: {
-    status: 403,
-    type: 'permission_error',
-    message: "The organization's plan has no API access.",
-  },
-  forbidden_scope: {
-    status: 403,
-    type: 'permission_error',
-    message: 'This API key lacks the scope that the endpoint requires.',
-  },
-  rate_limited: { status: 429, type: 'rate_limit_error', message: 'Too many requests. Try again later.' },
-  invalid_json: { status: 400, type: 'invalid_request_error', message: 'The body is not valid JSON.' },
-  validation_failed: { status: 400, type: 'invalid_request_error', message: 'The request is not valid.' },
-  invalid_cursor: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'The cursor is not one of this list with these filters.',
-  },
-  url_not_allowed: { status: 400, type: 'invalid_request_error', message: 'This URL cannot receive deliveries.' },
-  not_found: { status: 404, type: 'invalid_request_error', message: 'There is no such resource.' },
-  method_not_allowed: {
-    status: 405,
-    type: 'invalid_request_error',
-    message: 'This path does not support this method.',
-  },
-  conflict: { status: 409, type: 'invalid_request_error', message: 'The resource is not in a state that allows this.' },
-  limit_reached: { status: 409, type: 'invalid_request_error', message: 'The organization has reached a limit.' },
-  event_expired: {
-    status: 410,
-    type: 'invalid_request_error',
-    message: 'The event lies before what is kept.',
-  },
-  precondition_failed: {
-    status: 412,
-    type: 'invalid_request_error',
-    message: 'The resource has changed since it was read.',
-  },
-  payload_too_large: { status: 413, type: 'invalid_request_error', message: 'The body is too large.' },
-  unsupported_media_type: {
-    status: 415,
-    type: 'invalid_request_error',
-    message: 'Send an uncompressed body with Content-Type: application/json in UTF-8.',
-  },
-  idempotency_key_reused: {
-    status: 422,
-    type: 'invalid_request_error',
-    message: 'This Idempotency-Key was used with another request.',
-  },
-  idempotency_in_progress: {
-    status: 409,
-    type: 'invalid_request_error',
-    message: 'A request with this Idempotency-Key is still running.',
-  },
-  request_timeout: {
-    status: 408,
-    type: 'invalid_request_error',
-    message: 'The request did not arrive in time. Send it again.',
-  },
-  malformed_request: { status: 400, type: 'invalid_request_error', message: 'The request is not valid HTTP.' },
-  upstream_unavailable: {
-    status: 502,
-    type: 'api_error',
-    message: 'The service that owns this path is unavailable.',
-  },
-  upstream_timeout: {
-    status: 504,
-    type: 'api_error',
-    message: 'The service that owns this path did not answer in time.',
-  },
-  internal_error: { status: 500, type: 'api_error', message: 'Something went wrong on our side.' },
-  service_unavailable: {
-    status: 503,
-    type: 'api_error',
-    message: 'The service cannot answer right now. Try again shortly.',
-  },
-} as const satisfies Record<string, { status: number; type: ErrorType; message: string }>;
+  ...errorsOf(401, 'authentication_error', {
+    unauthorized: 'The API key is missing, malformed, unknown, revoked or expired.',
+  }),
+  ...errorsOf(403, 'permission_error', {
+    ip_not_allowed: 'This API key may not be used from this address.',
+    plan_no_api_access: "The organization's plan has no API access.",
+    forbidden_scope: 'This API key lacks the scope that the endpoint requires.',
+  }),
+  ...errorsOf(429, 'rate_limit_error', { rate_limited: 'Too many requests. Try again later.' }),
+  ...errorsOf(400, 'invalid_request_error', {
+    invalid_json: 'The body is not valid JSON.',
+    validation_failed: 'The request is not valid.',
+    invalid_cursor: 'The cursor is not one of this list with these filters.',
+    url_not_allowed: 'This URL cannot receive deliveries.',
+    malformed_request: 'The request is not valid HTTP.',
+  }),
+  ...errorsOf(404, 'invalid_request_error', { not_found: 'There is no such resource.' }),
+  ...errorsOf(405, 'invalid_request_error', { method_not_allowed: 'This path does not support this method.' }),
+  ...errorsOf(409, 'invalid_request_error', {
+    conflict: 'The resource is not in a state that allows this.',
+    limit_reached: 'The organization has reached a limit.',
+    idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
+  }),
+  ...errorsOf(410, 'invalid_request_error', { event_expired: 'The event lies before what is kept.' }),
+  ...errorsOf(412, 'invalid_request_error', { precondition_failed: 'The resource has changed since it was read.' }),
+  ...errorsOf(413, 'invalid_request_error', { payload_too_large: 'The body is too large.' }),
+  ...errorsOf(415, 'invalid_request_error', {
+    unsupported_media_type: 'Send an uncompressed body with Content-Type: application/json in UTF-8.',
+  }),
+  ...errorsOf(422, 'invalid_request_error', {
+    idempotency_key_reused: 'This Idempotency-Key was used with another request.',
+  }),
+  ...errorsOf(408, 'invalid_request_error', { request_timeout: 'The request did not arrive in time. Send it again.' }),
+  ...errorsOf(502, 'api_error', { upstream_unavailable: 'The service that owns this path is unavailable.' }),
+  ...errorsOf(504, 'api_error', { upstream_timeout: 'The service that owns this path did not answer in time.' }),
+  ...errorsOf(500, 'api_error', { internal_error: 'Something went wrong on our side.' }),
+  ...errorsOf(503, 'api_error', { service_unavailable: 'The service cannot answer right now. Try again shortly.' }),
+};
 
 export type ErrorCode = keyof typeof errorCatalogue;
+
+function errorsOf<Code extends string>(status: number, type: ErrorType, messages: Readonly<Record<Code, string>>) {
+  const entries = Object.entries<string>(messages).map(([code, message]) => [code, { status, type, message }] as const);
+  return Object.fromEntries(entries) as Record<Code, { status: number; type: ErrorType; message: string }>;
+}
 
 /** One problem of a request: its place and its cause. */
 export const errorDetailSchema = z
@@ -119,7 +78,7 @@ export const errorBodySchema = z
   .strictObject({
     error: z.strictObject({
       type: z
-        .enum(['authentication_error', 'permission_error', 'invalid_request_error', 'rate_limit_error', 'api_error'])
+        .enum(errorTypes)
         .meta({ id: 'ErrorType', description: 'What kind of remedy there is.', examples: ['invalid_request_error'] }),
       code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]).meta({
         id: 'ErrorCode',

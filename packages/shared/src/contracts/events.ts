@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { emittableEventTypeSchema, eventTypeSchema, eventTypes } from './event-types.ts';
-import { exampleId, findUnstorable, instantSchema, publicIdSchema } from './primitives.ts';
+import { findUnstorable } from './json.ts';
+import { exampleId, instantSchema, publicIdSchema } from './primitives.ts';
 
 /** `data` of an event is at most this many bytes as JSON; the queue-only producer takes less. */
 export const maxEventDataBytes = 256 * 1024;

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { pageQueryShape } from './pagination.ts';
 import { planSchema } from './plans.ts';
-import { exampleId, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
-
-const nameSchema = textSchema.min(1).max(200);
+import { changesSchema, exampleId, nameSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** The caller's own id of an organization; no two organizations have the same. */
 const externalIdSchema = z
@@ -11,28 +9,15 @@ const externalIdSchema = z
   .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters')
   .describe("The caller's own id of the organization. No two organizations have the same.");
 
+const settableFields = { name: nameSchema, plan: planSchema, external_id: externalIdSchema.nullable() };
+
 export const createOrganizationSchema = z
-  .strictObject({
-    name: nameSchema,
-    plan: planSchema,
-    external_id: externalIdSchema.nullable().optional(),
-  })
+  .strictObject(settableFields)
+  .partial({ external_id: true })
   .meta({ id: 'CreateOrganization', examples: [{ name: 'Example', plan: 'enterprise', external_id: 'customer-17' }] });
 export type CreateOrganization = z.output<typeof createOrganizationSchema>;
 
-export const updateOrganizationSchema = z
-  .strictObject({
-    name: nameSchema.optional(),
-    plan: planSchema.optional(),
-    external_id: externalIdSchema.nullable().optional(),
-  })
-  .refine((body) => Object.keys(body).length > 0, 'must change at least one field')
-  .meta({
-    id: 'UpdateOrganization',
-    description: 'The fields to change; the others stay as they are.',
-    minProperties: 1,
-    examples: [{ plan: 'business' }],
-  });
+export const updateOrganizationSchema = changesSchema('UpdateOrganization', settableFields, { plan: 'business' });
 export type UpdateOrganization = z.output<typeof updateOrganizationSchema>;
 
 export const listOrganizationsQuerySchema = z.strictObject({

@@ -19,6 +19,9 @@ export function hasApiAccess(plan: Plan): plan is ApiPlan {
   return plan !== 'starter';
 }
 
+/** For documents. */
+export const rateLimitExample = { limit: 6_000, window_seconds: 60 };
+
 /** The rate limit of an organization, as its plan has it. */
 export const rateLimitSchema = z
   .strictObject({
@@ -28,5 +31,5 @@ export const rateLimitSchema = z
   .meta({
     id: 'RateLimit',
     description: "The rate limit of an organization's plan.",
-    examples: [{ limit: 6_000, window_seconds: 60 }],
+    examples: [rateLimitExample],
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isExactNumber } from './exact-json.ts';
+import { isStorableText } from './json.ts';
 
 /** Every public id is its prefix, `_`, and 26 characters of lowercase Crockford base32 (TypeID layout). */
 export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'req'] as const;
@@ -26,7 +26,8 @@ export const timestampSchema = z.iso.datetime({ precision: 3 });
 export const instantSchema = z.iso
   .datetime({ offset: true, error: 'must be an RFC 3339 date and time' })
   .transform((text) => new Date(text))
-  .refine((date) => date.getTime() >= 0 && date.getTime() < 253_402_300_800_000, 'must be between 1970 and 9999');
+  // From the year 10000 on, an ISO text begins with a sign.
+  .refine((date) => date.getTime() >= 0 && !date.toISOString().startsWith('+'), 'must be between 1970 and 9999');
 
 /** `since` and `until` of a list's query; see {@link forwardPeriod}. */
 export const periodShape = {
@@ -48,42 +49,35 @@ export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefine
 }
 
 /** Text that both PostgreSQL and JSON can store: no NUL, no lone surrogates. */
-export const textSchema = z
-  .string()
-  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must not contain NUL or lone surrogates');
+export const textSchema = z.string().refine(isStorableText, 'must not contain NUL or lone surrogates');
 
-/** A place in JSON that cannot be stored, and the reason. */
-export type Unstorable = { path: (string | number)[]; reason: string };
+/** The name of an organization or of a key. */
+export const nameSchema = textSchema.min(1).max(200);
 
-/** JSON nested deeper than this is refused everywhere. */
-export const maxJsonDepth = 20;
+const maxListed = 50;
 
-/**
- * Finds the first place in parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, a string or key with
- * NUL or a lone surrogate, or a number beyond a double's range. Walks with its own stack, so that depth cannot exhaust
- * the call stack.
- */
-export function findUnstorable(root: unknown): Unstorable | null {
-  const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, depth, path } = next;
-    if (typeof value === 'string') {
-      if (!isStorable(value)) return { path, reason: 'must not contain NUL or lone surrogates' };
-    } else if (typeof value === 'number') {
-      // JSON.parse turns 1e999 into Infinity, which JSON.stringify would turn into null.
-      if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can carry' };
-    } else if (typeof value === 'object' && value !== null && !isExactNumber(value)) {
-      if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };
-      for (const [key, child] of Object.entries(value)) {
-        const place = Array.isArray(value) ? Number(key) : key;
-        if (!isStorable(key)) return { path, reason: 'must not have keys with NUL or lone surrogates' };
-        pending.push({ value: child, depth: depth + 1, path: [...path, place] });
-      }
-    }
-  }
-  return null;
+/** A list that may not be empty or long. */
+export function someOf<Item extends z.ZodType>(item: Item, message?: string) {
+  return z.array(item).min(1, message).max(maxListed);
 }
 
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
+/** {@link someOf}, each once. */
+export function distinct<Item extends z.ZodType>(item: Item, message: string, description: string) {
+  return someOf(item)
+    .refine((items) => new Set(items).size === items.length, message)
+    .meta({ description, uniqueItems: true });
+}
+
+/** The body of a request that changes an object: some of its fields. */
+export function changesSchema<Shape extends z.ZodRawShape>(id: string, shape: Shape, example: object) {
+  return z
+    .strictObject(shape)
+    .partial()
+    .refine((body) => Object.keys(body).length > 0, 'must change at least one field')
+    .meta({
+      id,
+      description: 'The fields to change; the others stay as they are.',
+      minProperties: 1,
+      examples: [example],
+    });
 }

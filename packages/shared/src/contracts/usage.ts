@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { usageAreaNames } from './areas.ts';
-import { planSchema, rateLimitSchema } from './plans.ts';
+import { planSchema, rateLimitExample, rateLimitSchema } from './plans.ts';
 import { exampleId, forwardPeriod, instantSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const usageGranularities = ['hour', 'day', 'month'] as const;
@@ -88,7 +88,7 @@ export const usageSchema = z
         object: 'usage',
         organization_id: exampleId('org'),
         plan: 'enterprise',
-        rate_limit: { limit: 6_000, window_seconds: 60 },
+        rate_limit: rateLimitExample,
         since: '2026-11-01T00:00:00.000Z',
         until: '2026-12-01T00:00:00.000Z',
         granularity: 'day',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventPatternSchema } from './event-types.ts';
 import { pageQueryShape } from './pagination.ts';
-import { exampleId, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+import { changesSchema, distinct, exampleId, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 
 export const maxWebhooksPerOrganization = 100;
 
@@ -14,48 +14,30 @@ const disabledReasonSchema = z.enum(disabledReasons).meta({
 });
 export type DisabledReason = (typeof disabledReasons)[number];
 
-const eventsSchema = z
-  .array(eventPatternSchema)
-  .min(1)
-  .max(50)
-  .refine((events) => new Set(events).size === events.length, 'must not name an event twice')
-  .meta({ description: 'The events that the webhook gets.', uniqueItems: true });
-const descriptionSchema = textSchema.max(500).nullable().describe("The owner's own note.");
 /** Only the type is checked here. `checkNewUrl` checks the rest, with an error code of its own (`url_not_allowed`). */
 const urlSchema = z
   .string()
   .describe(
     'Where deliveries go: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters.',
   );
-const enabledSchema = z.boolean().describe('Whether new events are delivered.');
+
+const settableFields = {
+  url: urlSchema,
+  events: distinct(eventPatternSchema, 'must not name an event twice', 'The events that the webhook gets.'),
+  description: textSchema.max(500).nullable().describe("The owner's own note."),
+  enabled: z.boolean().describe('Whether new events are delivered.'),
+};
 
 export const createWebhookSchema = z
-  .strictObject({
-    url: urlSchema,
-    events: eventsSchema,
-    description: descriptionSchema.optional(),
-    enabled: enabledSchema.optional(),
-  })
+  .strictObject(settableFields)
+  .partial({ description: true, enabled: true })
   .meta({
     id: 'CreateWebhook',
     examples: [{ url: 'https://hooks.example.com/in', events: ['consultation.*'], description: 'Orders' }],
   });
 export type CreateWebhook = z.infer<typeof createWebhookSchema>;
 
-export const updateWebhookSchema = z
-  .strictObject({
-    url: urlSchema.optional(),
-    events: eventsSchema.optional(),
-    description: descriptionSchema.optional(),
-    enabled: enabledSchema.optional(),
-  })
-  .refine((body) => Object.keys(body).length > 0, 'must change at least one field')
-  .meta({
-    id: 'UpdateWebhook',
-    description: 'The fields to change; the others stay as they are.',
-    minProperties: 1,
-    examples: [{ enabled: false }],
-  });
+export const updateWebhookSchema = changesSchema('UpdateWebhook', settableFields, { enabled: false });
 export type UpdateWebhook = z.infer<typeof updateWebhookSchema>;
 
 export const listWebhooksQuerySchema = z.strictObject({

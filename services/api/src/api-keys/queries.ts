@@ -1,3 +1,4 @@
+import type { UpdateApiKey } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction, NewRow, Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
@@ -19,8 +20,6 @@ const columns = [
 export type KeyRow = Pick<Row<'api_keys'>, (typeof columns)[number]>;
 
 type NewKey = Pick<NewRow<'api_keys'>, 'id' | 'name' | 'public_id' | 'hash' | 'scopes' | 'ip_allowlist' | 'expires_at'>;
-
-export type KeyChanges = Partial<Pick<Row<'api_keys'>, 'name' | 'scopes' | 'ip_allowlist' | 'expires_at'>>;
 
 export async function organizationExists(db: Database, organizationId: Uuid): Promise<boolean> {
   const row = await db.selectFrom('organizations').select('id').where('id', '=', organizationId).executeTakeFirst();
@@ -67,7 +66,7 @@ function selectKey(db: Database, { id, organizationId }: KeyName) {
   return organizationId === undefined ? key : key.where('organization_id', '=', organizationId);
 }
 
-export async function updateKey(trx: DatabaseTransaction, id: Uuid, changes: KeyChanges): Promise<KeyRow> {
+export async function updateKey(trx: DatabaseTransaction, id: Uuid, changes: UpdateApiKey): Promise<KeyRow> {
   return trx.updateTable('api_keys').set(changes).where('id', '=', id).returning(columns).executeTakeFirstOrThrow();
 }
 

@@ -14,12 +14,10 @@ import { generateKey, keyPrefix } from '../auth/key-format.ts';
 import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { invalid, isProblem, type Problem, problem } from '../http/problem.ts';
-import type { Cursors } from '../pagination/cursor.ts';
-import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   findKey,
   insertKey,
-  type KeyChanges,
   type KeyName,
   type KeyRow,
   listKeys,
@@ -45,10 +43,8 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
     organizationExists,
 
     create: (transact: Transact, organizationId: Uuid, input: CreateApiKey) => {
-      const allowlist = canonicalAllowlist(input.ip_allowlist ?? null);
-      return isProblem(allowlist)
-        ? allowlist
-        : createKey(transact, organizationId, { ...input, ip_allowlist: allowlist });
+      const ip_allowlist = canonicalAllowlist(input.ip_allowlist);
+      return isProblem(ip_allowlist) ? ip_allowlist : createKey(transact, organizationId, { ...input, ip_allowlist });
     },
 
     list: async (organizationId: Uuid, request: { cursor?: string | undefined; limit: number }) => {
@@ -63,13 +59,13 @@ export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
     },
 
     update: async (transact: Transact, name: KeyName, input: UpdateApiKey): Promise<ApiKey | Problem> => {
-      const changes = toChanges(input);
-      if (isProblem(changes)) return changes;
+      const ip_allowlist = canonicalAllowlist(input.ip_allowlist);
+      if (isProblem(ip_allowlist)) return ip_allowlist;
       return transact(async ({ trx, changed }) => {
         const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
         const { id } = before;
-        const shown = present(await updateKey(trx, id, changes));
+        const shown = present(await updateKey(trx, id, { ...input, ip_allowlist }));
         const fields = fieldChanges(present(before), shown, auditedFields);
         const organizationId = before.organization_id;
         await changed({ action: 'api_key.updated', objectId: id, organizationId, ...fields });
@@ -109,22 +105,11 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
   });
 }
 
-function toChanges(input: UpdateApiKey): KeyChanges | Problem {
-  const changes: KeyChanges = {};
-  if (input.name !== undefined) changes.name = input.name;
-  if (input.scopes !== undefined) changes.scopes = input.scopes;
-  if (input.expires_at !== undefined) changes.expires_at = input.expires_at;
-  if (input.ip_allowlist !== undefined) {
-    const allowlist = canonicalAllowlist(input.ip_allowlist);
-    if (isProblem(allowlist)) return allowlist;
-    changes.ip_allowlist = allowlist;
-  }
-  return changes;
-}
-
 /** Each range once, in its canonical spelling. Null is no restriction. */
-function canonicalAllowlist(entries: readonly string[] | null): string[] | null | Problem {
-  if (entries === null) return null;
+function canonicalAllowlist<None extends null | undefined>(
+  entries: readonly string[] | None,
+): string[] | None | Problem {
+  if (!entries) return entries;
   const details: ErrorDetail[] = [];
   const ranges = entries.map((entry, index) => {
     const range = canonicalCidr(entry);

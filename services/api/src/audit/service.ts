@@ -6,8 +6,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Row } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
-import type { Cursors } from '../pagination/cursor.ts';
-import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import { type AuditFilter, listAuditEntries } from './queries.ts';
 

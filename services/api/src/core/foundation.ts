@@ -9,3 +9,6 @@ export interface Foundation {
 }
 
 export const applicationName = 'enterprise-api';
+
+/** How long the stop of the process waits for a statement that hangs, or for a replica. */
+export const closeWithinMs = 500;

@@ -5,9 +5,22 @@ import {
   type DeliveryDetail,
   deliveryHeaders,
   type EventType,
+  type WaitingFor,
 } from '@enterprise-api/shared/contracts';
+import type { Row } from '@enterprise-api/shared/ledger';
 import { toPublicId, version } from '@enterprise-api/shared/runtime';
-import type { AttemptRow, DeliveryRow } from './rows.ts';
+
+/** A delivery as it is shown; `status` is the effective one. */
+export interface DeliveryRow extends Pick<Row<'deliveries'>, keyof Row<'deliveries'> & keyof Delivery> {
+  /** Null when there will be no further attempt. */
+  next_attempt_at: Date | null;
+  waiting_for: WaitingFor | null;
+}
+
+/** An attempt, and the URL that the webhook had when it was sent. */
+export interface AttemptRow extends Row<'all_attempts'> {
+  url: string;
+}
 
 export function presentDelivery(row: DeliveryRow): Delivery {
   return {

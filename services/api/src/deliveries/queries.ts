@@ -12,12 +12,10 @@ import {
   waitingFor,
   webhookMayHave,
 } from './effective-status.ts';
-import type { AttemptRow, DeliveryRow } from './rows.ts';
+import type { AttemptRow, DeliveryRow } from './present.ts';
 
-/** A row of a list, with its position for the cursor. */
-export interface ListedDelivery extends DeliveryRow {
-  position: string;
-}
+/** With its position for the cursor. */
+type ListedDelivery = DeliveryRow & { position: string };
 
 export interface DeliveryFilter {
   webhookId?: Uuid | undefined;

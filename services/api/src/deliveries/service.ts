@@ -2,8 +2,7 @@ import type { DeliveryDetail, ListDeliveriesQuery } from '@enterprise-api/shared
 import type { Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
-import type { Cursors } from '../pagination/cursor.ts';
-import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import { presentDelivery, presentDetail } from './present.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';

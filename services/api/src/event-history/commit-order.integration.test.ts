@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import fc from 'fast-check';
 import { type ControlledTransaction, type IsolationLevel, sql } from 'kysely';
 import { isProblem } from '../http/problem.ts';
-import { createCursors } from '../pagination/cursor.ts';
+import { createCursors } from '../pagination/paging.ts';
 import { createHorizonReader } from './horizon.ts';
-import { readHorizonRows, startOfRetention } from './queries.ts';
+import { createRetentionLimits } from './queries.ts';
 import { createEventHistory, type EventHistory } from './service.ts';
 
 let db: Database;
@@ -18,13 +18,12 @@ let history: EventHistory;
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
   const cursors = createCursors([{ id: 'test', key: randomBytes(32) }]);
-  const limits = async () => startOfRetention(db);
   history = createEventHistory({
     db,
     history: (read) => read(db),
     cursors,
-    horizon: createHorizonReader(() => readHorizonRows(db)),
-    limits,
+    horizon: createHorizonReader(db),
+    limits: createRetentionLimits(db, Date.now),
   });
 });
 afterAll(() => close());

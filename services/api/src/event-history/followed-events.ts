@@ -1,11 +1,23 @@
 import { subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
-import { fromPublicId, type PublicId, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Database, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
+import {
+  deriveDeliveryId,
+  fromPublicId,
+  type PublicId,
+  toPublicId,
+  type Uuid,
+  uuidTimeMs,
+} from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
-import { beginningId, isBeginningOf } from './beginning-id.ts';
 import type { Horizon } from './horizon.ts';
-import { type EventPlace, type EventRow, findEvent, findOrganizationsWithNewer, listEvents } from './queries.ts';
-import type { RetentionLimits } from './retention-limits.ts';
+import {
+  type EventPlace,
+  type EventRow,
+  findEvent,
+  findOrganizationsWithNewer,
+  listEvents,
+  type RetentionLimits,
+} from './queries.ts';
 
 export type FollowedEvents = ReturnType<typeof createFollowedEvents>;
 
@@ -20,7 +32,7 @@ export interface Beginning {
 
 interface FollowedEventsOptions {
   db: Database;
-  horizon: () => Promise<Horizon>;
+  horizon: Horizon;
   limits: RetentionLimits;
   /** The database's clock. */
   now: () => number;
@@ -47,7 +59,7 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
      *   retention of bodies: a stream sends them
      */
     placeBehind: async (organizationId: Uuid, eventId: string | null): Promise<Beginning | Problem> => {
-      const { completeUntil } = (await horizon())(organizationId);
+      const { completeUntil } = await horizon(organizationId);
       const end = { position: completeUntil, id: afterAll(now()) };
       if (eventId === null) {
         const [last] = await listEvents(db, organizationId, { ...newest, upTo: completeUntil });
@@ -69,7 +81,7 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
     },
 
     pageBehind: async (organizationId: Uuid, after: EventPlace) => {
-      const { completeUntil: upTo, isHeldBack } = (await horizon())(organizationId);
+      const { completeUntil: upTo, isHeldBack } = await horizon(organizationId);
       let place: EventPlace | undefined = after;
       // A page of events without bodies is no end.
       while (place !== undefined) {
@@ -92,5 +104,22 @@ function hasBody(row: EventRow): row is EventRow & { body: string } {
 
 /** An id behind those of all events that are there, whatever the clocks that made them. */
 function afterAll(nowMs: number): Uuid {
-  return uuidAtTime(nowMs + 10 * 60_000);
+  return uuidAtTime(nowMs + usualIdMarginMs);
+}
+
+/**
+ * Names the place before an organization's first event, for a stream that begins while there is none: a client that has
+ * seen no event then has something to go on from. It is a UUIDv8 of the time and the organization, and events have a
+ * UUIDv7, so it is never an event's id, and no other organization's.
+ *
+ * @param nowMs when the organization had no event; once retention has passed by, events may be gone unseen
+ */
+export function beginningId(organizationId: Uuid, nowMs: number): Uuid {
+  // As a delivery's id is of an event and a webhook: the time of the one, and a digest of both.
+  return deriveDeliveryId(uuidAtTime(nowMs), organizationId);
+}
+
+/** Whether the id names the place before the organization's first event. */
+function isBeginningOf(organizationId: Uuid, id: Uuid): boolean {
+  return id === beginningId(organizationId, uuidTimeMs(id));
 }

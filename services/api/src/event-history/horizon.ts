@@ -1,11 +1,12 @@
+import type { Database } from '@enterprise-api/shared/ledger';
 import { createMicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
-import type { HorizonRow } from './queries.ts';
+import { type HorizonRow, readHorizonRows } from './queries.ts';
 
 /**
  * Up to where an organization's events are complete: an event at a later position may still become visible behind one that
  * is visible already, because its transaction is open.
  */
-export type Horizon = (organizationId: Uuid) => Completeness;
+export type Horizon = (organizationId: Uuid) => Promise<Completeness>;
 
 interface Completeness {
   /** Every event up to this position is committed, or never will be. */
@@ -18,13 +19,13 @@ interface Completeness {
  * Reads the horizon for many callers at once: what a caller gets was read after it asked, so that it covers whatever had
  * been committed by then.
  */
-export function createHorizonReader(read: () => Promise<HorizonRow[]>): () => Promise<Horizon> {
-  const batcher = createMicroBatcher({ maxRunning: 1, run: async () => horizonOf(await read()) });
-  return () => batcher.add(null);
+export function createHorizonReader(db: Database): Horizon {
+  const batcher = createMicroBatcher({ maxRunning: 1, run: async () => completenessOf(await readHorizonRows(db)) });
+  return async (organizationId) => (await batcher.add(null))(organizationId);
 }
 
 /** Rows without a bucket hold for all organizations. */
-function horizonOf(rows: readonly HorizonRow[]): Horizon {
+function completenessOf(rows: readonly HorizonRow[]): (organizationId: Uuid) => Completeness {
   const forAll = rows.filter(({ bucket }) => bucket === null).map((row) => row.complete_until);
   const greatest = Math.max(...forAll);
   const least = Math.min(...forAll);

@@ -2,7 +2,6 @@ import type { EventType, Order } from '@enterprise-api/shared/contracts';
 import { type Database, idMarginMs, type Row, uuidAtTime, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { LimitsOfRetention } from './retention-limits.ts';
 
 /** A row of `event_horizon()`: for all organizations when its bucket is null. */
 export interface HorizonRow {
@@ -38,7 +37,7 @@ export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'cr
   /** Null once retention has removed it, and beyond the page. */
   body: string | null;
   /** Whether the events before it are too large together; of the first one they never are. */
-  is_beyond_page: boolean;
+  isBeyondPage: boolean;
 }
 
 /**
@@ -61,16 +60,16 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
     rows.map(({ id }) => id),
     maxBytes,
   );
-  return rows.map((row, index) => ({ ...row, ...(bodies[index] ?? { body: null, is_beyond_page: true }) }));
+  return rows.map((row, index) => ({ ...row, ...(bodies[index] ?? { body: null, isBeyondPage: true }) }));
 }
 
-type BodyOfPage = Pick<EventRow, 'body' | 'is_beyond_page'>;
+type BodyOfPage = Pick<EventRow, 'body' | 'isBeyondPage'>;
 
 /** In the order of the ids. The days of the ids are known here, so that only their partitions are opened. */
 async function readBodies(db: Database, ids: readonly Uuid[], maxBytes: number): Promise<BodyOfPage[]> {
   if (ids.length === 0 || maxBytes === 0) return [];
   const { rows } = await sql<BodyOfPage>`
-    select case when not is_beyond_page then body end as body, is_beyond_page
+    select case when not is_beyond_page then body end as body, is_beyond_page as "isBeyondPage"
     from (
       select x.nth, b.body, sum(coalesce(octet_length(b.body), 0)) over (order by x.nth)
         - coalesce(octet_length(b.body), 0) >= ${maxBytes}::int as is_beyond_page
@@ -136,11 +135,29 @@ function latestOf({ until, after, order }: EventQuestion): number {
   return Math.min(afterMs, until?.getTime() ?? Number.POSITIVE_INFINITY);
 }
 
+/** The times in ids from which on there are events, and bodies of events; milliseconds since 1970. */
+interface LimitsOfRetention {
+  events: number;
+  bodies: number;
+}
+
+/** The limits as far as they matter for an event with this id. */
+export type RetentionLimits = (id: Uuid) => Promise<LimitsOfRetention>;
+
+/**
+ * Retention touches nothing younger than a day, whatever its settings: for such ids nobody needs to ask the ledger.
+ *
+ * @param now the database's clock
+ */
+export function createRetentionLimits(db: Database, now: () => number): RetentionLimits {
+  return async (id) => (now() - uuidTimeMs(id) < 86_400_000 ? { events: 0, bodies: 0 } : startOfRetention(db));
+}
+
 /**
  * The times from which on the ledger has events, and has their bodies. Retention is a setting of the workers; what it has done
  * is seen in the ledger. A partition that is being detached is there no more for who reads.
  */
-export async function startOfRetention(db: Database): Promise<LimitsOfRetention> {
+async function startOfRetention(db: Database): Promise<LimitsOfRetention> {
   const { rows } = await sql<{ bound: string | null; bodies: Date | null }>`
     select bodies_removed_until as bodies, (
       select min(substring(pg_get_expr(c.relpartbound, c.oid) from '[0-9a-f-]{36}'))
@@ -183,7 +200,7 @@ export async function findEvent(
   types: readonly EventType[],
 ): Promise<EventRow | undefined> {
   const { rows } = await sql<EventRow>`
-    select e.id, type, b.body, occurred_at, created_at, position, false as is_beyond_page
+    select e.id, type, b.body, occurred_at, created_at, position, false as "isBeyondPage"
     from events e left join event_bodies b on b.event_id = e.id and b.event_id = ${id}
     where e.id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[])`.execute(db);
   return rows[0];

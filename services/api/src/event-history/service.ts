@@ -2,19 +2,16 @@ import {
   type Event,
   type EventType,
   type ListEventsQuery,
-  type Order,
   parseExactJson,
   subscribableEventTypeNames,
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { nilUuid, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
-import type { Cursors, Position } from '../pagination/cursor.ts';
-import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import { type Cursors, type PageQuestion, type Position, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import type { Horizon } from './horizon.ts';
-import { type EventPlace, type EventRow, findEvent, listEvents } from './queries.ts';
-import type { RetentionLimits } from './retention-limits.ts';
+import { type EventPlace, type EventRow, findEvent, listEvents, type RetentionLimits } from './queries.ts';
 
 export type EventHistory = ReturnType<typeof createEventHistory>;
 
@@ -22,7 +19,7 @@ interface EventHistoryOptions {
   db: Database;
   history: HistoryReads;
   cursors: Cursors;
-  horizon: () => Promise<Horizon>;
+  horizon: Horizon;
   limits: RetentionLimits;
 }
 
@@ -34,19 +31,19 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
       const { type: types = subscribableEventTypeNames, since, until } = filters;
-      const ask = async (page: PageQuestion): Promise<ListedEvent[] | Problem> => {
+      const ask = async (page: PageQuestion) => {
         // Who follows the list oldest first would miss what has gone behind the cursor; newest first, the list ends there.
         if (page.order === 'asc' && (await isExpired(limits, page.after))) return problem('event_expired');
-        const upTo = await endOfPages(horizon, organizationId, page.order);
+        // Oldest first, a list ends where events are complete: what becomes visible later comes on a later page.
+        const upTo = page.order === 'asc' ? (await horizon(organizationId)).completeUntil : undefined;
         const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
         const read = (from: Database) => listEvents(from, organizationId, asked);
         // A client that follows events on a replica would pass those that it has not replayed.
         const rows = await (page.order === 'asc' ? read(db) : history(read));
-        return rows.map(toListed);
+        return rows.map((row) => ({ ...row, position: String(row.position) }));
       };
       const scope = { list: 'events', organizationId, filters };
-      const options = order === 'asc' ? { start } : {};
-      return paginate(cursors, { cursor, limit, order }, scope, ask, presentEvent, options);
+      return paginate(cursors, { cursor, limit, order }, scope, ask, presentEvent, order === 'asc' ? start : undefined);
     },
 
     get: async (organizationId: Uuid, id: Uuid): Promise<Event | Problem> => {
@@ -61,29 +58,11 @@ async function isExpired(limits: RetentionLimits, after: Position | null): Promi
   return uuidTimeMs(after.id) < (await limits(after.id)).events;
 }
 
-/**
- * Oldest first, a list ends where events are complete: what becomes visible later comes on a later page. Newest first, it
- * shows all that is visible.
- */
-async function endOfPages(
-  horizon: EventHistoryOptions['horizon'],
-  organizationId: Uuid,
-  order: Order,
-): Promise<number | undefined> {
-  return order === 'asc' ? (await horizon())(organizationId).completeUntil : undefined;
-}
-
 /** The place before the first event. */
 const start: Position = { sortKey: '0', id: nilUuid };
 
 function toPlace(position: Position | null): EventPlace | null {
   return position === null ? null : { position: Number(position.sortKey), id: position.id };
-}
-
-type ListedEvent = Omit<EventRow, 'position'> & { position: string; isBeyondPage: boolean };
-
-function toListed({ position, ...row }: EventRow): ListedEvent {
-  return { ...row, position: String(position), isBeyondPage: row.is_beyond_page };
 }
 
 function presentEvent(row: Pick<EventRow, 'id' | 'type' | 'created_at' | 'occurred_at' | 'body'>): Event {

@@ -3,7 +3,7 @@ import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtim
 import { insertEvents, testEvent, until } from '@enterprise-api/testkit';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { beginningId } from '../event-history/beginning-id.ts';
+import { beginningId } from '../event-history/followed-events.ts';
 import { openStream, type StreamClient, type StreamMessage } from '../testing/stream-client.ts';
 import { type TestApi, withCustomer } from '../testing/test-api.ts';
 

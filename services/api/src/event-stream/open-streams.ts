@@ -2,8 +2,8 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type GrantedUse, stillGrants } from '../auth/judge.ts';
 import type { KeyCache } from '../auth/key-cache.ts';
 import type { Sink } from '../http/routing/streamed.ts';
-import { retryMessage } from './message.ts';
 import { type FeedOptions, OrganizationFeed, type Place } from './organization-feed.ts';
+import { retryMessage } from './send-events.ts';
 
 /** Why a stream ended. */
 export type StreamEnd = 'client_left' | 'client_slow' | 'not_granted' | 'stopping' | 'failed';

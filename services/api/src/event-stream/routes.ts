@@ -25,7 +25,6 @@ export function eventStreamRoutes(streams: EventStreamService): Route<Principal>
       errors: ['not_found', 'event_expired', 'rate_limited'],
       scope: streamScope,
       query: streamEventsQuerySchema,
-      status: 200,
       streams: 'text/event-stream',
       handle: ({ access, query, lastEventId, signal }) => streams.open(access, { query, lastEventId, signal }),
     }),

@@ -1,9 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type EventType, eventPatternsFor } from '@enterprise-api/shared/contracts';
-import { type PublicId, settledWithin, toPublicId } from '@enterprise-api/shared/runtime';
-import { signingKey } from '@enterprise-api/shared/security';
+import { deliveryHeaders, type EventType, eventPatternsFor } from '@enterprise-api/shared/contracts';
+import {
+  deriveDeliveryId,
+  type PublicId,
+  settledWithin,
+  toPublicId,
+  type Uuid,
+  version,
+} from '@enterprise-api/shared/runtime';
+import { type SigningKey, signBody, signingKey, signStandard } from '@enterprise-api/shared/security';
 import type { Sink } from '../http/routing/streamed.ts';
-import { comment, eventMessage, type StreamIdentity, sessionMessage } from './message.ts';
 import type { FeedEvent, OrganizationFeed, Place } from './organization-feed.ts';
 
 /** What one stream sends. */
@@ -111,4 +117,52 @@ async function catchesUp(sink: Sink, ended: AbortSignal, { slowMs }: SendLimits)
   ended.removeEventListener('abort', leave);
   if (!settled) sink.cut();
   return settled;
+}
+
+/** What a stream signs its messages with. */
+interface StreamIdentity {
+  /** With an event's id it makes the id of a delivery, as a webhook's id does. */
+  streamId: Uuid;
+  key: SigningKey;
+}
+
+/** The first message of a stream. It has no id, so that a client that reconnects names the last event. */
+function sessionMessage(secret: string): string {
+  return `event: session\n${dataLine({ secret })}\n`;
+}
+
+/** An event as a delivery would have it. JSON has no line breaks: whatever is in an event, its data is one line. */
+function eventMessage(event: FeedEvent, { streamId, key }: StreamIdentity, timestampSeconds: number): string {
+  const id = toPublicId('evt', event.id);
+  const headers = deliveryHeaders({
+    productVersion: version,
+    eventId: id,
+    eventType: event.type,
+    deliveryId: toPublicId('dlv', deriveDeliveryId(event.id, streamId)),
+    attempt: 1,
+    contentLength: Buffer.byteLength(event.body),
+    timestampSeconds,
+  });
+  headers['X-Service-Signature'] = signBody(key, event.body);
+  headers['webhook-signature'] = signStandard(key, id, timestampSeconds, event.body);
+  return `id: ${id}\n${dataLine({ headers, body: event.body })}\n`;
+}
+
+/**
+ * Keeps proxies and clients from taking the connection for dead.
+ *
+ * @param place where the stream is, when its client does not know yet: an `id` without data is no message, and clients
+ * send it as `Last-Event-ID` when they reconnect
+ */
+function comment(place?: PublicId<'evt'>): string {
+  return place === undefined ? ':\n\n' : `:\nid: ${place}\n\n`;
+}
+
+/** Tells a client when to connect again. */
+export function retryMessage(afterMs: number): string {
+  return `retry: ${Math.round(afterMs)}\n\n`;
+}
+
+function dataLine(data: unknown): string {
+  return `data: ${JSON.stringify(data)}\n`;
 }

@@ -1,13 +1,6 @@
 import type { Uuid } from '@enterprise-api/shared/runtime';
 
-/** Limits the streams that an organization has open at once. */
-export interface StreamSlots {
-  /** @returns false when the organization has as many as it may have */
-  take(organizationId: Uuid, streamId: Uuid): Promise<boolean>;
-  give(organizationId: Uuid, streamId: Uuid): void;
-  /** Renews the slots of this process's streams. Slots that are not renewed expire. */
-  renew(): Promise<void>;
-}
+export type StreamSlots = ReturnType<typeof createStreamSlots>;
 
 /** The one command of Redis that is needed. */
 export interface SlotStore {
@@ -41,8 +34,11 @@ for index = 2, #ARGV do redis.call('zadd', KEYS[1], now + tonumber(ARGV[1]), ARG
 redis.call('pexpire', KEYS[1], ARGV[1])`;
 const giveScript = `redis.call('zrem', KEYS[1], ARGV[1])`;
 
-/** While Redis does not answer, streams of other processes are not known: each process then allows as many by itself. */
-export function createStreamSlots({ max, store, onError }: StreamSlotsOptions): StreamSlots {
+/**
+ * Limits the streams that an organization has open at once.
+ * While Redis does not answer, streams of other processes are not known: each process then allows as many by itself.
+ */
+export function createStreamSlots({ max, store, onError }: StreamSlotsOptions) {
   const taken = new Map<Uuid, Set<Uuid>>();
   const ask = async (script: string, organizationId: Uuid, ...rest: (string | number)[]) =>
     await store?.eval(script, 1, `enterprise-api-streams:${organizationId}`, ...rest);
@@ -52,7 +48,8 @@ export function createStreamSlots({ max, store, onError }: StreamSlotsOptions): 
     if (streams?.size === 0) taken.delete(organizationId);
   };
   return {
-    take: async (organizationId, streamId) => {
+    /** @returns false when the organization has as many as it may have */
+    take: async (organizationId: Uuid, streamId: Uuid): Promise<boolean> => {
       const streams = taken.get(organizationId) ?? new Set();
       if (streams.size >= max) return false;
       taken.set(organizationId, streams.add(streamId));
@@ -65,11 +62,12 @@ export function createStreamSlots({ max, store, onError }: StreamSlotsOptions): 
       forget(organizationId, streamId);
       return false;
     },
-    give: (organizationId, streamId) => {
+    give: (organizationId: Uuid, streamId: Uuid): void => {
       forget(organizationId, streamId);
       void ask(giveScript, organizationId, streamId).catch(onError);
     },
-    renew: async () => {
+    /** Renews the slots of this process's streams. Slots that are not renewed expire. */
+    renew: async (): Promise<void> => {
       const all = [...taken].map(([organizationId, streams]) => ask(renewScript, organizationId, leaseMs, ...streams));
       await Promise.all(all).catch(onError);
     },

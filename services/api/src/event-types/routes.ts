@@ -1,5 +1,4 @@
 import {
-  type EventTypeEntry,
   eventBodyExample,
   eventBodyJsonSchema,
   eventTypeEntrySchema,
@@ -10,19 +9,12 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
-import type { Cursors } from '../pagination/cursor.ts';
-import { type PageQuestion, paginate } from '../pagination/paging.ts';
-
-/** An entry with its place in the list, in the form that cursors have. */
-interface Row {
-  id: string;
-  position: string;
-  entry: EventTypeEntry;
-}
+import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 
 /** The types that webhooks can subscribe to, with the shape of their bodies. */
 export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Principal>[] {
-  const rows = subscribableEventTypeNames.map((type, index): Row => {
+  /** Entries with their place in the list, in the form that cursors have. */
+  const rows = subscribableEventTypeNames.map((type, index) => {
     const entry = {
       object: 'event_type' as const,
       type,
@@ -43,11 +35,9 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
       operationId: 'listEventTypes',
       tag: 'Events',
       summary: 'The event types that webhooks can subscribe to, with a schema and an example of their bodies',
-      errors: [],
       scope: 'webhooks:read',
       withoutDatabase: true,
       query: pageQuerySchema,
-      status: 200,
       response: listSchema(eventTypeEntrySchema),
       handle: ({ query }) => paginate(cursors, query, scope, ask, ({ entry }) => entry),
     }),

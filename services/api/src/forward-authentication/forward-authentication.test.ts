@@ -10,7 +10,7 @@ const notAsked = () => {
 };
 
 describe('a request for a route that needs no key', () => {
-  const open = { ...undescribed, path: '/v1/open', scope: null, access: 'anyone', status: 204 } as const;
+  const open = { ...undescribed, path: '/v1/open', scope: null, caller: 'anyone' } as const;
   const table = createRouteTable([defineRoute({ ...open, method: 'GET', handle: () => undefined })]);
   const authorize = createForwardAuthentication({ judge: notAsked, table, addressOf: notAsked, tokenFor: notAsked });
   const ask = (headersDistinct: Record<string, string[]>) =>

@@ -6,8 +6,7 @@ import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { existing, type Operation, type RouteTable, scopeOf } from '../http/routing/route-table.ts';
 import type { ClientAddressOf } from '../http/server/client-address.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
-import { identityHeaders } from '../identity/identity-headers.ts';
-import type { IdentityTokens } from '../identity/identity-tokens.ts';
+import { type IdentityTokens, identityHeaders } from '../identity/identity-tokens.ts';
 import { type ForwardedRequest, readForwardedRequest } from './forwarded-request.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContext } from 'node:tls';
+import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { InformationalFilter } from '@enterprise-api/shared/runtime';
 import { Client } from 'undici';
 
 /** Where connections lead, and what they share. */
-export interface Destination {
+interface Destination {
   /** Without a path. */
   readonly origin: string;
   readonly secureContext: SecureContext | undefined;
@@ -12,11 +12,6 @@ export interface Destination {
 
 /** Announced heads are bounded, as those of our own clients are. */
 const maxHeaderSize = 32 * 1024;
-/** How long an idle connection is kept when the upstream announces nothing: shorter than the usual servers keep theirs. */
-const keepAliveMs = 4_000;
-const keepAliveMaxMs = 60_000;
-/** An idle connection is closed this long before the upstream announced to: no request meets its closing. */
-const keepAliveMarginMs = 1_000;
 
 /** One connection to an upstream, with at most one request at a time. */
 export class UpstreamConnection {
@@ -34,9 +29,6 @@ export class UpstreamConnection {
       pipelining: 1,
       allowH2: false,
       maxHeaderSize,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMaxMs,
-      keepAliveTimeoutThreshold: keepAliveMarginMs,
       // The exchange has time limits of its own, which the library's do not fit.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -76,10 +68,10 @@ export class UpstreamConnection {
 
   /** The library connects again by itself for a request that it has not written when the connection ends. */
   #connect({ origin, secureContext }: Destination, callback: ConnectCallback): void {
-    const { hostname, port, protocol } = new URL(origin);
-    const isSecure = protocol === 'https:';
-    const host = hostname.replace(/^\[|\]$/g, '');
-    const place = { host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true, keepAlive: true };
+    const url = new URL(origin);
+    const isSecure = url.protocol === 'https:';
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const place = { host, port: portOf(url), noDelay: true, keepAlive: true };
     const servername = isIP(host) === 0 ? host : '';
     const socket = isSecure
       ? connectTls({ ...place, secureContext, servername, ALPNProtocols: ['http/1.1'] })
@@ -108,3 +100,52 @@ export class UpstreamConnection {
 }
 
 type ConnectCallback = (...result: [null, Socket] | [Error, null]) => void;
+
+export function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === 'https:' ? 443 : 80);
+}
+
+/** The connections to one upstream. As many as there are requests under way; the idle ones are kept for the next. */
+export interface ConnectionPool {
+  /** The connection that was used last, or a new one. */
+  acquire(): UpstreamConnection;
+  /** A connection that no other request has used. */
+  open(): UpstreamConnection;
+  /** Keeps a connection over which a whole answer came. */
+  release(connection: UpstreamConnection): void;
+  close(): void;
+}
+
+export function createConnectionPool(destination: Destination): ConnectionPool {
+  const idle: UpstreamConnection[] = [];
+  const onEnd = (connection: UpstreamConnection) => {
+    const index = idle.lastIndexOf(connection);
+    if (index === -1) return;
+    idle.splice(index, 1);
+    connection.destroy();
+  };
+  const open = () => new UpstreamConnection(destination, onEnd);
+  return {
+    acquire: () => {
+      for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+        if (connection.isOpen()) return connection;
+        connection.destroy();
+      }
+      return open();
+    },
+    open,
+    release: (connection) => {
+      if (connection.isOpen()) idle.push(connection);
+      else connection.destroy();
+    },
+    close: () => {
+      for (const connection of idle.splice(0)) connection.destroy();
+    },
+  };
+}
+
+/** Made once for all upstreams: reading the root certificates for each handshake would cost more than the handshake. */
+export function createUpstreamTrust(ca: string | undefined) {
+  const authorities = getCACertificates('default');
+  return createSecureContext({ minVersion: 'TLSv1.2', ca: ca === undefined ? authorities : [...authorities, ca] });
+}

@@ -3,9 +3,8 @@ import type { Dispatcher } from 'undici';
 import { type Problem, problem } from '../http/problem.ts';
 import { lingerAfterAnswer } from '../http/server/lingering-close.ts';
 import { beginOwnTimeLimits, endOwnTimeLimits } from '../http/server/own-time-limits.ts';
-import { answerHeaders } from './answer-headers.ts';
-import type { UpstreamConnection } from './connection.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import type { ConnectionPool, UpstreamConnection } from './connection.ts';
+import { answerHeaders } from './headers.ts';
 import { BodyTooLargeError, RequestBody } from './request-body.ts';
 import { WrittenChunks } from './written-chunks.ts';
 

@@ -3,6 +3,7 @@ import type { Area } from '@enterprise-api/shared/contracts';
 import { errorOfStatus, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestContext } from '../http/server/request-context.ts';
 import { spanMethod } from '../http/server/request-span.ts';
+import { portOf } from './connection.ts';
 import type { Outcome } from './exchange.ts';
 
 /** Begins the span of a request to an upstream, whose own spans are below it. Undefined where nothing is recorded. */
@@ -13,12 +14,12 @@ export function startForwardSpan(
   origin: string,
 ): Span | undefined {
   if (tracing === undefined) return undefined;
-  const { hostname, port, protocol } = new URL(origin);
+  const url = new URL(origin);
   const attributes = {
     'http.request.method': spanMethod(method),
-    'server.address': hostname,
-    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
-    'url.scheme': protocol.slice(0, -1),
+    'server.address': url.hostname,
+    'server.port': portOf(url),
+    'url.scheme': url.protocol.slice(0, -1),
     'enterprise_api.area': area,
   };
   return tracing.start(`${spanMethod(method)} ${area}`, { kind: 'client', parent: context.traceparent, attributes });

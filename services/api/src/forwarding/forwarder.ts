@@ -4,14 +4,21 @@ import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Span, Tracing } from '@enterprise-api/shared/tracing';
 import { createKeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { invalidHeader, type Problem, problem } from '../http/problem.ts';
+import { sendProblem } from '../http/routing/respond.ts';
+import type { AreaForwarder } from '../http/routing/serve-routes.ts';
 import { isTrustedProxy } from '../http/server/client-address.ts';
-import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../http/server/request-context.ts';
-import { identityHeaders } from '../identity/identity-headers.ts';
-import type { TokenSubject } from '../identity/identity-tokens.ts';
-import { type ConnectionPool, createConnectionPool, createUpstreamTrust } from './connection-pool.ts';
+import {
+  announcesBody,
+  awaitsContinue,
+  declaredLength,
+  type RequestContext,
+  requestContextOf,
+} from '../http/server/request-context.ts';
+import { identityHeaders, type TokenSubject } from '../identity/identity-tokens.ts';
+import { type ConnectionPool, createConnectionPool, createUpstreamTrust } from './connection.ts';
 import { Exchange, type Outcome, type TimeLimits } from './exchange.ts';
 import { endForwardSpan, startForwardSpan } from './forward-span.ts';
-import { headersToPass } from './request-headers.ts';
+import { headersToPass } from './headers.ts';
 import type { Upstreams } from './upstreams.ts';
 
 export interface ForwardingLimits extends TimeLimits {
@@ -41,24 +48,18 @@ export interface ForwarderOptions {
   tracing?: Tracing | undefined;
 }
 
+/** What was matched is what the upstream gets: the path and the query as received. */
+type Received = IncomingMessage & { originalUrl: string };
+
 /** A request that the guard has granted. */
 interface ForwardedCall {
   area: Area;
   key: TokenSubject;
-  /** As received: what was matched is what the upstream gets. */
-  target: string;
   context: RequestContext;
 }
 
-export interface Forwarder {
-  /** Those that have an upstream. */
-  readonly areas: ReadonlySet<Area>;
-  /**
-   * Passes a request on to the upstream of its area, and the answer to the client.
-   *
-   * @returns what to answer when nothing was passed on; null once the answer has been passed on, or was cut
-   */
-  forward(request: IncomingMessage, response: ServerResponse, call: ForwardedCall): Promise<Problem | null>;
+/** Passes requests on to the upstreams of their areas, and answers those that it refuses or whose upstream gives no answer. */
+export interface Forwarder extends AreaForwarder<{ key: TokenSubject }> {
   /** Cuts the requests that are still under way: their clients can tell that the answer is not whole. */
   cutAll(): void;
   /** Closes idle connections to upstreams. */
@@ -77,33 +78,37 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const targets = createTargets(options);
   const { tryAcquire, release } = createKeyedSemaphore(options.limits.concurrency);
   const underWay = new Set<Exchange>();
+  const pass = async (request: Received, response: ServerResponse, call: ForwardedCall): Promise<Problem | null> => {
+    const target = targets.get(call.area);
+    if (target === undefined) return problem('not_found');
+    const refused = refuseHead(request, options.limits.maxBodyBytes);
+    if (refused !== null) return refused;
+    const permit = `${call.area} ${call.key.organization.id}`;
+    if (!tryAcquire(permit)) {
+      options.onEnd?.(call.area, 'rate_limited');
+      const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
+      return problem('rate_limited', { message, retryAfterSeconds: 1 });
+    }
+    options.onPermit?.(call.area, 1);
+    try {
+      if (response.socket === null && !(await becomesCurrent(request, response))) return null;
+      const span = startForwardSpan(options.tracing, request, call, target.origin);
+      const headers = await headersTo(request, call, options, span);
+      if (awaitsContinue(request) && !request.complete) response.writeContinue();
+      const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
+      underWay.add(exchange);
+      response.once('close', () => underWay.delete(exchange));
+      return await run(exchange, call, options, span);
+    } finally {
+      release(permit);
+      options.onPermit?.(call.area, -1);
+    }
+  };
   return {
     areas: new Set(targets.keys()),
-    forward: async (request, response, call) => {
-      const target = targets.get(call.area);
-      if (target === undefined) return problem('not_found');
-      const refused = refuseHead(request, options.limits.maxBodyBytes);
-      if (refused !== null) return refused;
-      const permit = `${call.area} ${call.key.organization.id}`;
-      if (!tryAcquire(permit)) {
-        options.onEnd?.(call.area, 'rate_limited');
-        const message = 'Too many requests of the organization are under way in this area. Try again shortly.';
-        return problem('rate_limited', { message, retryAfterSeconds: 1 });
-      }
-      options.onPermit?.(call.area, 1);
-      try {
-        if (response.socket === null && !(await becomesCurrent(request, response))) return null;
-        const span = startForwardSpan(options.tracing, request, call, target.origin);
-        const headers = await headersTo(request, call, options, span);
-        if (awaitsContinue(request) && !request.complete) response.writeContinue();
-        const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
-        underWay.add(exchange);
-        response.once('close', () => underWay.delete(exchange));
-        return await run(exchange, call, options, span);
-      } finally {
-        release(permit);
-        options.onPermit?.(call.area, -1);
-      }
+    forward: async (request, response, { area, key }) => {
+      const found = await pass(request, response, { area, key, context: requestContextOf(response) });
+      if (found !== null) sendProblem(response, found);
     },
     cutAll: () => {
       for (const exchange of underWay) exchange.cut();
@@ -187,19 +192,17 @@ function protocolOf(request: IncomingMessage, trustedProxies: readonly string[])
 }
 
 function exchangeOptions(
-  request: IncomingMessage,
-  { context, target }: ForwardedCall,
+  request: Received,
+  { context }: ForwardedCall,
   { pool, basePath }: Target,
   { limits, clock }: ForwarderOptions,
 ) {
   return {
     request,
     pool,
-    path: basePath + target,
+    path: basePath + request.originalUrl,
     hasBody: announcesBody(request),
-    maxBodyBytes: limits.maxBodyBytes,
-    timeoutMs: limits.timeoutMs,
-    idleTimeoutMs: limits.idleTimeoutMs,
+    ...limits,
     ownHeaders: context.headers,
     record: context,
     monotonic: () => clock.monotonic(),

@@ -32,6 +32,6 @@ function problemOf(url: URL, text: string): string | null {
   if (url.username !== '' || url.password !== '') return 'must not have credentials';
   // An empty query or fragment leaves no trace in the parsed URL.
   if (text.includes('?') || text.includes('#')) return 'must not have a query or a fragment';
-  if (text.slice(0, text.indexOf('/', 8)).includes('@')) return 'must not have credentials';
+  if (/\/\/[^/]*@/.test(text)) return 'must not have credentials';
   return null;
 }

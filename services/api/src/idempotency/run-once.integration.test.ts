@@ -70,7 +70,7 @@ function createApp(database: Database): Express {
       ...undescribed,
       scope: 'webhooks:write',
       body: noteSchema,
-      status: 201,
+      success: 'created',
       response: noteSchema,
       handle: ({ transact }: { access: Access; transact: Transact }) => write(transact),
     }),
@@ -82,7 +82,6 @@ function createApp(database: Database): Express {
       ids: { id: 'whk' },
       exists: async () => isThere,
       body: z.strictObject({ times: z.number().optional() }).optional(),
-      status: 204,
       handle: async ({ transact }: { transact: Transact }) => {
         const outcome = await write(transact);
         return 'problem' in outcome ? outcome : undefined;

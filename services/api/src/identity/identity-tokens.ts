@@ -1,3 +1,4 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import {
   type Area,
   identityTokenIssuer,
@@ -6,9 +7,8 @@ import {
   type Scope,
 } from '@enterprise-api/shared/contracts';
 import { BoundedMap, type Clock, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import type { KeyRing } from '@enterprise-api/shared/security';
+import type { EncryptionKey, KeyRing } from '@enterprise-api/shared/security';
 import { SignJWT } from 'jose/jwt/sign';
-import { type SigningKey, toSigningKey } from './signing-keys.ts';
 
 /**
  * What a token says of the caller: the key as authentication found it. An object is never changed; a key that has
@@ -115,4 +115,30 @@ function sign(signer: SigningKey, key: TokenSubject, audience: Audience, nowMs: 
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + lifetimeSeconds)
     .sign(signer.privateKey);
+}
+
+/** An Ed25519 key pair: signs identity tokens, and is published without its private part. */
+interface SigningKey {
+  readonly privateKey: KeyObject;
+  readonly published: PublicSigningKey;
+}
+
+/** All that precedes the 32 bytes of the seed in a PKCS #8 private key for Ed25519 (RFC 8410, section 7). */
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** @param seed 32 bytes with the id that becomes `kid` */
+function toSigningKey({ id: kid, key: seed }: EncryptionKey): SigningKey {
+  const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: 'der', type: 'pkcs8' });
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, published: { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x } };
+}
+
+/** The caller's identity, as headers for the internal service. */
+export function identityHeaders({ id, scopes, organization }: TokenSubject): Record<string, string> {
+  return {
+    'X-Organization-Id': toPublicId('org', organization.id),
+    'X-Organization-Plan': organization.plan,
+    'X-Api-Key-Id': toPublicId('key', id),
+    'X-Api-Key-Scopes': scopes.join(' '),
+  };
 }

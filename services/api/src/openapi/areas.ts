@@ -5,6 +5,7 @@ import {
   areaNames,
   type RequiredScope,
 } from '@enterprise-api/shared/contracts';
+import { z } from 'zod';
 import { areaErrorCodes } from './error-codes.ts';
 import { callerOf, schemeOf } from './operation.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
@@ -86,7 +87,7 @@ function operationOf({ area, operationId, scope, method, parameters }: AreaOpera
     responses: {
       '2XX': {
         description: 'The answer of the service.',
-        headers: headersOf({ ...facts, status: 200 }),
+        headers: headersOf(facts),
         content: anything,
       },
       ...ours.of(areaErrorCodes, facts),
@@ -116,3 +117,22 @@ function pathParameters(path: string): JsonObject[] {
 function pascal(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** The shape of errors under `/scim/v2` (RFC 7644, section 3.12). */
+export const scimErrorSchema = z
+  .strictObject({
+    schemas: z.array(z.literal('urn:ietf:params:scim:api:messages:2.0:Error')),
+    status: z.string(),
+    detail: z.string().describe('The code of the error, and its message.'),
+  })
+  .meta({
+    id: 'ScimError',
+    description: 'The body of an error under `/scim/v2`.',
+    examples: [
+      {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+        status: '404',
+        detail: 'not_found: There is no such resource.',
+      },
+    ],
+  });

@@ -1,14 +1,12 @@
 import { type ErrorCode, errorBodySchema, errorCatalogue } from '@enterprise-api/shared/contracts';
 import { version } from '@enterprise-api/shared/runtime';
 import type { Route } from '../http/routing/define-route.ts';
-import { areaPaths } from './areas.ts';
-import { headerComponents } from './headers.ts';
+import { areaPaths, scimErrorSchema } from './areas.ts';
 import { introductions, securitySchemes } from './introduction.ts';
 import { operationOf } from './operation.ts';
 import { parameterComponents } from './parameters.ts';
-import { createErrorResponses, errorExamples } from './responses.ts';
+import { createErrorResponses, errorExamples, headerComponents } from './responses.ts';
 import { createSchemas } from './schemas.ts';
-import { scimErrorSchema } from './scim-error.ts';
 import { servicePaths } from './service-paths.ts';
 import { tagDescriptions } from './tags.ts';
 import type { Json, JsonObject, Listener, PathItem } from './types.ts';
@@ -17,8 +15,7 @@ import { webhookEntries } from './webhooks.ts';
 /**
  * Makes the OpenAPI document of a listener from its routes and the catalogues.
  *
- * @throws for a route that cannot be described: without a named schema, without an example that satisfies its schema, or
- *   with the operation id of another one
+ * @throws for a route that cannot be described: without a named schema or without an example
  */
 export function createDocument<Access>(listener: Listener, routes: readonly Route<Access>[]): JsonObject {
   const schemas = createSchemas();
@@ -37,7 +34,6 @@ export function createDocument<Access>(listener: Listener, routes: readonly Rout
     servicePaths(listener, own),
     listener === 'public' ? areaPaths({ own, scim }) : {},
   ]);
-  refuseRepeatedIds(paths);
   const webhooks = listener === 'public' ? webhookEntries(schemas) : {};
   const components = {
     securitySchemes: securitySchemes[listener],
@@ -79,15 +75,6 @@ function joined(parts: readonly Record<string, PathItem>[]): Record<string, Path
     for (const [path, item] of Object.entries(part)) found[path] = { ...item, ...found[path] };
   }
   return sorted(found);
-}
-
-function refuseRepeatedIds(paths: Record<string, PathItem>): void {
-  const seen = new Set<string>();
-  for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
-    const operationId = operation.operationId as string;
-    if (seen.has(operationId)) throw new Error(`OpenAPI: two operations are called ${operationId}.`);
-    seen.add(operationId);
-  }
 }
 
 function usedTags(paths: Record<string, PathItem>): JsonObject[] {

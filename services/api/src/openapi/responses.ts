@@ -1,13 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, exampleId } from '@enterprise-api/shared/contracts';
 import { problem, problemBody } from '../http/problem.ts';
-import { type HeaderFacts, headerNamesOf } from './headers.ts';
-import { type JsonObject, reference } from './types.ts';
+import { type JsonObject, type Listener, reference } from './types.ts';
 
 /** Gathers the answers to refused requests: one component for each set of codes with one status. */
 export interface ErrorResponses {
   /** References by status. */
-  of(codes: readonly ErrorCode[], facts: Omit<HeaderFacts, 'status'>): Record<string, JsonObject>;
+  of(codes: readonly ErrorCode[], facts: HeaderFacts): Record<string, JsonObject>;
   readonly named: ReadonlyMap<string, JsonObject>;
 }
 
@@ -24,10 +23,10 @@ export function createErrorResponses({ mediaType, schema, prefix }: ErrorShape):
   return {
     named,
     of: (codes, facts) => {
-      const byStatus = Object.groupBy(codes, (code) => errorCatalogue[code].status);
-      const entries = Object.entries(byStatus).map(([status, some]) => {
+      const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
+      const entries = [...byStatus].map(([status, some]) => {
         const name = prefix + (facts.isAuthenticated ? '' : 'Open') + some.map(pascal).join('Or');
-        const headers = headersOf({ ...facts, status: Number(status) });
+        const headers = headersOf({ ...facts, codes: some });
         const content = { [mediaType]: { schema, ...(prefix === '' && { examples: examplesOf(some) }) } };
         named.set(name, { description: describe(some), headers, content, 'x-error-codes': some });
         return [status, reference('responses', name)] as const;
@@ -76,10 +75,80 @@ function examplesOf(codes: readonly ErrorCode[]): JsonObject {
 function describe(codes: readonly ErrorCode[]): string {
   const [first] = codes;
   const title = STATUS_CODES[errorCatalogue[first as ErrorCode].status];
-  return `${title}.\n\n${codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].message}`).join('\n')}`;
+  const lines = codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].message}`);
+  return [`${title}.`, '', ...lines].join('\n');
 }
 
 /** `not_found` → `NotFound` */
 function pascal(code: string): string {
   return code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+
+/** Headers of answers, as components. */
+export const headerComponents: Readonly<Record<string, JsonObject>> = {
+  'X-Request-Id': {
+    description: "The caller's own id of the request if it matches `[A-Za-z0-9._-]{1,128}`, else one of ours.",
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+  RateLimit: { description: 'What is left in this window: draft-ietf-httpapi-ratelimit-headers.', schema: text },
+  'RateLimit-Policy': { description: 'How many requests a window allows, and its seconds.', schema: text },
+  'X-RateLimit-Limit': { description: 'How many requests the organization may make in a window.', schema: count },
+  'X-RateLimit-Remaining': { description: 'How many of them are left.', schema: count },
+  'X-RateLimit-Reset': { description: 'When the window ends, in seconds since 1970.', schema: count },
+  'Retry-After': { description: 'Seconds to wait before the next try.', required: true, schema: count },
+  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: text },
+  ETag: { description: 'The version of what is shown, for `If-Match` and `If-None-Match`.', schema: text },
+  Location: { description: 'Path of what was created.', schema: text },
+  'Last-Event-ID': {
+    description:
+      'Names the place where the stream begins: who reconnects before the first event sends it as `Last-Event-ID` (or `after`).',
+    schema: text,
+  },
+  'Idempotent-Replayed': {
+    description: 'Present on the stored answer to an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Cache-Control': { description: 'Answers depend on the key: nothing may store them.', schema: text },
+};
+
+const rateLimitHeaders = [
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+/** What decides which headers an answer has. */
+export interface HeaderFacts {
+  readonly listener: Listener;
+  /** The errors that the answer may be. */
+  readonly codes?: readonly ErrorCode[];
+  /** Whether the route needs a key or secret. */
+  readonly isAuthenticated: boolean;
+  readonly etag?: boolean | undefined;
+  readonly location?: boolean;
+  readonly idempotent?: boolean;
+  readonly streams?: boolean;
+}
+
+/** The names of the headers that an answer has, or may have. */
+function headerNamesOf({ listener, codes = [], isAuthenticated, ...more }: HeaderFacts): string[] {
+  const countsRequests = listener === 'public' && isAuthenticated && !codes.includes('unauthorized');
+  const isRefusal = codes.some((code) => /^(?:authentication|permission)_error$/.test(errorCatalogue[code].type));
+  return [
+    'X-Request-Id',
+    ...(isAuthenticated ? ['Cache-Control'] : []),
+    ...(countsRequests ? rateLimitHeaders : []),
+    ...(codes.includes('rate_limited') || codes.includes('service_unavailable') ? ['Retry-After'] : []),
+    ...(isRefusal ? ['WWW-Authenticate'] : []),
+    ...(more.etag ? ['ETag'] : []),
+    ...(more.location ? ['Location'] : []),
+    ...(more.streams ? ['Last-Event-ID'] : []),
+    ...(more.idempotent ? ['Idempotent-Replayed'] : []),
+  ];
 }

@@ -37,7 +37,7 @@ function openOperation(
   errors: ErrorResponses,
 ): JsonObject {
   const facts = { listener, isAuthenticated: false };
-  const headers = (status: number) => headersOf({ ...facts, status, ...(unchanged !== undefined && { etag: true }) });
+  const headers = headersOf({ ...facts, etag: unchanged !== undefined });
   return {
     operationId,
     tags: ['Service'],
@@ -45,8 +45,8 @@ function openOperation(
     description,
     security: [],
     responses: {
-      200: { description: success.description, headers: headers(200), content: success.content },
-      ...(unchanged !== undefined && { 304: { description: unchanged, headers: headers(304) } }),
+      200: { description: success.description, headers, content: success.content },
+      ...(unchanged !== undefined && { 304: { description: unchanged, headers } }),
       ...errors.of(['malformed_request', ...codes], facts),
     },
   };
@@ -140,7 +140,7 @@ function authorizeOperation(method: string, errors: ErrorResponses): JsonObject 
     responses: {
       200: {
         description: 'It may pass. The headers tell whose request it is; there is no body.',
-        headers: { ...headersOf({ ...facts, status: 200 }), ...identityHeaders },
+        headers: { ...headersOf(facts), ...identityHeaders },
       },
       ...errors.of(authorizeErrors, facts),
     },

@@ -1,21 +1,35 @@
-import type { InspectedDelivery, InspectedWebhook, Webhook } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import type {
+  Delivery,
+  InspectedDelivery,
+  InspectedWebhook,
+  OperatorUpdateWebhook,
+  Replay,
+  ReplayRequest,
+  Webhook,
+} from '@enterprise-api/shared/contracts';
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import type { Transact } from '../core/unit-of-work.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
+import type { Redelivery } from '../redelivery/service.ts';
 import type { WebhookService } from '../webhooks/service.ts';
-import { findOrganizationOfDelivery, findOwnerAndHealth } from './inspection-queries.ts';
+import { findOrganizationOfDelivery, findOwnerAndHealth } from './queries.ts';
 
 export interface InspectionOptions {
   db: Database;
-  webhooks: Pick<WebhookService, 'get'>;
+  webhooks: Pick<WebhookService, 'get' | 'update'>;
   deliveries: Pick<DeliveryService, 'get'>;
+  redelivery: Redelivery;
 }
 
 export type Inspection = ReturnType<typeof createInspection>;
 
-/** Finds what an operator has only the id of: a webhook or a delivery of whatever organization. */
-export function createInspection({ db, webhooks, deliveries }: InspectionOptions) {
+/**
+ * What an operator has only the id of, a webhook or a delivery of whatever organization: shows it, and does for its
+ * organization what the organization itself can do, by the same rules.
+ */
+export function createInspection({ db, webhooks, deliveries, redelivery }: InspectionOptions) {
   return {
     webhook: async (id: Uuid): Promise<InspectedWebhook | Problem> => {
       const owner = await findOwnerAndHealth(db, id);
@@ -23,18 +37,6 @@ export function createInspection({ db, webhooks, deliveries }: InspectionOptions
       const found = await webhooks.get(owner.organization_id, id);
       return isProblem(found) ? found : presentInspected(owner, found.tagged);
     },
-
-    /** A webhook, as a transaction has it, with its organization and its health. */
-    describeWebhook: async (trx: Database, id: Uuid, webhook: Webhook): Promise<InspectedWebhook | Problem> => {
-      const owner = await findOwnerAndHealth(trx, id);
-      return owner === undefined ? problem('not_found') : presentInspected(owner, webhook);
-    },
-
-    /** Whose webhook it is, also when it was deleted. */
-    ownerOfWebhook: async (trx: Database, id: Uuid): Promise<Uuid | undefined> =>
-      (await findOwnerAndHealth(trx, id))?.organization_id,
-
-    ownerOfDelivery: findOrganizationOfDelivery,
 
     delivery: async (id: Uuid): Promise<InspectedDelivery | Problem> => {
       const organizationId = await findOrganizationOfDelivery(db, id);
@@ -44,12 +46,56 @@ export function createInspection({ db, webhooks, deliveries }: InspectionOptions
       const { attempts, request: _, ...delivery } = found;
       return { organization_id: toPublicId('org', organizationId), delivery, attempts };
     },
+
+    retry: (transact: Transact, id: Uuid): Promise<Delivery | Problem> =>
+      transact(async ({ trx, part }) => {
+        const organizationId = await findOrganizationOfDelivery(trx, id);
+        return organizationId === undefined ? problem('not_found') : redelivery.retry(part, { organizationId, id });
+      }),
+
+    replay: (transact: Transact, id: Uuid, request: ReplayRequest, receivedAtMs: number): Promise<Replay | Problem> =>
+      transact(async ({ trx, part }) => {
+        const organizationId = await findOwner(trx, id);
+        if (organizationId === undefined) return problem('not_found');
+        return redelivery.replay(part, { organizationId, id }, request, receivedAtMs);
+      }),
+
+    updateWebhook: (
+      transact: Transact,
+      id: Uuid,
+      changes: OperatorUpdateWebhook,
+    ): Promise<InspectedWebhook | Problem> =>
+      transact(async ({ trx, part }) => {
+        const organizationId = await findOwner(trx, id);
+        if (organizationId === undefined) return problem('not_found');
+        const updated = await webhooks.update(part, { organizationId, id, ifMatch: null }, changes);
+        if (isProblem(updated)) return updated;
+        const after = await findOwnerAndHealth(trx, id);
+        return after === undefined ? problem('not_found') : presentInspected(after, updated.tagged);
+      }),
+
+    webhookExists: existsFor(findOwner, redelivery.webhookExists),
+    deliveryExists: existsFor(findOrganizationOfDelivery, redelivery.deliveryExists),
   };
 }
 
-type Owner = NonNullable<Awaited<ReturnType<typeof findOwnerAndHealth>>>;
+/** Whose webhook it is, also when it was deleted. */
+async function findOwner(trx: Database, id: Uuid): Promise<Uuid | undefined> {
+  return (await findOwnerAndHealth(trx, id))?.organization_id;
+}
 
-function presentInspected(owner: Owner, webhook: Webhook): InspectedWebhook {
+/** Whether whoever owns the object still has it. */
+function existsFor(find: typeof findOwner, exists: Redelivery['webhookExists']) {
+  return async (trx: DatabaseTransaction, id: Uuid): Promise<boolean> => {
+    const organizationId = await find(trx, id);
+    return organizationId !== undefined && exists(trx, organizationId, id);
+  };
+}
+
+function presentInspected(
+  owner: NonNullable<Awaited<ReturnType<typeof findOwnerAndHealth>>>,
+  webhook: Webhook,
+): InspectedWebhook {
   return {
     organization_id: toPublicId('org', owner.organization_id),
     webhook,

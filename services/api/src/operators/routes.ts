@@ -14,7 +14,6 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
-import type { OperatorActions } from './actions.ts';
 import type { Inspection } from './inspection.ts';
 import type { QueueJobsReader } from './queue-jobs.ts';
 import type { SendingPauses } from './sending-pauses.ts';
@@ -24,7 +23,6 @@ export interface OperatorServices {
   sendingPauses: SendingPauses;
   stats: StatsReader;
   inspection: Inspection;
-  actions: OperatorActions;
   queueJobs: QueueJobsReader;
 }
 
@@ -33,7 +31,6 @@ export function operatorRoutes({
   sendingPauses,
   stats,
   inspection,
-  actions,
   queueJobs,
 }: OperatorServices): Route<InternalAccess>[] {
   return [
@@ -44,9 +41,7 @@ export function operatorRoutes({
       tag: 'Operations',
       summary: 'Read whether deliveries are paused: all, or those of an organization',
       errors: ['not_found'],
-      scope: null,
       query: getSendingQuerySchema,
-      status: 200,
       response: sendingSchema,
       handle: ({ query }) => sendingPauses.get(query),
     }),
@@ -60,9 +55,7 @@ export function operatorRoutes({
         'Every worker acts on it within 5 s. Attempts under way end and are recorded; nothing else begins, and no attempt of ' +
         'the retry schedule is used up. Events are accepted, deliveries are made, and streams go on.',
       errors: ['not_found'],
-      scope: null,
       body: setSendingSchema,
-      status: 200,
       response: sendingSchema,
       handle: ({ body, transact }) => sendingPauses.set(transact, body),
     }),
@@ -72,9 +65,6 @@ export function operatorRoutes({
       operationId: 'getStats',
       tag: 'Operations',
       summary: 'What waits, what happened lately, and what needs a look',
-      errors: [],
-      scope: null,
-      status: 200,
       response: statsSchema,
       handle: () => stats.read(),
     }),
@@ -84,10 +74,7 @@ export function operatorRoutes({
       operationId: 'inspectWebhook',
       tag: 'Operations',
       summary: 'A webhook of whatever organization, with its health',
-      errors: [],
-      scope: null,
       ids: { id: 'whk' },
-      status: 200,
       response: inspectedWebhookSchema,
       handle: ({ ids }) => inspection.webhook(ids.id),
     }),
@@ -97,10 +84,7 @@ export function operatorRoutes({
       operationId: 'inspectDelivery',
       tag: 'Operations',
       summary: 'A delivery of whatever organization, with its attempts',
-      errors: [],
-      scope: null,
       ids: { id: 'dlv' },
-      status: 200,
       response: inspectedDeliverySchema,
       handle: ({ ids }) => inspection.delivery(ids.id),
     }),
@@ -112,13 +96,10 @@ export function operatorRoutes({
       summary: 'Enable or disable a webhook of whatever organization',
       description:
         'As the organization does it: disabling cancels what is pending, and what was canceled stays so until it is replayed.',
-      errors: [],
-      scope: null,
       ids: { id: 'whk' },
       body: operatorUpdateWebhookSchema,
-      status: 200,
       response: inspectedWebhookSchema,
-      handle: ({ ids, body, transact }) => actions.updateWebhook(transact, ids.id, body),
+      handle: ({ ids, body, transact }) => inspection.updateWebhook(transact, ids.id, body),
     }),
     defineRoute({
       method: 'POST',
@@ -128,14 +109,13 @@ export function operatorRoutes({
       summary: 'Send deliveries of a period again, to a webhook of whatever organization',
       description: 'Failed and canceled ones unless other statuses are asked for, at the pace of normal traffic.',
       errors: ['conflict', 'url_not_allowed'],
-      scope: null,
       ids: { id: 'whk' },
       body: replayRequestSchema,
-      exists: ({ ids, trx }) => actions.webhookExists(trx, ids.id),
+      exists: ({ ids, trx }) => inspection.webhookExists(trx, ids.id),
       serializedPerOrganization: true,
-      status: 202,
+      success: 'accepted',
       response: replaySchema,
-      handle: ({ ids, body, transact, receivedAtMs }) => actions.replay(transact, ids.id, body, receivedAtMs),
+      handle: ({ ids, body, transact, receivedAtMs }) => inspection.replay(transact, ids.id, body, receivedAtMs),
     }),
     defineRoute({
       method: 'POST',
@@ -146,12 +126,11 @@ export function operatorRoutes({
       description:
         'It is 409 `conflict` for a pending delivery, for one whose event is no longer stored, and while its webhook is not enabled.',
       errors: ['conflict', 'url_not_allowed'],
-      scope: null,
       ids: { id: 'dlv' },
-      exists: ({ ids, trx }) => actions.deliveryExists(trx, ids.id),
-      status: 202,
+      exists: ({ ids, trx }) => inspection.deliveryExists(trx, ids.id),
+      success: 'accepted',
       response: deliverySchema,
-      handle: ({ ids, transact }) => actions.retry(transact, ids.id),
+      handle: ({ ids, transact }) => inspection.retry(transact, ids.id),
     }),
     defineRoute({
       method: 'GET',
@@ -161,9 +140,7 @@ export function operatorRoutes({
       summary: 'The counts of every queue and the newest jobs of one in one state, for the queue board',
       description: '404 unless `INTERNAL_QUEUE_BOARD` is `true`.',
       errors: ['not_found', 'service_unavailable'],
-      scope: null,
       query: listQueueJobsQuerySchema,
-      status: 200,
       response: queueJobsSchema,
       handle: ({ query }) => queueJobs.list(query),
     }),

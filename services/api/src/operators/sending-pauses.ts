@@ -4,7 +4,7 @@ import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runt
 import { fieldChanges } from '../core/field-changes.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
-import { deletePause, findPause, insertPause, type SendingOf } from './sending-pauses-queries.ts';
+import { deletePause, findPause, insertPause, type SendingOf } from './queries.ts';
 
 export interface SendingPausesOptions {
   db: Database;

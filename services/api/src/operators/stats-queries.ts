@@ -1,4 +1,4 @@
-import { statsCountLimit, statsNamedOrganizations } from '@enterprise-api/shared/contracts';
+import { type Stats, type StatsPart, statsCountLimit, statsNamedOrganizations } from '@enterprise-api/shared/contracts';
 import { type Database, type DatabaseTransaction, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
@@ -29,80 +29,50 @@ export function readSnapshot<Result>(
 const counted = (rows: RawBuilder<unknown>) =>
   sql<number>`(select count(*)::int from (select from ${rows} limit ${statsCountLimit}) c)`;
 
-interface Outbox {
-  events: number;
-  oldest_seconds: number | null;
-  parked_events: number;
-}
+type Part<Name extends StatsPart> = NonNullable<Stats[Name]>;
 
 /** Events that are not fanned out yet. */
-export async function readOutbox(db: Database): Promise<Outbox> {
-  const { rows } = await sql<Outbox>`
+export async function readOutbox(db: Database): Promise<Part<'outbox'>> {
+  const { rows } = await sql<Part<'outbox'>>`
     select ${counted(sql`outbox`)} as events,
       (select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1)
         as oldest_seconds,
       ${counted(sql`parked_events`)} as parked_events`.execute(db);
-  return rows[0] as Outbox;
-}
-
-interface Waiting {
-  pending: number;
-  due: number;
-  overdue: number;
+  return rows[0] as Part<'outbox'>;
 }
 
 /** Deliveries that are not done, paused ones included. */
-export async function readWaiting(db: Database): Promise<Waiting> {
-  const { rows } = await sql<Waiting>`
+export async function readWaiting(db: Database): Promise<Part<'deliveries'>> {
+  const { rows } = await sql<Part<'deliveries'>>`
     select ${counted(sql`pending_deliveries`)} as pending,
       ${counted(sql`pending_deliveries where next_attempt_at <= now()`)} as due,
       ${counted(sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`)} as overdue`.execute(db);
-  return rows[0] as Waiting;
-}
-
-interface Webhooks {
-  open_circuits: number;
-  disabled_failing: number;
-  disabled_gone: number;
+  return rows[0] as Part<'deliveries'>;
 }
 
 /** Webhooks that nothing is sent to. */
-export async function readWebhooks(db: Database): Promise<Webhooks> {
-  const { rows } = await sql<Webhooks>`
+export async function readWebhooks(db: Database): Promise<Part<'webhooks'>> {
+  const { rows } = await sql<Part<'webhooks'>>`
     select ${counted(sql`webhook_health where open_until > now()`)} as open_circuits,
       ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'failing'`)} as disabled_failing,
       ${counted(sql`webhooks where state = 'disabled' and disabled_reason = 'gone'`)} as disabled_gone`.execute(db);
-  return rows[0] as Webhooks;
-}
-
-interface Months {
-  oldest_month: string | null;
-  newest_month: string | null;
+  return rows[0] as Part<'webhooks'>;
 }
 
 /** The months that have partitions. */
-export async function readMonths(db: Database): Promise<Months> {
-  const { rows } = await sql<Months>`
+export async function readMonths(db: Database): Promise<Part<'partitions'>> {
+  const { rows } = await sql<Part<'partitions'>>`
     select replace(min(month), '_', '-') as oldest_month, replace(max(month), '_', '-') as newest_month
     from (select substring(c.relname from '\\d{4}_\\d\\d$') as month from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = 'events'::regclass) p`.execute(db);
-  return rows[0] as Months;
-}
-
-interface Lately {
-  created: number;
-  pending: number;
-  succeeded: number;
-  failed: number;
-  canceled: number;
-  failed_attempts: number;
+  return rows[0] as Part<'partitions'>;
 }
 
 /** What became of the newest deliveries of the last so many seconds. */
-export async function readLately(db: Database, now: number, seconds: number): Promise<Lately> {
+export async function readLately(db: Database, now: number, seconds: number): Promise<Part<'last_hour'>> {
   const from = sql`now() - make_interval(secs => ${seconds})`;
   const ofStatus = (status: string) => sql`(count(*) filter (where status = ${status}))::int`;
-  const { rows } = await sql<Lately>`
+  const { rows } = await sql<Part<'last_hour'>>`
     select count(*)::int as created, ${ofStatus('pending')} as pending, ${ofStatus('succeeded')} as succeeded,
       ${ofStatus('failed')} as failed, ${ofStatus('canceled')} as canceled,
       ${counted(sql`attempts where error is not null and coalesce(recorded_at, started_at) >= ${from}`)} as failed_attempts
@@ -110,7 +80,7 @@ export async function readLately(db: Database, now: number, seconds: number): Pr
       select status, created_at from deliveries where id >= ${uuidAtTime(now - seconds * 1_000 - usualIdMarginMs)}::uuid
       order by id desc limit ${statsCountLimit}
     ) d where created_at >= ${from}`.execute(db);
-  return rows[0] as Lately;
+  return rows[0] as Part<'last_hour'>;
 }
 
 /** The pause of everybody, and the first organizations with one of their own. */

@@ -39,11 +39,7 @@ export async function findByExternalId(db: Database, externalId: string): Promis
   return row?.id;
 }
 
-export async function listOrganizations(
-  db: Database,
-  page: PageQuestion,
-  { externalId }: { externalId?: string | undefined },
-) {
+export async function listOrganizations(db: Database, page: PageQuestion, externalId: string | undefined) {
   return db
     .selectFrom('organizations')
     .select([...columns, positionOf('created_at')])

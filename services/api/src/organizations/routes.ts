@@ -1,15 +1,41 @@
 import {
   createOrganizationSchema,
+  deliverySchema,
+  listDeliveriesQuerySchema,
   listOrganizationsQuerySchema,
   listSchema,
+  listWebhooksQuerySchema,
   organizationSchema,
   updateOrganizationSchema,
+  webhookSchema,
 } from '@enterprise-api/shared/contracts';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { InternalAccess } from '../auth/internal-guard.ts';
+import type { DeliveryService } from '../deliveries/service.ts';
+import { isProblem } from '../http/problem.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
+import type { WebhookService } from '../webhooks/service.ts';
 import type { OrganizationService } from './service.ts';
 
-export function organizationRoutes(organizations: OrganizationService): Route<InternalAccess>[] {
+export interface OrganizationRouteOptions {
+  organizations: OrganizationService;
+  webhooks: Pick<WebhookService, 'list'>;
+  deliveries: Pick<DeliveryService, 'list'>;
+}
+
+/** Organizations, and their webhooks and deliveries, as each organization itself sees them. */
+export function organizationRoutes({
+  organizations,
+  webhooks,
+  deliveries,
+}: OrganizationRouteOptions): Route<InternalAccess>[] {
+  /** Makes a handler that lists what an organization has; 404 when there is no such organization. */
+  const listOf =
+    <Query, Listed>(list: (organizationId: Uuid, query: Query) => Promise<Listed>) =>
+    async ({ ids, query }: { ids: { id: Uuid }; query: Query }) => {
+      const organization = await organizations.get(ids.id);
+      return isProblem(organization) ? organization : list(ids.id, query);
+    };
   return [
     defineRoute({
       method: 'POST',
@@ -18,9 +44,8 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
       tag: 'Organizations',
       summary: 'Create an organization',
       errors: ['conflict'],
-      scope: null,
       body: createOrganizationSchema,
-      status: 201,
+      success: 'created',
       response: organizationSchema,
       location: ({ id }) => `/internal/v1/organizations/${id}`,
       handle: ({ body, transact }) => organizations.create(transact, body),
@@ -31,10 +56,7 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
       operationId: 'listOrganizations',
       tag: 'Organizations',
       summary: 'List organizations',
-      errors: [],
-      scope: null,
       query: listOrganizationsQuerySchema,
-      status: 200,
       response: listSchema(organizationSchema),
       handle: ({ query }) => organizations.list(query),
     }),
@@ -44,10 +66,7 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
       operationId: 'getOrganization',
       tag: 'Organizations',
       summary: 'Read an organization',
-      errors: [],
-      scope: null,
       ids: { id: 'org' },
-      status: 200,
       response: organizationSchema,
       handle: ({ ids }) => organizations.get(ids.id),
     }),
@@ -59,12 +78,32 @@ export function organizationRoutes(organizations: OrganizationService): Route<In
       summary: 'Rename an organization, change its plan or its external id',
       description: 'On `starter`, its keys are refused; deliveries of its webhooks continue.',
       errors: ['conflict'],
-      scope: null,
       ids: { id: 'org' },
       body: updateOrganizationSchema,
-      status: 200,
       response: organizationSchema,
       handle: ({ ids, body, transact }) => organizations.update(transact, ids.id, body),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/organizations/{id}/webhooks',
+      operationId: 'listOrganizationWebhooks',
+      tag: 'Organizations',
+      summary: "List an organization's webhooks",
+      ids: { id: 'org' },
+      query: listWebhooksQuerySchema,
+      response: listSchema(webhookSchema),
+      handle: listOf(webhooks.list),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/v1/organizations/{id}/deliveries',
+      operationId: 'listOrganizationDeliveries',
+      tag: 'Organizations',
+      summary: "List an organization's deliveries",
+      ids: { id: 'org' },
+      query: listDeliveriesQuerySchema,
+      response: listSchema(deliverySchema),
+      handle: listOf(deliveries.list),
     }),
   ];
 }

@@ -9,8 +9,7 @@ import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { fieldChanges } from '../core/field-changes.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { type Problem, problem } from '../http/problem.ts';
-import type { Cursors } from '../pagination/cursor.ts';
-import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   findByExternalId,
   findOrganization,
@@ -45,7 +44,7 @@ export function createOrganizationService({ db, cursors }: OrganizationServiceOp
 
     list: ({ external_id, ...request }: ListOrganizationsQuery) => {
       const scope = { list: 'organizations', organizationId: null, filters: { external_id } };
-      const ask = (page: PageQuestion) => listOrganizations(db, page, { externalId: external_id });
+      const ask = (page: PageQuestion) => listOrganizations(db, page, external_id);
       return paginate(cursors, request, scope, ask, present);
     },
 

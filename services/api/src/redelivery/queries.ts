@@ -3,7 +3,7 @@ import type { NewEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { DeliveryRow } from '../deliveries/rows.ts';
+import type { DeliveryRow } from '../deliveries/present.ts';
 
 /** A delivery that was just made due: no worker has leased it. */
 const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,

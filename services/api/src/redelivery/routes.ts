@@ -16,7 +16,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       scope: 'webhooks:write',
       ids: { id: 'whk' },
       exists: ({ access, ids, trx }) => redelivery.webhookExists(trx, access.key.organization.id, ids.id),
-      status: 202,
+      success: 'accepted',
       response: deliverySchema,
       eventIds: ({ event_id }) => [event_id],
       handle: ({ access, ids, requestId, traceparent, transact }) =>
@@ -38,7 +38,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       scope: 'webhooks:write',
       ids: { id: 'dlv' },
       exists: ({ access, ids, trx }) => redelivery.deliveryExists(trx, access.key.organization.id, ids.id),
-      status: 202,
+      success: 'accepted',
       response: deliverySchema,
       handle: ({ access, ids, transact }) =>
         redelivery.retry(transact, { organizationId: access.key.organization.id, id: ids.id }),
@@ -56,7 +56,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       body: replayRequestSchema,
       exists: ({ access, ids, trx }) => redelivery.webhookExists(trx, access.key.organization.id, ids.id),
       serializedPerOrganization: true,
-      status: 202,
+      success: 'accepted',
       response: replaySchema,
       handle: ({ access, ids, body, transact, receivedAtMs }) =>
         redelivery.replay(transact, { organizationId: access.key.organization.id, id: ids.id }, body, receivedAtMs),

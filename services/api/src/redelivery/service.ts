@@ -2,11 +2,10 @@ import { type Delivery, eventTypes, type Replay, type ReplayRequest } from '@ent
 import { newEvent } from '@enterprise-api/shared/events';
 import type { DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import type { AddressPolicy } from '@enterprise-api/shared/security';
+import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
 import type { Transact } from '../core/unit-of-work.ts';
 import { presentDelivery } from '../deliveries/present.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
-import { checkDestination, checkEnabled, notEnabled } from './destination.ts';
 import {
   countPendingTests,
   findDelivery,
@@ -16,6 +15,7 @@ import {
   lockWebhook,
   restartDeliveries,
   restartDelivery,
+  type WebhookState,
 } from './queries.ts';
 
 /** A webhook or a delivery of an organization. */
@@ -146,3 +146,18 @@ const eventRemoved = problem('conflict', { message: 'The body of this delivery i
 const tooManyTests = problem('limit_reached', {
   message: `A webhook has at most ${maxPendingTests} pending tests. Wait until some of them are sent.`,
 });
+
+/** Whether deliveries may go to a webhook. Its URL is checked again: it may be older than a rule. */
+function checkDestination(webhook: WebhookState | undefined, policy: AddressPolicy): WebhookState | Problem {
+  if (webhook === undefined || webhook.state === 'deleted') return problem('not_found');
+  const check = checkOutboundUrl(webhook.url, policy);
+  return check.ok ? webhook : problem('url_not_allowed', { message: check.reason });
+}
+
+/** {@link checkDestination}, for what is sent to enabled webhooks only. */
+function checkEnabled(webhook: WebhookState | undefined, policy: AddressPolicy): WebhookState | Problem {
+  const found = checkDestination(webhook, policy);
+  return isProblem(found) || found.state === 'enabled' ? found : notEnabled;
+}
+
+const notEnabled = problem('conflict', { message: 'The webhook is not enabled: nothing is sent to it.' });

@@ -1,49 +1,30 @@
 import { webhookSecretContext } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { createSecretBox, type KeyRing, type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
 import { answerContext } from '../idempotency/run-once.ts';
-import {
-  countAnswers,
-  countWebhooks,
-  findAnswersUnder,
-  findWebhooksUnder,
-  lockAnswers,
-  lockWebhooks,
-  type SealedRow,
-  saveAnswers,
-  saveWebhooks,
-} from './queries.ts';
+import { countOutdated, findUnder, lockOutdated, type SealedRow, type SealedTable, saveValues } from './queries.ts';
 
-/** A table with encrypted values. */
-interface SealedTable {
+interface NamedTable extends SealedTable {
   /** The plural noun in the output. */
   name: string;
   /** What the values of a row are sealed for. */
   context(row: SealedRow): string;
-  lock(trx: DatabaseTransaction, keyId: string, after: string | null, limit: number): Promise<SealedRow[]>;
-  save(trx: DatabaseTransaction, rows: readonly SealedRow[]): Promise<void>;
-  /** Some rows with a value under this key. */
-  find(db: Database, keyId: string, limit: number): Promise<SealedRow[]>;
-  /** How many rows have a value under another key than this one. */
-  count(db: Database, keyId: string): Promise<number>;
 }
 
-const sealedTables: readonly SealedTable[] = [
+const sealedTables: readonly NamedTable[] = [
   {
     name: 'webhook secrets',
-    context: (row) => webhookSecretContext(row.organizationId, row.id),
-    lock: lockWebhooks,
-    save: saveWebhooks,
-    find: findWebhooksUnder,
-    count: countWebhooks,
+    table: 'webhooks',
+    idType: 'uuid',
+    columns: ['secret_sealed', 'previous_secret_sealed'],
+    context: ({ organizationId, id }) => webhookSecretContext(organizationId, id),
   },
   {
     name: 'stored answers',
-    context: (row) => answerContext(row.organizationId, row.id),
-    lock: lockAnswers,
-    save: saveAnswers,
-    find: findAnswersUnder,
-    count: countAnswers,
+    table: 'idempotency_keys',
+    idType: 'bytea',
+    columns: ['body_sealed'],
+    context: ({ organizationId, id }) => answerContext(organizationId, id.replace('\\x', '')),
   },
 ];
 
@@ -79,8 +60,8 @@ export async function reencrypt(db: Database, ring: KeyRing, options: ReencryptO
   return results;
 }
 
-/** Rows that are looked at for the key in use: some may be damaged. */
-const rowsTried = 20;
+/** Rows of one transaction. Of as many the key in use is looked for: some may be damaged. */
+const rowsAtOnce = 200;
 
 /**
  * Whether the ring's first key is one that services encrypt with: something in the ledger is encrypted under it, and opens.
@@ -89,24 +70,24 @@ const rowsTried = 20;
  */
 export async function isFirstKeyInUse(db: Database, ring: KeyRing): Promise<boolean> {
   const box = createSecretBox(ring);
-  const outdated = await Promise.all(sealedTables.map((table) => table.count(db, ring[0].id)));
+  const outdated = await Promise.all(sealedTables.map((table) => countOutdated(db, table, ring[0].id)));
   if (outdated.every((count) => count === 0)) return true;
   for (const table of sealedTables) {
-    const rows = await table.find(db, ring[0].id, rowsTried);
+    const rows = await findUnder(db, table, ring[0].id, rowsAtOnce);
     if (rows.some((row) => sealAgain(row.values, table.context(row), box) !== null)) return true;
   }
   return false;
 }
 
 async function reencryptTable(
-  table: SealedTable,
+  table: NamedTable,
   db: Database,
   box: SecretBox,
   keyId: string,
-  { batchSize = 200, onProgress, pause = async () => undefined }: ReencryptOptions,
+  { batchSize = rowsAtOnce, onProgress, pause = async () => undefined }: ReencryptOptions,
 ): Promise<Reencrypted> {
   const unreadable = new Set<string>();
-  const toDo = await table.count(db, keyId);
+  const toDo = await countOutdated(db, table, keyId);
   let changed = 0;
   let left = toDo;
   for (let pass = 0; pass < maxPasses && left > 0; pass++) {
@@ -119,20 +100,20 @@ async function reencryptTable(
       after = batch.last;
       if (batch.changed > 0) await onProgress?.(table.name, changed, toDo);
     } while (after !== null);
-    left = Math.max(0, (await table.count(db, keyId)) - unreadable.size);
+    left = Math.max(0, (await countOutdated(db, table, keyId)) - unreadable.size);
   }
   return { name: table.name, changed, unreadable: unreadable.size, left };
 }
 
 /** Encrypts one batch in one transaction. `last` is null at the end of the table. */
 function reencryptBatch(
-  table: SealedTable,
+  table: NamedTable,
   db: Database,
   box: SecretBox,
   page: { keyId: string; after: string | null; limit: number },
 ): Promise<{ changed: number; unreadable: string[]; last: string | null }> {
   return db.transaction().execute(async (trx) => {
-    const rows = await table.lock(trx, page.keyId, page.after, page.limit);
+    const rows = await lockOutdated(trx, table, page.keyId, page);
     const sealed: SealedRow[] = [];
     const unreadable: string[] = [];
     for (const row of rows) {
@@ -140,7 +121,7 @@ function reencryptBatch(
       if (values === null) unreadable.push(row.id);
       else sealed.push({ ...row, values });
     }
-    if (sealed.length > 0) await table.save(trx, sealed);
+    if (sealed.length > 0) await saveValues(trx, table, sealed);
     return { changed: sealed.length, unreadable, last: rows.length < page.limit ? null : (rows.at(-1)?.id ?? null) };
   });
 }

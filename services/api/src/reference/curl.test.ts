@@ -18,13 +18,11 @@ const authorization = ['-H', 'Authorization: Bearer nwk_key'];
 
 describe('curlLine', () => {
   it('asks for a resource, with an example in place of its id', () => {
-    const id = { name: 'id', in: 'path', schema: { pattern: '^whk_[0-7]' } } as const;
+    const id = { name: 'id', in: 'path', example: 'whk_1' } as const;
     expect(argumentsOf(curlLine(operation({ path: '/v1/webhooks/{id}', parameters: [id] })))).toEqual([
       ...authorization,
-      'https://api.example.com/v1/webhooks/whk_…',
+      'https://api.example.com/v1/webhooks/whk_1',
     ]);
-    const known = { ...id, example: 'whk_1' };
-    expect(curlLine(operation({ path: '/v1/webhooks/{id}', parameters: [known] }))).toContain('/v1/webhooks/whk_1"');
   });
 
   it('shows a stream as it comes', () => {

@@ -1,4 +1,4 @@
-import { exampleOf, type ListedOperation, type Parameter, textOf } from './open-api.ts';
+import { type ListedOperation, textOf } from './open-api.ts';
 
 /** A line for the shell that carries out an operation, with the variables of the guide. */
 export function curlLine(operation: ListedOperation): string {
@@ -26,20 +26,12 @@ function isStream({ responses }: ListedOperation): boolean {
 /** The example of an operation's body; undefined where it has none. */
 export function exampleBody({ requestBody }: ListedOperation): unknown {
   const [media] = Object.values(requestBody?.content ?? {});
-  return media && exampleOf(media);
+  return media?.example;
 }
 
 function examplePath({ path, parameters }: ListedOperation): string {
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
-  return inPath.reduce((filled, parameter) => filled.replace(`{${parameter.name}}`, exampleValue(parameter)), path);
-}
-
-/** A value for a parameter: its example, else how its ids begin, else its name. */
-function exampleValue({ name, example, schema }: Parameter): string {
-  if (example !== undefined) return textOf(example);
-  if (schema?.examples?.[0] !== undefined) return textOf(schema.examples[0]);
-  const prefix = /^\^([a-z]{3,5}_)/.exec(schema?.pattern ?? '')?.[1];
-  return prefix === undefined ? name.toUpperCase() : `${prefix}…`;
+  return inPath.reduce((filled, { name, example }) => filled.replace(`{${name}}`, textOf(example)), path);
 }
 
 function quoted(text: string): string {

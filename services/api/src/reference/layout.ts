@@ -1,5 +1,29 @@
 import { type Html, html } from './html.ts';
-import type { NavigationGroup, NavigationLink, Page } from './page.ts';
+
+/** A page of the reference. */
+export interface Page {
+  /** `/docs/areas` */
+  readonly path: string;
+  readonly title: string;
+  /** One sentence, for search engines and previews. */
+  readonly description: string;
+  readonly main: Html;
+}
+
+/** A group of links in the navigation. */
+export interface NavigationGroup {
+  readonly title: string;
+  readonly links: readonly NavigationLink[];
+}
+
+interface NavigationLink {
+  readonly href: string;
+  readonly label: string;
+  /** The method of an operation, in front of its label. */
+  readonly method?: string;
+  /** What the filter finds it by, beside its label. */
+  readonly words?: string;
+}
 
 /** A whole document around the content of a page. */
 export function layout(page: Page, navigation: readonly NavigationGroup[]): string {

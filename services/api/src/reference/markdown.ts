@@ -1,6 +1,5 @@
 import { Marked, type Tokens } from 'marked';
-import { codeBlock, scrolling } from './code-block.ts';
-import { escapeHtml, type Html, trustedMarkup } from './html.ts';
+import { codeBlock, escapeHtml, type Html, scrolling, trustedMarkup } from './html.ts';
 
 /** A heading of a text, with the anchor that leads to it. */
 export interface Heading {

@@ -1,25 +1,13 @@
-/** The parts of an OpenAPI 3.1 document that the reference shows. */
+/** The parts of our OpenAPI 3.1 document that the reference shows. */
 export interface OpenApiDocument {
-  readonly info: { readonly version: string };
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
-  readonly paths: Readonly<Record<string, PathItem>>;
-  readonly components?: {
-    readonly schemas?: Readonly<Record<string, JsonSchema>>;
-    readonly parameters?: Readonly<Record<string, Parameter>>;
-    readonly headers?: Readonly<Record<string, Header>>;
-    readonly responses?: Readonly<Record<string, Answer>>;
-  };
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<(typeof httpMethods)[number], Operation>>>>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> };
 }
 
 const httpMethods = ['get', 'post', 'put', 'patch', 'delete'] as const;
-type PathItem = Readonly<Partial<Record<(typeof httpMethods)[number], Operation>>> & {
-  readonly parameters?: readonly OrReference<Parameter>[];
-};
 
-interface Reference {
-  readonly $ref: string;
-}
-export type OrReference<Thing> = Thing | Reference;
+export type OrReference<Thing> = Thing | { readonly $ref: string };
 
 export interface Operation {
   readonly operationId: string;
@@ -27,18 +15,17 @@ export interface Operation {
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly 'x-required-scope'?: string;
-  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly security?: readonly object[];
   readonly parameters?: readonly OrReference<Parameter>[];
-  readonly requestBody?: {
-    readonly required?: boolean;
-    readonly content: Readonly<Record<string, MediaType>>;
-  };
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, OrReference<Answer>>>;
 }
 
+type Content = Readonly<Record<string, { readonly schema?: JsonSchema; readonly example?: unknown }>>;
+
 export interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly in: 'path' | 'query' | 'header';
   readonly required?: boolean;
   readonly description?: string;
   readonly schema?: JsonSchema;
@@ -49,25 +36,13 @@ export interface Answer {
   readonly description: string;
   /** The codes that an error of this status may have. */
   readonly 'x-error-codes'?: readonly string[];
-  readonly headers?: Readonly<Record<string, OrReference<Header>>>;
-  readonly content?: Readonly<Record<string, MediaType>>;
-}
-
-interface Header {
-  readonly description?: string;
-  readonly schema?: JsonSchema;
-}
-
-export interface MediaType {
-  readonly schema?: JsonSchema;
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value?: unknown }>>;
+  readonly headers?: Readonly<Record<string, OrReference<{ readonly description?: string }>>>;
+  readonly content?: Content;
 }
 
 /** The parts of JSON Schema 2020-12 that the reference shows. */
 export interface JsonSchema {
   readonly $ref?: string;
-  readonly title?: string;
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -80,8 +55,6 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
-  readonly oneOf?: readonly JsonSchema[];
-  readonly allOf?: readonly JsonSchema[];
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -97,7 +70,7 @@ export interface ListedOperation extends Operation {
   readonly tag: string;
 }
 
-/** Every operation of a document by its tag, in the order of the tags, with the parameters of its path among its own. */
+/** Every operation of a document by its tag, in the order of the tags. */
 export function operationsOf(document: OpenApiDocument): ListedOperation[] {
   const order = (document.tags ?? []).map(({ name }) => name);
   const placeOf = ({ tag }: ListedOperation) => order.indexOf(tag);
@@ -105,8 +78,7 @@ export function operationsOf(document: OpenApiDocument): ListedOperation[] {
     httpMethods.flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];
-      const written = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-      const parameters = written.map((some) => resolved(document, some));
+      const parameters = (operation.parameters ?? []).map((some) => resolved(document, some));
       return [{ ...operation, method: method.toUpperCase(), path, parameters, tag: operation.tags?.[0] ?? 'Other' }];
     }),
   );
@@ -137,11 +109,6 @@ export function resolved<Thing extends object>(document: OpenApiDocument, thing:
 /** The name of the schema that a reference leads to. */
 export function schemaNameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
-}
-
-/** An example of a body: the first that is given. */
-export function exampleOf({ example, examples = {} }: MediaType): unknown {
-  return example ?? Object.values(examples)[0]?.value;
 }
 
 /** A value as a reader would write it into an address or a list: JSON, but text without its quotes. */

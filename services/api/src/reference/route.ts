@@ -1,10 +1,18 @@
+import { readFileSync } from 'node:fs';
 import type { RequestHandler } from 'express';
 import type { Route } from '../http/routing/define-route.ts';
-import { type StaticFile, sendStaticFile } from '../http/routing/static-file.ts';
+import { type StaticFile, sendStaticFile, staticFile } from '../http/routing/static-file.ts';
 import { refuseMethod } from '../http/server/fixed-route.ts';
 import { requestContextOf } from '../http/server/request-context.ts';
 import { createDocument } from '../openapi/document.ts';
-import { createReference } from './reference.ts';
+import type { JsonObject } from '../openapi/types.ts';
+import { layout, type NavigationGroup, type Page } from './layout.ts';
+import type { OpenApiDocument } from './open-api.ts';
+import { areasPage } from './pages/areas-page.ts';
+import { eventNavigation, eventPages } from './pages/event-pages.ts';
+import { guideNavigation, guidePage } from './pages/guide-page.ts';
+import { objectsPage } from './pages/objects-page.ts';
+import { operationsNavigation, operationsPage } from './pages/operations-page.ts';
 
 /**
  * What a page of the reference may load, and from where: its own style, script and icon; its script may call this API. No
@@ -36,4 +44,47 @@ export function referenceRoute<Access>(routes: readonly Route<Access>[]): Reques
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response);
     sendStaticFile(request, response, file, { 'Content-Security-Policy': contentSecurityPolicy });
   };
+}
+
+/**
+ * Renders every page, and reads the files that they load. The keys are paths: `/docs`, `/docs/areas`, …
+ *
+ * @param source the OpenAPI document of the public listener
+ */
+function createReference(source: JsonObject): ReadonlyMap<string, StaticFile> {
+  const document = source as unknown as OpenApiDocument;
+  const pages: Page[] = [guidePage(), ...eventPages(), areasPage(), operationsPage(document), objectsPage(document)];
+  const navigation: NavigationGroup[] = [
+    guideNavigation(),
+    {
+      title: 'Reference',
+      links: [
+        { href: '/docs/operations', label: 'All operations' },
+        { href: '/docs/objects', label: 'Objects' },
+        { href: '/docs/areas', label: 'Areas and scopes' },
+      ],
+    },
+    eventNavigation(),
+    ...operationsNavigation(document),
+  ];
+  return new Map([
+    ...pages.map((page) => [page.path, staticFile('text/html', layout(page, navigation))] as const),
+    ...assets().map(([name, content]) => [`/docs/assets/${name}`, content] as const),
+  ]);
+}
+
+const styles = ['text.css', 'operations.css', 'frame.css', 'forms.css', 'print.css'];
+const scripts = ['reference.js', 'filter.js', 'scrolling.js', 'try-it.js', 'request.js', 'answer.js', 'json.js'];
+
+/** The files that pages load, by name. */
+function assets(): [name: string, content: StaticFile][] {
+  return [
+    ['reference.css', staticFile('text/css', styles.map((name) => readAsset(`styles/${name}`)).join('\n'))],
+    ...scripts.map((name): [string, StaticFile] => [name, staticFile('text/javascript', readAsset(`scripts/${name}`))]),
+    ['icon.svg', staticFile('image/svg+xml', readAsset('icon.svg'))],
+  ];
+}
+
+function readAsset(name: string): string {
+  return readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
 }

@@ -38,11 +38,9 @@ function presenceOf(required: boolean, place: string | undefined): Html | null {
 /** The type of a value in words, with a link where it is an object of its own. */
 export function typeOf(schema: JsonSchema): Html {
   if (schema.$ref !== undefined) return objectLink(schemaNameOf(schema.$ref));
-  if (schema.allOf?.length === 1 && schema.allOf[0] !== undefined) return typeOf(schema.allOf[0]);
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (schema.enum !== undefined) return html`${[...new Set(schema.enum.map(jsonTypeOf))].join(' or ')}`;
-  const alternatives = schema.anyOf ?? schema.oneOf;
-  if (alternatives !== undefined) return html`${joined(alternatives.map(typeOf), ' or ')}`;
+  if (schema.anyOf !== undefined) return html`${joined(schema.anyOf.map(typeOf), ' or ')}`;
   const { type = 'any', format, items } = schema;
   if (typeof type !== 'string') return html`${type.map((one) => nameOfType(one, format)).join(' or ')}`;
   if (type === 'array') return html`list of ${items === undefined ? 'anything' : typeOf(items)}`;
@@ -57,13 +55,7 @@ function jsonTypeOf(value: unknown): string {
   return value === null ? 'null' : typeof value;
 }
 
-/** Whether a named schema has a name that means something; the generator makes up others, for any JSON. */
-export function isShown(name: string): boolean {
-  return !name.startsWith('__');
-}
-
 function objectLink(name: string): Html {
-  if (!isShown(name)) return html`any JSON`;
   return html`<a href="/docs/objects#${name}">${name}</a>`;
 }
 
@@ -76,7 +68,7 @@ function rulesOf(schema: JsonSchema): Html | null {
     prefixOf(member),
     rangeOf(member.minLength, member.maxLength, 'characters'),
     rangeOf(member.minItems, member.maxItems, 'entries'),
-    rangeOf(member.minimum, safe(member.maximum), ''),
+    rangeOf(member.minimum, member.maximum, ''),
     schema.default !== undefined && html`Default: <code>${JSON.stringify(schema.default)}</code>`,
   ].filter((rule) => rule !== null && rule !== undefined && rule !== false);
   return rules.length === 0 ? null : html`<p class="rules">${joined(rules, '. ')}.</p>`;
@@ -103,15 +95,9 @@ function rangeOf(least: number | undefined, most: number | undefined, unit: stri
   return one === undefined ? null : html`${`${one} ${unit}`.trim()}`;
 }
 
-/** The generator writes the largest safe integer where there is no bound. */
-function safe(maximum: number | undefined): number | undefined {
-  return maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
-}
-
 function innerObject(schema: JsonSchema): JsonSchema | undefined {
   if (schema.properties !== undefined) return schema;
-  const member = schema.anyOf?.find(({ properties }) => properties !== undefined) ?? schema.items;
-  return member?.properties === undefined ? undefined : member;
+  return schema.items?.properties === undefined ? undefined : schema.items;
 }
 
 function joined(some: readonly Html[], separator: string): Html[] {

@@ -7,14 +7,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { AnyRoute } from './wrongs.ts';
 
-const bare = {
-  caller: 'authenticated',
-  ids: {},
-  query: undefined,
-  body: undefined,
-  ifMatch: false,
-  streams: undefined,
-} as const;
+const bare = { caller: 'authenticated', ids: {} } as const;
 
 /** A path that is nobody's. */
 export const unknownPath: AnyRoute = { ...bare, method: 'GET', path: '/v1/unknown', scope: null };

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Area } from '@enterprise-api/shared/contracts';
 import { systemClock } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import {
   createForwarder,
   type Forwarder,
@@ -11,7 +11,6 @@ import {
   type ForwardingLimits,
 } from '../forwarding/forwarder.ts';
 import { readTarget } from '../http/parsing/request-target.ts';
-import { sendProblem } from '../http/routing/respond.ts';
 import { type Listener, listen } from '../http/server/listener.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
 import type { TokenSubject } from '../identity/identity-tokens.ts';
@@ -152,12 +151,10 @@ function serve(
     };
     contexts.push(context);
     const ours = Object.assign(response, { locals: { requestContext: context } }) as unknown as Response;
-    Object.assign(request, { originalUrl: request.url });
+    const asked = Object.assign(request, { originalUrl: request.url }) as unknown as Request;
     for (const [name, value] of Object.entries(answerHeaders ?? {})) response.setHeader(name, value);
     await judge?.();
-    const call = { area: 'consultations' as const, key: grantedKey, target: request.url ?? '', context };
-    const found = await forwarder.forward(request, response, call);
-    if (found !== null) sendProblem(ours, found);
+    await forwarder.forward(asked, ours, { area: 'consultations', key: grantedKey });
   };
   return (request, response) => void answer(request, response);
 }

@@ -1,18 +1,12 @@
 import { createDatabaseClock } from '@enterprise-api/shared/ledger';
 import { systemClock } from '@enterprise-api/shared/runtime';
-import type { RouteDescription } from '../http/routing/define-route.ts';
+import type { Route, RouteDescription } from '../http/routing/define-route.ts';
 import { internalRoutes, publicRoutes } from '../routes.ts';
 import { testConfig } from './test-api.ts';
 import type { AnyRoute } from './wrongs.ts';
 
 /** A route with what it promises on success. */
-export type ListedRoute = AnyRoute &
-  RouteDescription & {
-    readonly operationId: string;
-    readonly status: number;
-    readonly location: unknown;
-    readonly etag: boolean;
-  };
+export type ListedRoute = AnyRoute & RouteDescription & Pick<Route<never>, 'errors' | 'status' | 'location' | 'etag'>;
 
 /** Every route of both listeners, from the tables themselves. Their handlers are never called. */
 export function everyRoute(): ListedRoute[] {

@@ -125,7 +125,7 @@ export const wrongs: readonly Wrong[] = [
     'stale If-Match',
     'precondition_failed',
     12,
-    ({ ifMatch }) => ifMatch,
+    ({ ifMatch }) => ifMatch === true,
     ({ headers }) => {
       headers['If-Match'] = '"999"';
     },

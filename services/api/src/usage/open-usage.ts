@@ -1,16 +1,14 @@
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
-import type { Foundation } from '../core/foundation.ts';
-import { addRequestCounts } from './counter-queries.ts';
+import { closeWithinMs, type Foundation } from '../core/foundation.ts';
 import { createUsageCounters, type UsageCounters } from './counters.ts';
+import { addRequestCounts } from './queries.ts';
 import { createUsageRollup } from './rollup.ts';
 
 /** A killed process loses what it has counted since: with the loop's spread and the writing, less than 5 s. */
 const flushEveryMs = 4_500;
 /** A database that is away must not delay the stop for longer. */
 const flushWithinMs = 1_000;
-/** A statement that is under way ends by itself, and its transaction counts nothing. */
-const closeWithinMs = 500;
 
 /** Starts what counts usage: requests here, and events, deliveries and attempts from the ledger. */
 export function openUsage(

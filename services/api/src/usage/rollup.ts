@@ -37,11 +37,8 @@ export function createUsageRollup({ db, onError }: RollupOptions): Loop {
 }
 
 const shortestSpanMs = 60_000;
-const longestSpanMs = 24 * hourMs;
 /** A statement that takes longer is canceled; its span is retried in halves. */
 const statementWithinMs = 10_000;
-/** After a quicker statement the next span may double: years of history are counted by days. */
-const quickMs = 1_000;
 
 /**
  * Makes the function that counts the next span, in one transaction with the progress: a process that is killed leaves the
@@ -50,23 +47,20 @@ const quickMs = 1_000;
  * @returns of that function: `none` when nothing is left to count, or another process counts
  */
 export function createSpanCounter(db: Database, firstSpanMs = hourMs): () => Promise<'some' | 'none'> {
-  let longestMs = firstSpanMs;
+  let spanMs = firstSpanMs;
   return async () => {
-    const startedAtMs = performance.now();
     let span: Span | null = null;
     try {
       await db.transaction().execute(async (trx) => {
-        span = await nextSpan(trx, longestMs);
+        span = await nextSpan(trx, spanMs);
         if (span !== null) await countSpan(trx, span);
       });
     } catch (error) {
       const triedMs = lengthOf(span);
       if (!isStatementTimeout(error) || triedMs <= shortestSpanMs) throw error;
-      longestMs = Math.max(triedMs / 2, shortestSpanMs);
+      spanMs = Math.max(triedMs / 2, shortestSpanMs);
       return 'some';
     }
-    const isQuick = performance.now() - startedAtMs < quickMs;
-    if (isQuick && lengthOf(span) === longestMs) longestMs = Math.min(longestMs * 2, longestSpanMs);
     return span === null ? 'none' : 'some';
   };
 }

@@ -14,10 +14,8 @@ export function usageRoutes(usage: UsageService): Route<Principal>[] {
       summary: 'Read how much the organization has used, by hour, day or month',
       description:
         'Where a service owns the area `usage`, the request is forwarded to it, and the shape of the answer is its own.',
-      errors: [],
       scope: 'usage:read',
       query: usageQuerySchema,
-      status: 200,
       response: usageSchema,
       handle: ({ access, query }) => usage.read(access, query),
     }),

@@ -4,6 +4,7 @@ import {
   maxUsageBuckets,
   maxUsageEntries,
   type Usage,
+  type UsageGranularity,
   type UsageGroup,
   type UsageQuery,
 } from '@enterprise-api/shared/contracts';
@@ -12,7 +13,7 @@ import type { Principal } from '../auth/judge.ts';
 import { describeRateLimit } from '../auth/rate-limit.ts';
 import { invalid, type Problem } from '../http/problem.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
-import { countBuckets, monthOf } from './periods.ts';
+import { hourMs } from './hours.ts';
 import { listUsage, type UsageRow } from './queries.ts';
 
 export type UsageService = ReturnType<typeof createUsageService>;
@@ -79,4 +80,23 @@ const countNames = ['requests', 'refused', 'bytes_in', 'bytes_out', 'events', 'd
 function countsOf(row: UsageRow): Usage['totals'] {
   const { requests, refused: refusals, bytes_in, bytes_out, events, deliveries, attempts } = row;
   return { requests, refused: refusals, bytes_in, bytes_out, events, deliveries, attempts };
+}
+
+/** The calendar month of a time, UTC: from its first millisecond on, before the first of the next month. */
+function monthOf(unixMs: number): { since: Date; until: Date } {
+  const now = new Date(unixMs);
+  const first = (month: number) => new Date(Date.UTC(now.getUTCFullYear(), month, 1));
+  return { since: first(now.getUTCMonth()), until: first(now.getUTCMonth() + 1) };
+}
+
+/** How many hours, days or months (UTC) a period touches. `since` is before `until`. */
+function countBuckets(granularity: UsageGranularity, since: Date, until: Date): number {
+  return bucketNumber(granularity, until.getTime() - 1) - bucketNumber(granularity, since.getTime()) + 1;
+}
+
+function bucketNumber(granularity: UsageGranularity, unixMs: number): number {
+  if (granularity === 'hour') return Math.floor(unixMs / hourMs);
+  if (granularity === 'day') return Math.floor(unixMs / (24 * hourMs));
+  const date = new Date(unixMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }

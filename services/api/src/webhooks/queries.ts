@@ -31,17 +31,7 @@ type NewWebhook = Pick<
 >;
 
 export type WebhookChanges = Partial<
-  Pick<
-    Row<'webhooks'>,
-    | 'url'
-    | 'event_patterns'
-    | 'description'
-    | 'state'
-    | 'disabled_reason'
-    | 'secret_sealed'
-    | 'previous_secret_sealed'
-    | 'previous_secret_expires_at'
-  >
+  Omit<Row<'webhooks'>, 'id' | 'organization_id' | 'version' | 'created_at' | 'updated_at'>
 >;
 
 /**
@@ -96,11 +86,11 @@ export async function listWebhooks(
   db: Database,
   organizationId: Uuid,
   page: PageQuestion,
-  filter: { enabled?: boolean | undefined },
+  enabled: boolean | undefined,
 ) {
   return selectWebhooks(db, organizationId)
     .select(positionOf('created_at'))
-    .$if(filter.enabled !== undefined, (query) => query.where('state', '=', filter.enabled ? 'enabled' : 'disabled'))
+    .$if(enabled !== undefined, (query) => query.where('state', '=', enabled ? 'enabled' : 'disabled'))
     .where(isAfter(page))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -150,4 +140,28 @@ export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Pr
     .set({ consecutive_failures: 0, failed_attempts: 0, first_failure_at: null, open_until: null, openings: 0 })
     .where('webhook_id', '=', webhookId)
     .execute();
+}
+
+/** When the overlap of the last rotation ends; undefined when none is open. */
+export async function findOpenOverlap(trx: DatabaseTransaction, id: Uuid): Promise<Date | undefined> {
+  const row = await trx
+    .selectFrom('webhooks')
+    .select('previous_secret_expires_at')
+    .where('id', '=', id)
+    .where('previous_secret_expires_at', '>', sql<Date>`clock_timestamp()`)
+    .executeTakeFirst();
+  return row?.previous_secret_expires_at ?? undefined;
+}
+
+/** Gives a webhook a new secret; the secret before stays in use for the overlap. Raises the version. */
+export async function replaceSecret(
+  trx: DatabaseTransaction,
+  webhook: { organizationId: Uuid; id: Uuid },
+  { sealed, overlapSeconds }: { sealed: string; overlapSeconds: number },
+): Promise<void> {
+  await sql`
+    update webhooks set secret_sealed = ${sealed}, version = version + 1, updated_at = clock_timestamp(),
+      previous_secret_sealed = case when ${overlapSeconds} > 0 then secret_sealed end,
+      previous_secret_expires_at = case when ${overlapSeconds} > 0 then clock_timestamp() + make_interval(secs => ${overlapSeconds}) end
+    where organization_id = ${webhook.organizationId} and id = ${webhook.id}`.execute(trx);
 }

@@ -8,17 +8,15 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
-import type { AddressPolicy, SecretBox } from '@enterprise-api/shared/security';
+import { type AddressPolicy, checkNewUrl, type SecretBox } from '@enterprise-api/shared/security';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Tagged, versionTag } from '../http/routing/etag.ts';
-import type { Cursors } from '../pagination/cursor.ts';
-import { type PageQuestion, paginate } from '../pagination/paging.ts';
+import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import { changeWebhook, deleteWebhook, type WebhookTarget, webhookChanges } from './change.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import { countWebhooks, findWebhook, insertWebhook, listWebhooks, lockOrganization } from './queries.ts';
-import { createWebhookSecrets, type WebhookSecrets } from './secrets/secrets.ts';
-import { acceptUrl } from './url.ts';
+import { createWebhookSecrets, type WebhookSecrets } from './secrets.ts';
 
 export interface WebhookServiceOptions {
   db: Database;
@@ -39,7 +37,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
 
     list: (organizationId: Uuid, { enabled, ...request }: ListWebhooksQuery) => {
       const scope = { list: 'webhooks', organizationId, filters: { enabled } };
-      const ask = (page: PageQuestion) => listWebhooks(db, organizationId, page, { enabled });
+      const ask = (page: PageQuestion) => listWebhooks(db, organizationId, page, enabled);
       return paginate(cursors, request, scope, ask, presentWebhook);
     },
 
@@ -94,4 +92,12 @@ const tooManyWebhooks = problem('limit_reached', {
 /** Whether the organization has this webhook, and has not deleted it. */
 export async function webhookExists(db: Database, organizationId: Uuid, id: Uuid): Promise<boolean> {
   return (await findWebhook(db, organizationId, id)) !== undefined;
+}
+
+/** The URL as a webhook stores it, or the problem with it. */
+function acceptUrl(url: string, policy: AddressPolicy): string | Problem {
+  const check = checkNewUrl(url, policy);
+  if (check.ok) return check.url;
+  const detail = { location: 'body', path: 'url', code: 'url_not_allowed', message: check.reason } as const;
+  return problem('url_not_allowed', { message: check.reason, param: 'url', details: [detail] });
 }

@@ -8,6 +8,10 @@ import type { Problem } from '../problem.ts';
 import type { IfMatch, Tagged } from './etag.ts';
 import type { Streamed } from './streamed.ts';
 
+/** The status of each kind of success. */
+const statuses = { done: 200, created: 201, accepted: 202, empty: 204 } as const;
+type Success = keyof typeof statuses;
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a handler gets: the parsed request, and the caller. */
@@ -51,7 +55,7 @@ export interface RouteDescription {
   /** What the summary has no room for; Markdown. */
   readonly description?: string;
   /** The codes of errors that the handler returns. Those of the checks before it are known (`openapi/error-codes.ts`). */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
 }
 
 /** A route as its feature declares it. */
@@ -65,13 +69,13 @@ export interface RouteDefinition<
   method: Method;
   /** `/v1/webhooks/{id}` */
   path: string;
-  /** The scope that the key needs; null on the internal listener, whose secret may do everything. */
-  scope: RequiredScope | null;
+  /** The scope that the key needs; none on the internal listener, whose secret may do everything. */
+  scope?: RequiredScope | null;
   /**
    * `anyone`: the route needs no key. Its handler gets no caller, so its `access` must not be read. `producer`: on the
    * internal listener, INTERNAL_EVENTS_SECRET opens the route as well.
    */
-  access?: 'anyone' | 'producer';
+  caller?: 'authenticated' | 'anyone' | 'producer';
   /** The kind of id of each `{…}` in the path. A malformed id is 404 like an unknown one. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
   /** Query parameters; none by default. Unknown and repeated parameters are refused. */
@@ -103,8 +107,8 @@ export interface RouteDefinition<
    * the database connections that the organization may use.
    */
   withoutDatabase?: boolean;
-  /** Status of a success; 204 has no body. */
-  status: 200 | 201 | 202 | 204;
+  /** `done` by default, or `empty` without a response. */
+  success?: Success;
   /** The media type of a success that is a stream: its handler returns a `Streamed`. */
   streams?: 'text/event-stream';
   /** The body of a success. Fields that this schema does not declare are removed. */
@@ -118,34 +122,11 @@ export interface RouteDefinition<
   ): Promise<Outcome<z.output<Answer>>> | Outcome<z.output<Answer>>;
 }
 
+type Erased<Access> = Readonly<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType, string>>;
+
 /** A route in the table. Its types were checked by `defineRoute`. */
-export interface Route<Access> extends RouteDescription {
-  readonly method: Method;
-  readonly path: string;
-  readonly scope: RequiredScope | null;
-  readonly caller: 'authenticated' | 'producer' | 'anyone';
-  readonly ids: Readonly<Record<string, IdPrefix>>;
-  readonly query: z.ZodType | undefined;
-  readonly body: z.ZodType | undefined;
-  readonly narrowBody: ((json: unknown) => z.ZodType) | undefined;
-  readonly exists:
-    | ((input: {
-        access: Access;
-        ids: RouteInput<Access, never, never, string>['ids'];
-        trx: DatabaseTransaction;
-      }) => Promise<boolean>)
-    | undefined;
-  readonly ifMatch: boolean;
-  readonly etag: boolean;
-  readonly serializedPerOrganization: boolean;
-  readonly withoutDatabase: boolean;
-  readonly status: 200 | 201 | 202 | 204;
-  readonly streams: 'text/event-stream' | undefined;
-  readonly response: z.ZodType | undefined;
-  readonly location: ((answer: unknown) => string) | undefined;
-  readonly eventIds: ((answer: unknown) => PublicId<'evt'>[]) | undefined;
-  readonly handle: (input: RouteInput<Access, unknown, unknown, string>) => unknown;
-}
+export type Route<Access> = Erased<Access> &
+  Required<Pick<Erased<Access>, 'errors' | 'scope' | 'caller' | 'ids' | 'success'>> & { readonly status: number };
 
 /** Declares a route; the compiler checks its handler against its schemas. */
 export function defineRoute<
@@ -155,31 +136,11 @@ export function defineRoute<
   Answer extends z.ZodType = z.ZodUndefined,
   Ids extends string = never,
 >(definition: RouteDefinition<Access, Query, Body, Answer, Ids>): Route<Access> {
-  const { method, path, operationId, tag, summary, description, errors, scope, status } = definition;
-  return {
-    method,
-    path,
-    operationId,
-    tag,
-    summary,
-    ...(description !== undefined && { description }),
-    errors,
-    scope,
-    status,
-    caller: definition.access ?? 'authenticated',
-    ids: definition.ids ?? {},
-    query: definition.query,
-    body: definition.body,
-    narrowBody: definition.narrowBody,
-    exists: definition.exists as Route<Access>['exists'],
-    ifMatch: definition.ifMatch ?? false,
-    etag: definition.etag ?? false,
-    serializedPerOrganization: definition.serializedPerOrganization ?? false,
-    streams: definition.streams,
-    withoutDatabase: definition.withoutDatabase ?? false,
-    response: definition.response,
-    location: definition.location as Route<Access>['location'],
-    eventIds: definition.eventIds as Route<Access>['eventIds'],
-    handle: definition.handle as Route<Access>['handle'],
-  };
+  const {
+    response,
+    streams,
+    success = response === undefined && streams === undefined ? 'empty' : 'done',
+  } = definition;
+  const usual = { errors: [], scope: null, caller: 'authenticated', ids: {} };
+  return { ...usual, ...definition, success, status: statuses[success] } as unknown as Route<Access>;
 }

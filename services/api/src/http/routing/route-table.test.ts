@@ -5,7 +5,7 @@ import { defineRoute, type Method } from './define-route.ts';
 import { createRouteTable } from './route-table.ts';
 
 function route(method: Method, path: string, scope: RequiredScope | null = 'webhooks:read') {
-  return defineRoute({ ...undescribed, method, path, scope, status: 204, handle: () => undefined });
+  return defineRoute({ ...undescribed, method, path, scope, handle: () => undefined });
 }
 
 const table = createRouteTable([
@@ -59,8 +59,7 @@ describe('the route table', () => {
       ...undescribed,
       path: '/v1/x',
       scope: null,
-      access: 'anyone',
-      status: 204,
+      caller: 'anyone',
       handle: () => undefined,
     } as const;
     expect(() => createRouteTable([defineRoute({ ...open, method: 'GET' })])).not.toThrow();

@@ -7,7 +7,7 @@ import { withAreas } from './with-areas.ts';
 
 const own = createRouteTable(
   ['/v1/me', '/v1/usage'].map((path) =>
-    defineRoute({ ...undescribed, method: 'GET', path, scope: 'usage:read', status: 204, handle: () => undefined }),
+    defineRoute({ ...undescribed, method: 'GET', path, scope: 'usage:read', handle: () => undefined }),
   ),
 );
 

@@ -1,8 +1,7 @@
 import { areaCatalogue, areaNames, type Scope, scopeDescriptions, scopeNames } from '@enterprise-api/shared/contracts';
-import { scrolling } from '../code-block.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, scrolling } from '../html.ts';
+import type { Page } from '../layout.ts';
 import { renderMarkdown } from '../markdown.ts';
-import type { Page } from '../page.ts';
 import { areaForm } from '../try-form.ts';
 
 const introduction = `

@@ -8,10 +8,9 @@ import {
   eventTypes,
 } from '@enterprise-api/shared/contracts';
 import { version } from '@enterprise-api/shared/runtime';
-import { codeBlock, jsonBlock } from '../code-block.ts';
-import { type Html, html } from '../html.ts';
+import { codeBlock, type Html, html, jsonBlock } from '../html.ts';
+import type { NavigationGroup, Page } from '../layout.ts';
 import { renderMarkdown } from '../markdown.ts';
-import type { NavigationGroup, Page } from '../page.ts';
 import { fieldsOf } from '../schema-fields.ts';
 
 const introduction = `

@@ -1,9 +1,8 @@
-import { jsonBlock } from '../code-block.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, jsonBlock } from '../html.ts';
+import type { Page } from '../layout.ts';
 import { renderMarkdown } from '../markdown.ts';
 import type { JsonSchema, OpenApiDocument } from '../open-api.ts';
-import type { Page } from '../page.ts';
-import { fieldsOf, isShown, typeOf, valuesOf } from '../schema-fields.ts';
+import { fieldsOf, typeOf, valuesOf } from '../schema-fields.ts';
 
 /** The named shapes of requests and answers. */
 export function objectsPage({ components }: OpenApiDocument): Page {
@@ -12,9 +11,7 @@ export function objectsPage({ components }: OpenApiDocument): Page {
     title: 'Objects',
     description: 'The fields of every object that the API takes or answers.',
     main: html`<p>The fields of every object that the API takes or answers. Fields that may be missing are marked as optional.</p>
-${Object.entries(components?.schemas ?? {})
-  .filter(([name]) => isShown(name))
-  .map(([name, schema]) => objectSection(name, schema))}`,
+${Object.entries(components?.schemas ?? {}).map(([name, schema]) => objectSection(name, schema))}`,
   };
 }
 

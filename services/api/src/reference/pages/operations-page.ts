@@ -1,9 +1,9 @@
-import { codeBlock } from '../code-block.ts';
 import { curlLine } from '../curl.ts';
-import { type Html, html } from '../html.ts';
-import { methodBadge } from '../layout.ts';
+import { codeBlock, type Html, html, jsonBlock } from '../html.ts';
+import { methodBadge, type NavigationGroup, type Page } from '../layout.ts';
 import { anchorOf, renderInline, renderMarkdown } from '../markdown.ts';
 import {
+  type Answer,
   isForwarded,
   type JsonSchema,
   type ListedOperation,
@@ -13,11 +13,10 @@ import {
   operationsOf,
   resolved,
 } from '../open-api.ts';
-import type { NavigationGroup, Page } from '../page.ts';
 import { fieldEntry, fieldsOf, typeOf } from '../schema-fields.ts';
 import { tryForm } from '../try-form.ts';
-import { answersOf } from './answers.ts';
 import { scopeLink } from './areas-page.ts';
+import { errorAnchor } from './guide-page.ts';
 
 const introduction = `
 Every operation that the API answers itself, from its [OpenAPI document](/openapi.json). Those of other services are under [areas](/docs/areas). The \`curl\` lines use the two variables of
@@ -120,4 +119,53 @@ function bodyOf(document: OpenApiDocument, { requestBody }: ListedOperation): Ht
   return html`<h4>Body</h4>
 ${requestBody?.required !== true && html`<p>It may be left out.</p>`}
 ${fieldsOf(schema) ?? html`<p>${type}: ${typeOf(schema)}</p>`}`;
+}
+
+/** What an operation answers: its successes with their headers and an example, then its errors by code. */
+function answersOf(document: OpenApiDocument, { responses }: ListedOperation): Html {
+  const answers = Object.entries(responses).map(([status, answer]) => ({ status, answer: resolved(document, answer) }));
+  const successes = answers.filter(({ status }) => !isError(status));
+  const errors = answers.filter(({ status }) => isError(status));
+  return html`<h4>Answers</h4>
+<dl class="fields">${successes.map(({ status, answer }) => success(document, status, answer))}</dl>
+${
+  errors.length > 0 &&
+  html`<h4>Errors</h4>
+<dl class="errors">${errors.map(({ status, answer }) => error(status, answer))}</dl>`
+}`;
+}
+
+function isError(status: string): boolean {
+  return /^[45]/.test(status);
+}
+
+function success(document: OpenApiDocument, status: string, answer: Answer): Html {
+  const [[type, media] = []] = Object.entries(answer.content ?? {});
+  const example = media?.example;
+  const headers = Object.entries(answer.headers ?? {}).map(([name, header]) => ({
+    name,
+    ...resolved(document, header),
+  }));
+  return html`<div><dt><code>${status}</code> ${
+    media?.schema !== undefined && html`<span class="type">${typeOf(media.schema)}</span>`
+  }${type !== undefined && type !== 'application/json' && html` <span class="type">${type}</span>`}</dt>
+<dd><p>${renderInline(answer.description)}</p>${
+    headers.length > 0 &&
+    html`<details><summary>Headers</summary><dl class="headers">${headers.map(
+      ({ name, description }) =>
+        html`<div><dt><code>${name}</code></dt><dd>${description !== undefined && renderInline(description)}</dd></div>`,
+    )}</dl></details>`
+  }${example !== undefined && html`<details><summary>Example</summary>${jsonBlock(example)}</details>`}</dd></div>
+`;
+}
+
+function error(status: string, answer: Answer): Html {
+  const codes = answer['x-error-codes'] ?? [];
+  const what = codes.length === 0 ? renderInline(answer.description) : codes.map((code) => html`${errorLink(code)} `);
+  return html`<div><dt><code>${status}</code></dt><dd>${what}</dd></div>
+`;
+}
+
+function errorLink(code: string): Html {
+  return html`<a href="/docs#${errorAnchor(code)}"><code>${code}</code></a>`;
 }

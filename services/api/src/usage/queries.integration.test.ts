@@ -4,9 +4,9 @@ import { type FaultProxy, openTestDatabase, startFaultProxy, throughProxy } from
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { addRequestCounts } from './counter-queries.ts';
 import { createUsageCounters, type UsageCounters } from './counters.ts';
 import { hourMs } from './hours.ts';
+import { addRequestCounts } from './queries.ts';
 
 let db: Database;
 let close: () => Promise<void>;

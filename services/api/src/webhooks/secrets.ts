@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { type RotateSecret, type WebhookWithSecret, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
-import type { Transact } from '../../core/unit-of-work.ts';
-import { type Problem, problem } from '../../http/problem.ts';
-import type { Tagged } from '../../http/routing/etag.ts';
-import { presentTagged } from '../present.ts';
-import { findWebhook, lockWebhook } from '../queries.ts';
-import { findOpenOverlap, replaceSecret } from './queries.ts';
+import type { Transact } from '../core/unit-of-work.ts';
+import { type Problem, problem } from '../http/problem.ts';
+import type { Tagged } from '../http/routing/etag.ts';
+import { presentTagged } from './present.ts';
+import { findOpenOverlap, findWebhook, lockWebhook, replaceSecret } from './queries.ts';
 
 const secretBytes = 32;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createCursors } from './cursor.ts';
+import { createCursors } from './paging.ts';
 
 const newKey = { id: 'new', key: randomBytes(32) };
 const oldKey = { id: 'old', key: randomBytes(32) };

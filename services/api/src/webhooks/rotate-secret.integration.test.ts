@@ -3,7 +3,7 @@ import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { type TestApi, testConfig, withCustomer } from '../../testing/test-api.ts';
+import { type TestApi, testConfig, withCustomer } from '../testing/test-api.ts';
 
 let api: TestApi;
 let key: string;

@@ -1,0 +1,73 @@
+// Node has these since version 22, and producers may run on 20. The compiler's libraries do not declare them yet.
+declare global {
+  interface JSON {
+    parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+    rawJSON(text: string): object;
+    isRawJSON?(value: unknown): boolean;
+  }
+}
+
+/** A double keeps every number of up to 15 digits. Only text with longer ones needs the reviver. */
+const longNumber = /\d[\d.]{15}/;
+const digitsADoubleKeeps = 15;
+
+/**
+ * `JSON.parse`, except that a number with more digits than a double keeps stays as it was written (`JSON.rawJSON`), so
+ * that `JSON.stringify` writes it unchanged: an id such as 12345678901234567890 would otherwise become another one. A
+ * number beyond a double's range is Infinity, as with `JSON.parse`.
+ *
+ * @throws SyntaxError when it is not JSON
+ */
+export function parseExactJson(text: string): unknown {
+  if (!longNumber.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_key, value, { source = '' }) =>
+    typeof value === 'number' &&
+    Number.isFinite(value) &&
+    source.length > digitsADoubleKeeps &&
+    source !== String(value)
+      ? JSON.rawJSON(source)
+      : value,
+  );
+}
+
+/** Whether a value from {@link parseExactJson} is a number kept as text. */
+export function isExactNumber(value: unknown): boolean {
+  return JSON.isRawJSON?.(value) ?? false;
+}
+
+/** A place in JSON that cannot be stored, and the reason. */
+export type Unstorable = { path: (string | number)[]; reason: string };
+
+/** JSON nested deeper than this is refused everywhere. */
+export const maxJsonDepth = 20;
+
+/**
+ * Finds the first place in parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, a string or key with
+ * NUL or a lone surrogate, or a number beyond a double's range. Walks with its own stack, so that depth cannot exhaust
+ * the call stack.
+ */
+export function findUnstorable(root: unknown): Unstorable | null {
+  const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, depth, path } = next;
+    if (typeof value === 'string') {
+      if (!isStorableText(value)) return { path, reason: 'must not contain NUL or lone surrogates' };
+    } else if (typeof value === 'number') {
+      // JSON.parse turns 1e999 into Infinity, which JSON.stringify would turn into null.
+      if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can carry' };
+    } else if (typeof value === 'object' && value !== null && !isExactNumber(value)) {
+      if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };
+      for (const [key, child] of Object.entries(value)) {
+        const place = Array.isArray(value) ? Number(key) : key;
+        if (!isStorableText(key)) return { path, reason: 'must not have keys with NUL or lone surrogates' };
+        pending.push({ value: child, depth: depth + 1, path: [...path, place] });
+      }
+    }
+  }
+  return null;
+}
+
+/** No NUL, no lone surrogates. */
+export function isStorableText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
