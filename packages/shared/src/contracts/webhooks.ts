@@ -5,6 +5,12 @@ import { changesSchema, distinct, exampleId, publicIdSchema, textSchema, timesta
 
 export const maxWebhooksPerOrganization = 100;
 
+/**
+ * When a webhook is disabled as `failing`: it had no success for so long, and so many attempts failed since the last
+ * one. The worker disables by it, and the API announces the time as `disable_at`.
+ */
+export const failingPolicy = { afterDays: 5, failedAttempts: 20 } as const;
+
 /** Why a webhook is disabled: by its owner, as failing (`failingPolicy`), or because its endpoint answered 410. */
 export const disabledReasons = ['manual', 'failing', 'gone'] as const;
 const disabledReasonSchema = z.enum(disabledReasons).meta({

@@ -16,8 +16,7 @@ import type { ApiKeyService, KeyName } from './service.ts';
 export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
   return [
     defineRoute({
-      method: 'POST',
-      path: '/internal/v1/organizations/{id}/keys',
+      endpoint: 'POST /internal/v1/organizations/{id}/keys',
       operationId: 'createApiKey',
       tag: 'API keys',
       summary: 'Create an API key; its secret is in this answer and nowhere else',
@@ -29,8 +28,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       handle: ({ ids, body, transact }) => apiKeys.create(transact, ids.id, body),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/organizations/{id}/keys',
+      endpoint: 'GET /internal/v1/organizations/{id}/keys',
       operationId: 'listApiKeys',
       tag: 'API keys',
       summary: "List an organization's API keys",
@@ -40,8 +38,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       handle: ({ ids, query }) => apiKeys.list(ids.id, query),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/organizations/{id}/keys/{key_id}',
+      endpoint: 'GET /internal/v1/organizations/{id}/keys/{key_id}',
       operationId: 'getApiKey',
       tag: 'API keys',
       summary: 'Read an API key',
@@ -66,7 +63,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
 
 /** A path that names a key. */
 interface KeyPath<Ids extends string> {
-  path: string;
+  path: `/${string}`;
   /** Tells its operations from those of the other path. */
   operationSuffix: string;
   ids: Readonly<Record<Ids, IdPrefix>>;
@@ -80,8 +77,7 @@ function changeRoutes<Ids extends string>(
 ): Route<InternalAccess>[] {
   return [
     defineRoute({
-      method: 'PATCH',
-      path,
+      endpoint: `PATCH ${path}`,
       operationId: `updateApiKey${operationSuffix}`,
       tag: 'API keys',
       summary: 'Change an API key',
@@ -92,8 +88,7 @@ function changeRoutes<Ids extends string>(
       handle: ({ ids, body, transact }) => apiKeys.update(transact, nameOf(ids), body),
     }),
     defineRoute({
-      method: 'DELETE',
-      path,
+      endpoint: `DELETE ${path}`,
       operationId: `revokeApiKey${operationSuffix}`,
       tag: 'API keys',
       summary: 'Revoke an API key',

@@ -6,8 +6,7 @@ import type { AuditService } from './service.ts';
 export function auditRoutes(audit: AuditService): Route<InternalAccess>[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/audit',
+      endpoint: 'GET /internal/v1/audit',
       operationId: 'listAuditEntries',
       tag: 'Audit',
       summary: 'List changes of organizations, keys and webhooks, with actor and time',

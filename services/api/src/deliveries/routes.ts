@@ -11,8 +11,7 @@ import type { DeliveryService } from './service.ts';
 export function deliveryRoutes(deliveries: DeliveryService): Route<Principal>[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/v1/webhooks/deliveries',
+      endpoint: 'GET /v1/webhooks/deliveries',
       operationId: 'listDeliveries',
       tag: 'Deliveries',
       summary: 'Delivery history: status codes, errors, timing',
@@ -22,8 +21,7 @@ export function deliveryRoutes(deliveries: DeliveryService): Route<Principal>[] 
       handle: ({ access, query }) => deliveries.list(access.key.organization.id, query),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/v1/webhooks/deliveries/{id}',
+      endpoint: 'GET /v1/webhooks/deliveries/{id}',
       operationId: 'getDelivery',
       tag: 'Deliveries',
       summary: 'A delivery with its attempts and its request',

@@ -6,8 +6,7 @@ import type { EventHistory } from './service.ts';
 export function eventHistoryRoutes(history: EventHistory): Route<Principal>[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/v1/events',
+      endpoint: 'GET /v1/events',
       operationId: 'listEvents',
       tag: 'Events',
       summary: 'The events that webhooks are told of',
@@ -20,8 +19,7 @@ export function eventHistoryRoutes(history: EventHistory): Route<Principal>[] {
       handle: ({ access, query }) => history.list(access.key.organization.id, query),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/v1/events/{id}',
+      endpoint: 'GET /v1/events/{id}',
       operationId: 'getEvent',
       tag: 'Events',
       summary: 'One event',

@@ -44,10 +44,6 @@ export class OpenStreams {
     this.#options = options;
   }
 
-  get count(): number {
-    return this.#streams.size;
-  }
-
   /** Adds a stream until it is removed; its feed is that of its organization. */
   add(stream: OpenStream): OrganizationFeed {
     const { read, announce, onError } = this.#options;

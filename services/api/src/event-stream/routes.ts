@@ -16,8 +16,7 @@ any more, and when the client does not read; an organization may have 10 streams
 export function eventStreamRoutes(streams: EventStreamService): Route<Principal>[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/v1/events/stream',
+      endpoint: 'GET /v1/events/stream',
       operationId: 'streamEvents',
       tag: 'Events',
       summary: 'Events as they come, as server-sent events',

@@ -30,8 +30,7 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
   };
   return [
     defineRoute({
-      method: 'GET',
-      path: '/v1/webhooks/event-types',
+      endpoint: 'GET /v1/webhooks/event-types',
       operationId: 'listEventTypes',
       tag: 'Events',
       summary: 'The event types that webhooks can subscribe to, with a schema and an example of their bodies',

@@ -6,8 +6,7 @@ import type { EventService } from './service.ts';
 export function eventRoutes(events: EventService): Route<InternalAccess>[] {
   return [
     defineRoute({
-      method: 'POST',
-      path: '/internal/v1/events',
+      endpoint: 'POST /internal/v1/events',
       operationId: 'emitEvents',
       tag: 'Events',
       summary: 'Emit one event, or up to 1,000, all or nothing',

@@ -10,8 +10,8 @@ const notAsked = () => {
 };
 
 describe('a request for a route that needs no key', () => {
-  const open = { ...undescribed, path: '/v1/open', scope: null, caller: 'anyone' } as const;
-  const table = createRouteTable([defineRoute({ ...open, method: 'GET', handle: () => undefined })]);
+  const open = { ...undescribed, scope: null, caller: 'anyone' } as const;
+  const table = createRouteTable([defineRoute({ ...open, endpoint: 'GET /v1/open', handle: () => undefined })]);
   const authorize = createForwardAuthentication({ judge: notAsked, table, addressOf: notAsked, tokenFor: notAsked });
   const ask = (headersDistinct: Record<string, string[]>) =>
     authorize({ headersDistinct } as never, {} as RequestContext);

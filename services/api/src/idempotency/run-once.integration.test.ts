@@ -65,8 +65,7 @@ function write(transact: Transact): Promise<Problem | { name: string }> {
 function createApp(database: Database): Express {
   const routes = [
     defineRoute({
-      method: 'POST',
-      path: '/v1/notes',
+      endpoint: 'POST /v1/notes',
       ...undescribed,
       scope: 'webhooks:write',
       body: noteSchema,
@@ -75,8 +74,7 @@ function createApp(database: Database): Express {
       handle: ({ transact }: { access: Access; transact: Transact }) => write(transact),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/v1/notes/{id}/ring',
+      endpoint: 'POST /v1/notes/{id}/ring',
       ...undescribed,
       scope: 'webhooks:write',
       ids: { id: 'whk' },

@@ -10,10 +10,7 @@ import { BoundedMap, type Clock, toPublicId, type Uuid } from '@enterprise-api/s
 import type { EncryptionKey, KeyRing } from '@enterprise-api/shared/security';
 import { SignJWT } from 'jose/jwt/sign';
 
-/**
- * What a token says of the caller: the key as authentication found it. An object is never changed; a key that has
- * changed is another object.
- */
+/** What a token says of the caller: the key as authentication found it. */
 export interface TokenSubject {
   readonly id: Uuid;
   readonly scopes: readonly Scope[];
@@ -55,12 +52,13 @@ export function createIdentityTokens({ keys, clock, maxEntries = 10_000 }: Ident
   return {
     publicKeys: [signer, ...others.map(toSigningKey)].map(({ published }) => published),
     tokenFor: (key, audience) => {
-      const name = `${audience} ${key.id}`;
+      // A key whose plan or scopes have changed is another entry.
+      const name = [audience, key.id, key.organization.plan, ...key.scopes].join(' ');
       const nowMs = clock.now();
       const known = cached.get(name);
-      if (known !== undefined && isCurrent(known, key, nowMs)) return known.token;
-      const made: CachedToken = { subject: key, madeAtMs: nowMs, token: '' };
-      const signing = sign(signer, key, audience, nowMs).then(
+      if (known !== undefined && isReused(nowMs - known.madeAtMs)) return known.token;
+      const made: CachedToken = { madeAtMs: nowMs, token: '' };
+      made.token = sign(signer, key, audience, nowMs).then(
         (token) => {
           made.token = token;
           return token;
@@ -70,38 +68,21 @@ export function createIdentityTokens({ keys, clock, maxEntries = 10_000 }: Ident
           throw error;
         },
       );
-      made.token = signing;
       cached.set(name, made);
-      return signing;
+      return made.token;
     },
   };
 }
 
+/** The age is negative when the clock was set back: such a token would not be valid yet. */
+function isReused(ageMs: number): boolean {
+  return ageMs >= 0 && ageMs < reusedForMs;
+}
+
 interface CachedToken {
-  subject: TokenSubject;
   readonly madeAtMs: number;
   /** A promise while the token is signed: all requests that ask meanwhile wait for this one. */
   token: string | Promise<string>;
-}
-
-/** The age is negative when the clock was set back: such a token would not be valid yet. */
-function isCurrent(known: CachedToken, key: TokenSubject, nowMs: number): boolean {
-  const ageMs = nowMs - known.madeAtMs;
-  if (ageMs < 0 || ageMs >= reusedForMs) return false;
-  if (known.subject === key) return true;
-  if (!saysTheSame(known.subject, key)) return false;
-  // The next request has the same object and skips the comparison.
-  known.subject = key;
-  return true;
-}
-
-function saysTheSame(one: TokenSubject, other: TokenSubject): boolean {
-  return (
-    one.organization.plan === other.organization.plan &&
-    one.organization.id === other.organization.id &&
-    one.scopes.length === other.scopes.length &&
-    one.scopes.every((scope, index) => scope === other.scopes[index])
-  );
 }
 
 function sign(signer: SigningKey, key: TokenSubject, audience: Audience, nowMs: number): Promise<string> {

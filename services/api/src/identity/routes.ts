@@ -7,8 +7,7 @@ import type { IdentityTokens } from './identity-tokens.ts';
 export function identityRoutes({ publicKeys }: Pick<IdentityTokens, 'publicKeys'>) {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/jwks.json',
+      endpoint: 'GET /internal/v1/jwks.json',
       operationId: 'getSigningKeys',
       tag: 'Identity',
       summary: 'Read the public keys that verify identity tokens',

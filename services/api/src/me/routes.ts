@@ -9,8 +9,7 @@ import { defineRoute } from '../http/routing/define-route.ts';
 export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, number>> }) {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/v1/me',
+      endpoint: 'GET /v1/me',
       operationId: 'getMe',
       tag: 'Account',
       summary: "Read the key's identity and scopes",

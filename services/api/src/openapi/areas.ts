@@ -9,18 +9,7 @@ import { z } from 'zod';
 import { areaErrorCodes } from './error-codes.ts';
 import { callerOf, schemeOf } from './operation.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
-import type { Tag } from './tags.ts';
 import type { JsonObject, PathItem } from './types.ts';
-
-const tags: Readonly<Record<Area, Tag>> = {
-  consultations: 'Consultations',
-  batches: 'Batches',
-  panels: 'Panels',
-  usage: 'Usage',
-  automations: 'Automations',
-  chat: 'Chat',
-  scim: 'SCIM',
-};
 
 /** Errors of areas, in the API's shape and in SCIM's. */
 export interface AreaErrors {
@@ -77,7 +66,7 @@ function operationOf({ area, operationId, scope, method, parameters }: AreaOpera
   const ours = area === 'scim' ? errors.scim : errors.own;
   return {
     operationId,
-    tags: [tags[area]],
+    tags: [area === 'scim' ? 'SCIM' : pascal(area)],
     summary: `Forward ${method} to the service that owns ${area}`,
     description: `${passedOn}\n\n${callerOf({ caller: 'authenticated', scope })}`,
     security: [{ [schemeOf('public')]: [] }],

@@ -149,8 +149,7 @@ describe('a route that cannot be described is refused', () => {
   const route = (more: object) =>
     defineRoute({
       ...undescribed,
-      method: 'GET',
-      path: '/v1/x',
+      endpoint: 'GET /v1/x',
       scope: 'me:read',
       response: meSchema,
       handle: () => ({}) as never,

@@ -22,11 +22,8 @@ export async function findPause(db: Database, whose: SendingOf): Promise<Date | 
  *
  * @returns since when it is paused, and whether it was not before
  */
-export async function insertPause(
-  trx: DatabaseTransaction,
-  whose: SendingOf,
-): Promise<{ pausedAt: Date; isNew: boolean }> {
-  const { paused_at, is_new } = await trx
+export async function insertPause(trx: DatabaseTransaction, whose: SendingOf) {
+  return trx
     .insertInto('sending_pauses')
     .values({ organization_id: keyOf(whose) })
     .onConflict((conflict) =>
@@ -34,7 +31,6 @@ export async function insertPause(
     )
     .returning(['paused_at', sql<boolean>`xmax = 0`.as('is_new')])
     .executeTakeFirstOrThrow();
-  return { pausedAt: paused_at, isNew: is_new };
 }
 
 /** @returns whether it was paused before */

@@ -35,8 +35,7 @@ export function operatorRoutes({
 }: OperatorServices): Route<InternalAccess>[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/sending',
+      endpoint: 'GET /internal/v1/sending',
       operationId: 'getSending',
       tag: 'Operations',
       summary: 'Read whether deliveries are paused: all, or those of an organization',
@@ -46,8 +45,7 @@ export function operatorRoutes({
       handle: ({ query }) => sendingPauses.get(query),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/internal/v1/sending',
+      endpoint: 'POST /internal/v1/sending',
       operationId: 'setSending',
       tag: 'Operations',
       summary: 'Pause or resume deliveries: all, or those of an organization',
@@ -60,8 +58,7 @@ export function operatorRoutes({
       handle: ({ body, transact }) => sendingPauses.set(transact, body),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/stats',
+      endpoint: 'GET /internal/v1/stats',
       operationId: 'getStats',
       tag: 'Operations',
       summary: 'What waits, what happened lately, and what needs a look',
@@ -69,8 +66,7 @@ export function operatorRoutes({
       handle: () => stats.read(),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/webhooks/{id}',
+      endpoint: 'GET /internal/v1/webhooks/{id}',
       operationId: 'inspectWebhook',
       tag: 'Operations',
       summary: 'A webhook of whatever organization, with its health',
@@ -79,8 +75,7 @@ export function operatorRoutes({
       handle: ({ ids }) => inspection.webhook(ids.id),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/deliveries/{id}',
+      endpoint: 'GET /internal/v1/deliveries/{id}',
       operationId: 'inspectDelivery',
       tag: 'Operations',
       summary: 'A delivery of whatever organization, with its attempts',
@@ -89,8 +84,7 @@ export function operatorRoutes({
       handle: ({ ids }) => inspection.delivery(ids.id),
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/internal/v1/webhooks/{id}',
+      endpoint: 'PATCH /internal/v1/webhooks/{id}',
       operationId: 'updateWebhookAsOperator',
       tag: 'Operations',
       summary: 'Enable or disable a webhook of whatever organization',
@@ -102,8 +96,7 @@ export function operatorRoutes({
       handle: ({ ids, body, transact }) => inspection.updateWebhook(transact, ids.id, body),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/internal/v1/webhooks/{id}/replay',
+      endpoint: 'POST /internal/v1/webhooks/{id}/replay',
       operationId: 'replayWebhookAsOperator',
       tag: 'Operations',
       summary: 'Send deliveries of a period again, to a webhook of whatever organization',
@@ -118,8 +111,7 @@ export function operatorRoutes({
       handle: ({ ids, body, transact, receivedAtMs }) => inspection.replay(transact, ids.id, body, receivedAtMs),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/internal/v1/deliveries/{id}/retry',
+      endpoint: 'POST /internal/v1/deliveries/{id}/retry',
       operationId: 'retryDeliveryAsOperator',
       tag: 'Operations',
       summary: 'Send a delivery of whatever organization again, with a fresh retry schedule',
@@ -133,8 +125,7 @@ export function operatorRoutes({
       handle: ({ ids, transact }) => inspection.retry(transact, ids.id),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/queue-jobs',
+      endpoint: 'GET /internal/v1/queue-jobs',
       operationId: 'listQueueJobs',
       tag: 'Operations',
       summary: 'The counts of every queue and the newest jobs of one in one state, for the queue board',

@@ -19,30 +19,29 @@ export function createSendingPauses({ db, findExistingOrganizations }: SendingPa
   const find = async (
     { organization_id }: GetSendingQuery,
     trx?: DatabaseTransaction,
-  ): Promise<{ whose: SendingOf } | Problem> => {
-    if (organization_id === undefined) return { whose: null };
+  ): Promise<SendingOf | Problem> => {
+    if (organization_id === undefined) return null;
     const whose = fromPublicId('org', organization_id);
     const isKnown = whose !== null && (await findExistingOrganizations([whose], trx)).length > 0;
-    return isKnown ? { whose } : problem('not_found');
+    return isKnown ? whose : problem('not_found');
   };
   return {
     get: async (query: GetSendingQuery): Promise<Sending | Problem> => {
-      const found = await find(query);
-      return isProblem(found) ? found : present(found.whose, await findPause(db, found.whose));
+      const whose = await find(query);
+      return isProblem(whose) ? whose : present(whose, await findPause(db, whose));
     },
 
     set: (transact: Transact, { paused, ...query }: SetSending): Promise<Sending | Problem> =>
       transact(async ({ trx, changed }) => {
-        const found = await find(query, trx);
-        if (isProblem(found)) return found;
-        const { whose } = found;
+        const whose = await find(query, trx);
+        if (isProblem(whose)) return whose;
         const pause = paused ? await insertPause(trx, whose) : null;
-        if (pause?.isNew ?? (await deletePause(trx, whose))) {
+        if (pause?.is_new ?? (await deletePause(trx, whose))) {
           const action = paused ? 'sending.paused' : 'sending.resumed';
           const fields = fieldChanges({ paused: !paused }, { paused }, ['paused']);
           await changed({ action, objectId: whose, organizationId: whose, ...fields });
         }
-        return present(whose, pause?.pausedAt ?? null);
+        return present(whose, pause?.paused_at ?? null);
       }),
   };
 }

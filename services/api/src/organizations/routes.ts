@@ -38,8 +38,7 @@ export function organizationRoutes({
     };
   return [
     defineRoute({
-      method: 'POST',
-      path: '/internal/v1/organizations',
+      endpoint: 'POST /internal/v1/organizations',
       operationId: 'createOrganization',
       tag: 'Organizations',
       summary: 'Create an organization',
@@ -51,8 +50,7 @@ export function organizationRoutes({
       handle: ({ body, transact }) => organizations.create(transact, body),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/organizations',
+      endpoint: 'GET /internal/v1/organizations',
       operationId: 'listOrganizations',
       tag: 'Organizations',
       summary: 'List organizations',
@@ -61,8 +59,7 @@ export function organizationRoutes({
       handle: ({ query }) => organizations.list(query),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/organizations/{id}',
+      endpoint: 'GET /internal/v1/organizations/{id}',
       operationId: 'getOrganization',
       tag: 'Organizations',
       summary: 'Read an organization',
@@ -71,8 +68,7 @@ export function organizationRoutes({
       handle: ({ ids }) => organizations.get(ids.id),
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/internal/v1/organizations/{id}',
+      endpoint: 'PATCH /internal/v1/organizations/{id}',
       operationId: 'updateOrganization',
       tag: 'Organizations',
       summary: 'Rename an organization, change its plan or its external id',
@@ -84,8 +80,7 @@ export function organizationRoutes({
       handle: ({ ids, body, transact }) => organizations.update(transact, ids.id, body),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/organizations/{id}/webhooks',
+      endpoint: 'GET /internal/v1/organizations/{id}/webhooks',
       operationId: 'listOrganizationWebhooks',
       tag: 'Organizations',
       summary: "List an organization's webhooks",
@@ -95,8 +90,7 @@ export function organizationRoutes({
       handle: listOf(webhooks.list),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/internal/v1/organizations/{id}/deliveries',
+      endpoint: 'GET /internal/v1/organizations/{id}/deliveries',
       operationId: 'listOrganizationDeliveries',
       tag: 'Organizations',
       summary: "List an organization's deliveries",

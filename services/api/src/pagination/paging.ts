@@ -75,11 +75,7 @@ export interface CursorScope {
   filters: Readonly<Record<string, unknown>>;
 }
 
-export interface Cursors {
-  seal(position: Position, scope: CursorScope): string;
-  /** The position, or null for any text that was not sealed for this scope. */
-  open(cursor: string, scope: CursorScope): Position | null;
-}
+export type Cursors = ReturnType<typeof createCursors>;
 
 const macBytes = 16;
 const positionPattern =
@@ -89,19 +85,20 @@ const positionPattern =
  * Makes opaque cursors: the position, and a MAC over the position and its scope. The MAC keys are derived from the key
  * ring. The first one signs; cursors signed with the others stay valid while those are in the ring.
  */
-export function createCursors(ring: KeyRing): Cursors {
+export function createCursors(ring: KeyRing) {
   const keys = ring.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', 'enterprise-api list cursor', 32)));
   const macOf = (key: Buffer, position: string, scope: CursorScope) => {
     const text = JSON.stringify([position, scope.list, scope.organizationId, sorted(scope.filters)]);
     return createHmac('sha256', key).update(text).digest().subarray(0, macBytes);
   };
   return {
-    seal: ({ sortKey, id }, scope) => {
+    seal: ({ sortKey, id }: Position, scope: CursorScope): string => {
       const position = `${sortKey} ${id}`;
       const mac = macOf(keys[0] as Buffer, position, scope);
       return Buffer.concat([mac, Buffer.from(position)]).toString('base64url');
     },
-    open: (cursor, scope) => {
+    /** The position, or null for any text that was not sealed for this scope. */
+    open: (cursor: string, scope: CursorScope): Position | null => {
       const bytes = Buffer.from(cursor, 'base64url');
       // Decoding ignores characters that are not base64url, so the text must be exactly what encoding gives.
       if (bytes.length <= macBytes || bytes.toString('base64url') !== cursor) return null;

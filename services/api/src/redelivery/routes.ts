@@ -6,8 +6,7 @@ import type { Redelivery } from './service.ts';
 export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
   return [
     defineRoute({
-      method: 'POST',
-      path: '/v1/webhooks/{id}/test',
+      endpoint: 'POST /v1/webhooks/{id}/test',
       operationId: 'testWebhook',
       tag: 'Webhooks',
       summary: 'Send a test event to a webhook, also while it is disabled',
@@ -27,8 +26,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
         ),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/v1/webhooks/deliveries/{id}/retry',
+      endpoint: 'POST /v1/webhooks/deliveries/{id}/retry',
       operationId: 'retryDelivery',
       tag: 'Deliveries',
       summary: 'Send a delivery again, with a fresh retry schedule',
@@ -44,8 +42,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
         redelivery.retry(transact, { organizationId: access.key.organization.id, id: ids.id }),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/v1/webhooks/{id}/replay',
+      endpoint: 'POST /v1/webhooks/{id}/replay',
       operationId: 'replayWebhook',
       tag: 'Webhooks',
       summary: 'Send deliveries of a period again: failed and canceled ones unless other statuses are asked for',

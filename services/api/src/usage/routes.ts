@@ -7,8 +7,7 @@ import type { UsageService } from './service.ts';
 export function usageRoutes(usage: UsageService): Route<Principal>[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/v1/usage',
+      endpoint: 'GET /v1/usage',
       operationId: 'getUsage',
       tag: 'Usage',
       summary: 'Read how much the organization has used, by hour, day or month',

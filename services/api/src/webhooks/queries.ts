@@ -142,17 +142,6 @@ export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Pr
     .execute();
 }
 
-/** When the overlap of the last rotation ends; undefined when none is open. */
-export async function findOpenOverlap(trx: DatabaseTransaction, id: Uuid): Promise<Date | undefined> {
-  const row = await trx
-    .selectFrom('webhooks')
-    .select('previous_secret_expires_at')
-    .where('id', '=', id)
-    .where('previous_secret_expires_at', '>', sql<Date>`clock_timestamp()`)
-    .executeTakeFirst();
-  return row?.previous_secret_expires_at ?? undefined;
-}
-
 /** Gives a webhook a new secret; the secret before stays in use for the overlap. Raises the version. */
 export async function replaceSecret(
   trx: DatabaseTransaction,

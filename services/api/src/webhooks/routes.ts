@@ -14,8 +14,7 @@ import { type WebhookService, webhookExists } from './service.ts';
 export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
   return [
     defineRoute({
-      method: 'POST',
-      path: '/v1/webhooks',
+      endpoint: 'POST /v1/webhooks',
       operationId: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Register a webhook; its secret is in this answer and nowhere else',
@@ -30,8 +29,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       handle: ({ access, body, transact }) => webhooks.create(transact, access.key.organization.id, body),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/v1/webhooks',
+      endpoint: 'GET /v1/webhooks',
       operationId: 'listWebhooks',
       tag: 'Webhooks',
       summary: 'List webhooks',
@@ -41,8 +39,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       handle: ({ access, query }) => webhooks.list(access.key.organization.id, query),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/v1/webhooks/{id}',
+      endpoint: 'GET /v1/webhooks/{id}',
       operationId: 'getWebhook',
       tag: 'Webhooks',
       summary: 'Read a webhook',
@@ -55,8 +52,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
     updateRoute('PUT', webhooks),
     updateRoute('PATCH', webhooks),
     defineRoute({
-      method: 'DELETE',
-      path: '/v1/webhooks/{id}',
+      endpoint: 'DELETE /v1/webhooks/{id}',
       operationId: 'deleteWebhook',
       tag: 'Webhooks',
       summary: 'Delete a webhook; its history stays readable',
@@ -68,8 +64,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
         webhooks.remove(transact, { organizationId: access.key.organization.id, id: ids.id, ifMatch }),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/v1/webhooks/{id}/rotate-secret',
+      endpoint: 'POST /v1/webhooks/{id}/rotate-secret',
       operationId: 'rotateWebhookSecret',
       tag: 'Webhooks',
       summary: 'Give a webhook a new secret; the old one stays in use for the overlap',
@@ -90,8 +85,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
 /** PUT and PATCH accept the same bodies: any non-empty subset of the fields. */
 function updateRoute(method: 'PUT' | 'PATCH', webhooks: WebhookService): Route<Principal> {
   return defineRoute({
-    method,
-    path: '/v1/webhooks/{id}',
+    endpoint: `${method} /v1/webhooks/{id}`,
     operationId: method === 'PUT' ? 'putWebhook' : 'updateWebhook',
     tag: 'Webhooks',
     summary: 'Change a webhook',

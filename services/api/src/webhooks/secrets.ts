@@ -6,7 +6,7 @@ import type { Transact } from '../core/unit-of-work.ts';
 import { type Problem, problem } from '../http/problem.ts';
 import type { Tagged } from '../http/routing/etag.ts';
 import { presentTagged } from './present.ts';
-import { findOpenOverlap, findWebhook, lockWebhook, replaceSecret } from './queries.ts';
+import { findWebhook, lockWebhook, replaceSecret } from './queries.ts';
 
 const secretBytes = 32;
 
@@ -31,9 +31,10 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
       { overlap_seconds: overlapSeconds, force }: RotateSecret,
     ): Promise<Tagged<WebhookWithSecret> | Problem> =>
       transact(async ({ trx, changed }) => {
-        if ((await lockWebhook(trx, organizationId, id)) === undefined) return problem('not_found');
-        const openUntil = force ? undefined : await findOpenOverlap(trx, id);
-        if (openUntil !== undefined) return overlapIsOpen(openUntil);
+        const before = await lockWebhook(trx, organizationId, id);
+        if (before === undefined) return problem('not_found');
+        const openUntil = before.previous_secret_expires_at;
+        if (openUntil !== null && !force) return overlapIsOpen(openUntil);
         const { secret, sealed } = create(organizationId, id);
         await replaceSecret(trx, { organizationId, id }, { sealed, overlapSeconds });
         const row = await findWebhook(trx, organizationId, id);

@@ -66,9 +66,8 @@ export interface RouteDefinition<
   Answer extends z.ZodType,
   Ids extends string,
 > extends RouteDescription {
-  method: Method;
-  /** `/v1/webhooks/{id}` */
-  path: string;
+  /** `GET /v1/webhooks/{id}` */
+  endpoint: `${Method} /${string}`;
   /** The scope that the key needs; none on the internal listener, whose secret may do everything. */
   scope?: RequiredScope | null;
   /**
@@ -126,7 +125,11 @@ type Erased<Access> = Readonly<RouteDefinition<Access, z.ZodType, z.ZodType, z.Z
 
 /** A route in the table. Its types were checked by `defineRoute`. */
 export type Route<Access> = Erased<Access> &
-  Required<Pick<Erased<Access>, 'errors' | 'scope' | 'caller' | 'ids' | 'success'>> & { readonly status: number };
+  Required<Pick<Erased<Access>, 'errors' | 'scope' | 'caller' | 'ids' | 'success'>> & {
+    readonly method: Method;
+    readonly path: string;
+    readonly status: number;
+  };
 
 /** Declares a route; the compiler checks its handler against its schemas. */
 export function defineRoute<
@@ -136,11 +139,8 @@ export function defineRoute<
   Answer extends z.ZodType = z.ZodUndefined,
   Ids extends string = never,
 >(definition: RouteDefinition<Access, Query, Body, Answer, Ids>): Route<Access> {
-  const {
-    response,
-    streams,
-    success = response === undefined && streams === undefined ? 'empty' : 'done',
-  } = definition;
+  const { endpoint, response, streams, success = (response ?? streams) ? 'done' : 'empty' } = definition;
+  const [method, path] = endpoint.split(' ');
   const usual = { errors: [], scope: null, caller: 'authenticated', ids: {} };
-  return { ...usual, ...definition, success, status: statuses[success] } as unknown as Route<Access>;
+  return { ...usual, ...definition, method, path, success, status: statuses[success] } as unknown as Route<Access>;
 }

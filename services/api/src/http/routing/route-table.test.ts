@@ -4,8 +4,8 @@ import { undescribed } from '../../testing/undescribed.ts';
 import { defineRoute, type Method } from './define-route.ts';
 import { createRouteTable } from './route-table.ts';
 
-function route(method: Method, path: string, scope: RequiredScope | null = 'webhooks:read') {
-  return defineRoute({ ...undescribed, method, path, scope, handle: () => undefined });
+function route(method: Method, path: `/${string}`, scope: RequiredScope | null = 'webhooks:read') {
+  return defineRoute({ ...undescribed, endpoint: `${method} ${path}`, scope, handle: () => undefined });
 }
 
 const table = createRouteTable([
@@ -57,13 +57,12 @@ describe('the route table', () => {
     expect(() => createRouteTable([route('GET', '/internal/v1/x', null)])).not.toThrow();
     const open = {
       ...undescribed,
-      path: '/v1/x',
       scope: null,
       caller: 'anyone',
       handle: () => undefined,
     } as const;
-    expect(() => createRouteTable([defineRoute({ ...open, method: 'GET' })])).not.toThrow();
-    expect(() => createRouteTable([defineRoute({ ...open, method: 'POST' })])).toThrow(
+    expect(() => createRouteTable([defineRoute({ ...open, endpoint: 'GET /v1/x' })])).not.toThrow();
+    expect(() => createRouteTable([defineRoute({ ...open, endpoint: 'POST /v1/x' })])).toThrow(
       'POST /v1/x: anyone may only read.',
     );
   });

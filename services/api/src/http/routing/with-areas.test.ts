@@ -6,8 +6,8 @@ import { createRouteTable } from './route-table.ts';
 import { withAreas } from './with-areas.ts';
 
 const own = createRouteTable(
-  ['/v1/me', '/v1/usage'].map((path) =>
-    defineRoute({ ...undescribed, method: 'GET', path, scope: 'usage:read', handle: () => undefined }),
+  (['GET /v1/me', 'GET /v1/usage'] as const).map((endpoint) =>
+    defineRoute({ ...undescribed, endpoint, scope: 'usage:read', handle: () => undefined }),
   ),
 );
 
