@@ -11,9 +11,9 @@ import {
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { dashboardExpressions } from '../../tools/monitoring/dashboard.ts';
-import { readExposition } from '../../tools/monitoring/exposition.ts';
 import { readExpression } from '../../tools/monitoring/promql.ts';
 import { openTestStage, type TestStage, uuidOf } from '../e2e/stage.ts';
+import { readExposition } from './exposition.ts';
 
 const backend = queueBackends().at(-1);
 let stage: TestStage;

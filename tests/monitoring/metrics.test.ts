@@ -1,8 +1,8 @@
 import { createApiCustomer, queueBackends, sendRequest, testEvent, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Exposition, readExposition } from '../../tools/monitoring/exposition.ts';
 import { readMetricList, type ServiceWithMetrics } from '../../tools/monitoring/metric-list.ts';
 import { openTestStage, type TestStage, uuidOf } from '../e2e/stage.ts';
+import { type Exposition, readExposition } from './exposition.ts';
 
 const services = ['api', 'webhook-worker'] as const;
 const onLinuxOnly = ['process_virtual_memory_bytes', 'process_heap_bytes', 'process_open_fds', 'process_max_fds'];
