@@ -11,7 +11,8 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 
-import type { ApiKeyService, KeyName } from './service.ts';
+import type { KeyName } from './queries.ts';
+import type { ApiKeyService } from './service.ts';
 
 export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
   return [

@@ -27,18 +27,11 @@ import {
   updateKey,
 } from './queries.ts';
 
-export type { KeyName };
-
-export interface ApiKeyServiceOptions {
-  db: Database;
-  cursors: Cursors;
-}
-
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
 const auditedFields = ['name', 'scopes', 'ip_allowlist', 'expires_at'] as const;
 
-export function createApiKeyService({ db, cursors }: ApiKeyServiceOptions) {
+export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cursors }) {
   return {
     organizationExists,
 

@@ -161,12 +161,4 @@ describe('the cache of identity tokens', () => {
     const { payload } = await verify((await tokens.tokenFor(subject(), 'batches')) ?? '');
     expect(payload.iat).toBe(Math.floor(nowMs / 1_000));
   });
-
-  it('forgets the oldest token beyond its maximum size', async () => {
-    tokens = createIdentityTokens({ keys: [seed('k', 1)], clock, maxEntries: 2 });
-    const audiences = ['batches', 'panels', 'usage'] as const;
-    for (const audience of audiences) await tokens.tokenFor(subject(), audience);
-    const again = audiences.toReversed().map((audience) => typeof tokens.tokenFor(subject(), audience));
-    expect(again).toEqual(['string', 'string', 'object']);
-  });
 });

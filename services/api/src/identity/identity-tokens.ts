@@ -36,19 +36,20 @@ export interface IdentityTokensOptions {
   keys: KeyRing | undefined;
   /** The database's: the same time in every process, also on a machine whose wall clock is wrong. */
   clock: Pick<Clock, 'now'>;
-  /** Tokens that are kept; about 1 KB each. */
-  maxEntries?: number;
 }
 
 const lifetimeSeconds = 300;
 /** A token that is passed on has four minutes left at least: enough for a service whose clock is a minute off. */
 const reusedForMs = 60_000;
 
-export function createIdentityTokens({ keys, clock, maxEntries = 10_000 }: IdentityTokensOptions): IdentityTokens {
+/** About 1 KB each. */
+const maxTokens = 10_000;
+
+export function createIdentityTokens({ keys, clock }: IdentityTokensOptions): IdentityTokens {
   if (keys === undefined) return { tokenFor: () => undefined, publicKeys: [] };
   const [first, ...others] = keys;
   const signer = toSigningKey(first);
-  const cached = new BoundedMap<string, CachedToken>(maxEntries);
+  const cached = new BoundedMap<string, CachedToken>(maxTokens);
   return {
     publicKeys: [signer, ...others.map(toSigningKey)].map(({ published }) => published),
     tokenFor: (key, audience) => {

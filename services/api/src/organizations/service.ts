@@ -21,16 +21,11 @@ import {
   updateOrganization,
 } from './queries.ts';
 
-export interface OrganizationServiceOptions {
-  db: Database;
-  cursors: Cursors;
-}
-
 export type OrganizationService = ReturnType<typeof createOrganizationService>;
 
 const auditedFields = ['name', 'plan', 'external_id'] as const;
 
-export function createOrganizationService({ db, cursors }: OrganizationServiceOptions) {
+export function createOrganizationService({ db, cursors }: { db: Database; cursors: Cursors }) {
   return {
     create: (transact: Transact, input: CreateOrganization): Promise<Organization | Problem> =>
       transact(async ({ trx, changed }) => {

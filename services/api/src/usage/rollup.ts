@@ -12,18 +12,13 @@ import {
   setCountedUntil,
 } from './rollup-queries.ts';
 
-export interface RollupOptions {
-  db: Database;
-  onError: (error: unknown) => void;
-}
-
 const everyMs = 30_000;
 
 /**
  * Counts events, deliveries and attempts of closed hours from the ledger, about two minutes after each hour's end. Every
  * API runs this, and one at a time counts; the others find the row of the progress locked.
  */
-export function createUsageRollup({ db, onError }: RollupOptions): Loop {
+export function createUsageRollup({ db, onError }: { db: Database; onError: (error: unknown) => void }): Loop {
   const count = createSpanCounter(db);
   return createLoop({
     onError,

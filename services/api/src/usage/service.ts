@@ -60,12 +60,12 @@ function refused(path: string, message: string): Problem {
   return invalid([{ location: 'query', path, code: 'invalid_value', message }]);
 }
 
-function present(row: UsageRow, groupBy: UsageGroup | undefined): Usage['data'][number] {
+function present({ start, key_id, area, ...counts }: UsageRow, groupBy: UsageGroup | undefined): Usage['data'][number] {
   return {
-    start: row.start.toISOString(),
-    ...(groupBy === 'key' && { key_id: row.key_id === null ? null : toPublicId('key', row.key_id) }),
-    ...(groupBy === 'area' && row.area !== null && { area: row.area }),
-    ...countsOf(row),
+    start: start.toISOString(),
+    ...(groupBy === 'key' && { key_id: key_id === null ? null : toPublicId('key', key_id) }),
+    ...(groupBy === 'area' && area !== null && { area }),
+    ...counts,
   };
 }
 
@@ -76,11 +76,6 @@ function totalsOf(rows: readonly UsageRow[]): Usage['totals'] {
 }
 
 const countNames = ['requests', 'refused', 'bytes_in', 'bytes_out', 'events', 'deliveries', 'attempts'] as const;
-
-function countsOf(row: UsageRow): Usage['totals'] {
-  const { requests, refused: refusals, bytes_in, bytes_out, events, deliveries, attempts } = row;
-  return { requests, refused: refusals, bytes_in, bytes_out, events, deliveries, attempts };
-}
 
 /** The calendar month of a time, UTC: from its first millisecond on, before the first of the next month. */
 function monthOf(unixMs: number): { since: Date; until: Date } {
