@@ -1,11 +1,12 @@
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { createLogger, newUuid } from '@enterprise-api/shared/runtime';
+import { createLogger, newUuid, systemClock } from '@enterprise-api/shared/runtime';
 import { createTestDatabase, queueBackends, startFaultProxy, throughProxy, until } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
-import { createWorkers } from './queue-workers.ts';
+import { createWorkerMetrics } from './metrics.ts';
+import { type ConsumerOptions, startConsumer } from './queue-workers.ts';
 
-describe.each(queueBackends())('workers of a queue on $name that is away at first', ({ start }) => {
-  it('take jobs once it is there, and stop when it is gone again', async () => {
+describe.each(queueBackends())('the consumer of a queue on $name that is away at first', ({ start }) => {
+  it('takes jobs once it is there, and stops when it is gone again', async () => {
     await using database = await createTestDatabase();
     await using opened = new AsyncDisposableStack();
     const { redisUrl, close } = await start();
@@ -16,21 +17,22 @@ describe.each(queueBackends())('workers of a queue on $name that is away at firs
     proxy.cut();
     const handled: string[] = [];
     let errors = 0;
-    const workers = createWorkers({
+    const options: ConsumerOptions = {
       backend: selectQueueBackend({ redisUrl: redisUrl && proxied(redisUrl), databaseUrl: proxied(database.url) }),
       handlers: {
         fanOut: async (job) => void handled.push(...('event_ids' in job ? job.event_ids : [])),
         writeEvent: async () => undefined,
       },
       log: createLogger('test', 'silent'),
-      monotonic: () => performance.now(),
-      onJobFailed: () => undefined,
-      onQueueError: () => {
+      clock: systemClock,
+      metrics: createWorkerMetrics(undefined),
+      onError: () => {
         errors += 1;
       },
-    });
-    opened.defer(workers.close);
-    await until('both workers were refused', () => errors >= 2);
+    };
+    const consumer = startConsumer('fanOut', options);
+    opened.defer(consumer.close);
+    await until('the worker was refused', () => errors >= 2);
     const direct = selectQueueBackend({ redisUrl, databaseUrl: database.url });
     const producer = createJobProducer(direct, 'fanOut', () => undefined);
     opened.defer(producer.close);
@@ -40,7 +42,7 @@ describe.each(queueBackends())('workers of a queue on $name that is away at firs
     await until('the job is handled', () => handled.length > 0);
     expect(handled).toEqual([event]);
     proxy.cut();
-    await workers.close();
+    await consumer.close();
     expect(errors).toBeLessThan(100);
   });
 });

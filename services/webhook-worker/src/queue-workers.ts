@@ -1,22 +1,44 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
-import { type JobData, type JobName, jobs, type QueueBackend, workerBinding } from '@enterprise-api/shared/queue';
-import { type Logger, settledWithin } from '@enterprise-api/shared/runtime';
+import {
+  createJobProducer,
+  type JobData,
+  type JobName,
+  jobs,
+  type QueueBackend,
+  workerBinding,
+} from '@enterprise-api/shared/queue';
+import { backoffMs, type Clock, type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { FanOut } from './fan-out/fan-out.ts';
 import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
+import type { WorkerMetrics } from './metrics.ts';
 
 /** What is done with each kind of job in the catalogue; with a trace, where its producer named one. */
 export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, traceparent?: string) => Promise<void> };
 
-export interface WorkersOptions {
+export interface ConsumerOptions {
   backend: QueueBackend;
   handlers: JobHandlers;
   log: Logger;
-  monotonic: () => number;
-  onJobFailed: (queue: string) => void;
-  onQueueError: (error: Error) => void;
+  clock: Pick<Clock, 'monotonic'>;
+  metrics: Pick<WorkerMetrics, 'jobsFailed' | 'queueErrors' | 'consumersRecreated'>;
+  onError: (error: Error) => void;
+}
+
+/** What takes the jobs of one queue. */
+export interface QueueConsumer {
+  queue: string;
+  /** Jobs that wait in the queue. Rejects while the backend does not answer. */
+  waitingJobs(): Promise<number>;
+  /** Whether an operator has paused the queue: its jobs wait, and no consumer gets one. */
+  isPaused(): Promise<boolean>;
+  /** Jobs that are handled here, and when the last one began or ended (monotonic). */
+  activity(): { running: number; lastAt: number };
+  /** Replaces a BullMQ worker that no longer gets jobs by a new one, with new connections. */
+  recreate(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** A process without capacity must not be the quickest to take jobs: another one may have capacity for their events. */
@@ -25,50 +47,12 @@ const noCapacityPauseMs = 20;
 const maxConcurrency = 4;
 /** BullMQ fails a job for good once this many workers died while handling it. A job here is only a wake-up, so many may. */
 const maxStalledCount = 1_000;
-const maxBackoffMs = 60_000;
+/** Of a job that failed. */
+const backoff = { firstMs: 1_000, mostMs: 60_000 };
 /** After a backend did not answer. */
 const recreateAfterMs = 1_000;
-
 /** BullMQ would wait without limit for an unavailable backend. Interrupting a job loses nothing: it is only a wake-up. */
 const closeWithinMs = 1_500;
-
-export interface Workers {
-  /** Jobs of one kind being handled, and when the last one began or ended (monotonic). */
-  activity(name: JobName): { running: number; lastAt: number };
-  /** Replaces workers that no longer get jobs by new ones, with new connections. */
-  recreate(): Promise<void>;
-  /** A second call waits for the first one. */
-  close(): Promise<void>;
-}
-
-/** Binds the jobs of the catalogue to their handlers. The only file that creates a BullMQ worker. */
-export function createWorkers(options: WorkersOptions): Workers {
-  const tracks = { fanOut: createTrack(options.monotonic), writeEvent: createTrack(options.monotonic) };
-  const start = () => [
-    keepWorker('fanOut', options, tracks.fanOut.follow),
-    keepWorker('writeEvent', options, tracks.writeEvent.follow),
-  ];
-  let workers = start();
-  let closed: Promise<void> | undefined;
-  const closeCurrent = async () => {
-    // No job is fetched from here on, even if closing does not succeed.
-    const closing = workers.map((worker) => worker.close());
-    const running = Object.values(tracks).flatMap((track) => [...track.running]);
-    await settledWithin(Promise.all([...closing, ...running]), closeWithinMs);
-    for (const worker of workers) worker.cut();
-  };
-  return {
-    activity: (name) => tracks[name].activity(),
-    recreate: async () => {
-      await closeCurrent();
-      workers = start();
-    },
-    close: () => {
-      closed ??= closeCurrent();
-      return closed;
-    },
-  };
-}
 
 /**
  * Fans out the events that a job names, and writes the events that came whole through the queue.
@@ -91,80 +75,85 @@ export function createJobHandlers(
   };
 }
 
-/** The jobs of one queue that are being handled. */
-function createTrack(monotonic: () => number) {
+/** Binds a kind of job to its handler. The only file that creates a BullMQ worker. */
+export function startConsumer<Name extends JobName>(name: Name, options: ConsumerOptions): QueueConsumer {
+  const { clock, metrics } = options;
+  const producer = createJobProducer(options.backend, name, options.onError);
   const running = new Set<Promise<void>>();
-  let lastAt = monotonic();
+  let lastAt = clock.monotonic();
+  const handle = (job: Job): Promise<void> => {
+    lastAt = clock.monotonic();
+    const handled = handleJob(name, job, options.handlers).finally(() => {
+      lastAt = clock.monotonic();
+      running.delete(handled);
+    });
+    running.add(handled);
+    return handled;
+  };
+  /** Undefined while the worker is replaced, and after the consumer is closed. */
+  let current: BoundWorker | undefined;
+  const startWorker = async () => {
+    const mine = bindWorker(jobs[name].queue, handle, options);
+    current = mine;
+    await mine.ended;
+    if (current !== mine) return;
+    // BullMQ never connects again where its first connection failed.
+    mine.cut();
+    await pause(recreateAfterMs, undefined, { ref: false });
+    if (current === mine) void startWorker();
+  };
+  const endWorker = async () => {
+    const ended = current;
+    current = undefined;
+    await settledWithin(Promise.all([ended?.close(), ...running]), closeWithinMs);
+    ended?.cut();
+  };
+  let isClosed = false;
+  void startWorker();
   return {
-    running,
+    queue: jobs[name].queue,
+    waitingJobs: producer.waitingCount,
+    isPaused: producer.isPaused,
     activity: () => ({ running: running.size, lastAt }),
-    follow: (work: Promise<void>): Promise<void> => {
-      lastAt = monotonic();
-      const tracked = work.finally(() => {
-        lastAt = monotonic();
-        running.delete(tracked);
-      });
-      running.add(tracked);
-      return tracked;
+    recreate: async () => {
+      metrics.consumersRecreated.inc();
+      await endWorker();
+      if (!isClosed) void startWorker();
+    },
+    close: async () => {
+      isClosed = true;
+      await Promise.all([endWorker(), producer.close()]);
     },
   };
 }
 
-/** A worker that is made anew while the backend does not answer: BullMQ never connects again where its first connection failed. */
-function keepWorker<Name extends JobName>(
-  name: Name,
-  options: WorkersOptions,
-  track: (work: Promise<void>) => Promise<void>,
-) {
-  let isClosing = false;
-  let current = bind(name, options, track);
-  const run = async () => {
-    for (;;) {
-      await current.run().catch(options.onQueueError);
-      if (isClosing) return;
-      current.cut();
-      await pause(recreateAfterMs, undefined, { ref: false });
-      if (isClosing) return;
-      current = bind(name, options, track);
-    }
-  };
-  void run();
-  return {
-    close: () => {
-      isClosing = true;
-      return current.close();
-    },
-    cut: () => current.cut(),
-  };
-}
+type BoundWorker = ReturnType<typeof bindWorker>;
 
-function bind<Name extends JobName>(
-  name: Name,
-  options: WorkersOptions,
-  track: (work: Promise<void>) => Promise<void>,
+function bindWorker(
+  queue: string,
+  handle: (job: Job) => Promise<void>,
+  { backend, log, metrics, onError }: ConsumerOptions,
 ) {
-  const { queue } = jobs[name];
-  const { options: connection, factory, end } = workerBinding(options.backend, queue);
-  const worker = new Worker(
-    queue,
-    (job: Job) => track(handle(name, job, options)),
-    {
-      ...connection,
-      autorun: false,
-      concurrency: maxConcurrency,
-      maxStalledCount,
-      settings: { backoffStrategy: (attemptsMade: number) => Math.min(1_000 * 2 ** (attemptsMade - 1), maxBackoffMs) },
-    },
-    factory,
-  );
-  worker.on('error', options.onQueueError);
+  const { options: connection, factory, end } = workerBinding(backend, queue);
+  const settings = { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade, backoff) };
+  const limits = { concurrency: maxConcurrency, maxStalledCount };
+  const worker = new Worker(queue, handle, { ...connection, ...limits, settings, autorun: false }, factory);
+  const onWorkerError = (error: Error) => {
+    metrics.queueErrors.inc();
+    onError(error);
+  };
+  worker.on('error', onWorkerError);
   worker.on('failed', (job, error) => {
-    options.onJobFailed(queue);
-    options.log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
+    metrics.jobsFailed.inc({ queue });
+    log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
   });
+  const ended = worker
+    .waitUntilReady()
+    .then(() => worker.run())
+    .catch(onWorkerError);
   return {
-    /** Ends when the worker is closed. @throws when the backend does not answer at first */
-    run: () => worker.waitUntilReady().then(() => worker.run()),
+    /** Resolves when the worker is closed, or when the backend does not answer at first. */
+    ended,
     close: () => worker.close().catch(() => undefined),
     cut: () => {
       worker.disconnect().catch(() => undefined);
@@ -174,22 +163,17 @@ function bind<Name extends JobName>(
 }
 
 /** A malformed job, or one of an unknown version, is kept as failed with its reason. The relay fans its events out. */
-async function handle<Name extends JobName>(name: Name, job: Job, options: WorkersOptions): Promise<void> {
+async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: JobHandlers): Promise<void> {
   const definition = jobs[name];
   const parsed = definition.data.safeParse(job.data);
   if (job.name !== definition.name || !parsed.success) {
-    throw new UnrecoverableError(`not a job that this version understands: ${describe(job)}`);
+    const version = JSON.stringify(job.data?.version ?? null);
+    throw new UnrecoverableError(`not a job that this version understands: name "${job.name}", version ${version}`);
   }
   try {
-    await options.handlers[name](parsed.data as JobData<Name>, parseTraceparent(job.opts.telemetry?.metadata));
+    await handlers[name](parsed.data as JobData<Name>, parseTraceparent(job.opts.telemetry?.metadata));
   } catch (error) {
     if (error instanceof UnprocessableJobError) throw new UnrecoverableError(error.message);
     throw error;
   }
-}
-
-function describe(job: Job): string {
-  const version =
-    typeof job.data === 'object' && job.data !== null ? (job.data as { version?: unknown }).version : null;
-  return `name ${JSON.stringify(job.name)}, version ${JSON.stringify(version ?? null)}`.slice(0, 200);
 }

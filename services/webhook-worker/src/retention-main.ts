@@ -1,9 +1,8 @@
 import { ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
 import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
-import { monthName } from './retention/partitions.ts';
+import { withRetentionLock } from './retention/loop.ts';
 import { describePeriods, planRetention } from './retention/plan.ts';
 import { runRetention } from './retention/run.ts';
-import { withRetentionLock } from './retention/session.ts';
 import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
 // `make retention`: removes what is past its time, as a worker does every hour. ARGS=--dry-run says what would go, and when.
@@ -24,20 +23,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 try {
   if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(' ')}. Known: --dry-run`);
-  const done = await withRetentionLock({ url, applicationName: 'enterprise-api-retention' }, async (db) => {
+  const done = await withRetentionLock(url, async (db) => {
     await requireLedger(db);
     say(describePeriods(periods, (name) => process.env[name] !== undefined));
     if (isDryRun) {
       for (const line of await planRetention(db, periods)) say(line);
       return true;
     }
-    const { kept, isComplete } = await runRetention({
-      db,
-      periods,
-      log: { info: log, warn: log },
-      signal: stopping.signal,
-    });
-    for (const { month, pending } of kept) say(`${monthName(month)} is kept: ${pending} pending in it.`);
+    const { signal } = stopping;
+    const { kept, isComplete } = await runRetention({ db, periods, log: { info: log, warn: log }, signal });
+    for (const { month, pending } of kept) say(`${month} is kept: ${pending} pending in it.`);
     say(isComplete ? 'Done.' : 'Not done yet: a table is in use, or the command was ended. Run it again.');
     return isComplete;
   });

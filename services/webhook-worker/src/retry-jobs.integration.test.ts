@@ -1,5 +1,5 @@
 import { type JobInput, jobs, openQueue, type QueueBackend, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { createLogger, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { createLogger, newUuid, systemClock, toPublicId } from '@enterprise-api/shared/runtime';
 import {
   createTestDatabase,
   projectFolder,
@@ -10,7 +10,8 @@ import {
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { UnprocessableJobError } from './fan-out/write-event.ts';
-import { createWorkers } from './queue-workers.ts';
+import { createWorkerMetrics } from './metrics.ts';
+import { startConsumer } from './queue-workers.ts';
 
 /** The command. */
 async function retryJobs(settings: Record<string, string>) {
@@ -41,7 +42,7 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
   it('are all kept, whatever their producer asked for, until the command lets a worker write them', async () => {
     const written = new Set<string>();
     let canWrite = false;
-    const workers = createWorkers({
+    const consumer = startConsumer('writeEvent', {
       backend,
       handlers: {
         fanOut: async () => undefined,
@@ -51,9 +52,9 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
         },
       },
       log: createLogger('test', 'silent'),
-      monotonic: () => performance.now(),
-      onJobFailed: () => undefined,
-      onQueueError: () => undefined,
+      clock: systemClock,
+      metrics: createWorkerMetrics(undefined),
+      onError: () => undefined,
     });
     const name = jobs.writeEvent.queue;
     const { queue, close } = openQueue(backend, name, () => undefined);
@@ -80,7 +81,7 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
       expect(await retryJobs(settings)).toMatchObject({ code: 0, text: expect.stringContaining(' 0 failed jobs') });
     } finally {
       await close();
-      await workers.close();
+      await consumer.close();
     }
   });
 

@@ -1,4 +1,4 @@
-import { type Clock, type Loop, settledWithin } from '@enterprise-api/shared/runtime';
+import { type Loop, settledWithin } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from './leases/lease-loader.ts';
 import type { OutcomeBatcher } from './outcomes/outcome-batcher.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
@@ -27,38 +27,31 @@ const flushReserveMs = 1_000;
 /** What follows from outcomes, leases that are being released, connections: each step at most `statementMs`. */
 const closeReserveMs = 3 * statementMs;
 
-export interface StagesStop {
-  /** Starts no further attempt and releases what waits. The time of the stop counts from here. */
-  stopStarting(): void;
-  /** Lets attempts end and records their outcomes, for as long as the stop may take. */
-  stop(): Promise<void>;
-}
-
-/** @param processMs how long the stop of the process may take */
-export function createStop(stages: StoppableStages, clock: Clock, processMs: number): StagesStop {
-  const withinMs = processMs - processReserveMs;
+/**
+ * Stops the stages in the order in which a delivery passes them: leases nothing more, lets attempts end, and records their
+ * outcomes with all the time that is left.
+ *
+ * @param processMs how long the stop of the process may take
+ */
+export function createStop(stages: StoppableStages, processMs: number) {
   let stopBy: number | undefined;
-  const stopStarting = (): number => {
-    stopBy ??= clock.monotonic() + withinMs;
+  const leftMs = (reserveMs: number) => Math.max(0, (stopBy ?? 0) - performance.now() - reserveMs);
+  /** Starts no further attempt and releases what waits. The time of the stop counts from here. */
+  const stopStarting = () => {
+    stopBy ??= performance.now() + processMs - processReserveMs;
     stages.scheduler.stop();
     // The relay would only fan out for other processes, and those run it themselves.
     void stages.relay.stop();
-    return stopBy;
   };
-  return { stopStarting, stop: () => stopStages(stages, clock, stopStarting()) };
-}
-
-/**
- * Stops the stages in the order in which a delivery passes them, until `stopBy` (monotonic): leases nothing more, lets
- * attempts end, and records their outcomes with all the time that is left.
- */
-async function stopStages(stages: StoppableStages, clock: Clock, stopBy: number): Promise<void> {
-  const leftMs = (reserveMs: number) => Math.max(0, stopBy - clock.monotonic() - reserveMs);
-  await settledWithin(Promise.all([stages.dispatcher.stop(), stages.relay.stop()]), statementMs);
-  await settledWithin(stages.scheduler.allEnded(), leftMs(flushReserveMs + closeReserveMs));
-  const flushMs = Math.max(flushReserveMs, leftMs(closeReserveMs));
-  await settledWithin(stages.outcomes.flush(flushMs), flushMs);
-  await settledWithin(stages.autoDisable.settled(), statementMs);
-  await settledWithin(Promise.all([stages.cancellation.stop(), stages.leaseLoader.settled()]), statementMs);
-  await settledWithin(stages.sender.close(), statementMs);
+  const stop = async () => {
+    stopStarting();
+    await settledWithin(Promise.all([stages.dispatcher.stop(), stages.relay.stop()]), statementMs);
+    await settledWithin(stages.scheduler.allEnded(), leftMs(flushReserveMs + closeReserveMs));
+    const flushMs = Math.max(flushReserveMs, leftMs(closeReserveMs));
+    await settledWithin(stages.outcomes.flush(flushMs), flushMs);
+    await settledWithin(stages.autoDisable.settled(), statementMs);
+    await settledWithin(Promise.all([stages.cancellation.stop(), stages.leaseLoader.settled()]), statementMs);
+    await settledWithin(stages.sender.close(), statementMs);
+  };
+  return { stopStarting, stop };
 }

@@ -4,6 +4,7 @@ import {
   createChangeFeed,
   createDatabase,
   createDatabaseClock,
+  createPartitionLoop,
   keepMeasuring,
   ledgerAddress,
   planProbes,
@@ -16,6 +17,7 @@ import {
   createClosers,
   createLimitedWarning,
   type Logger,
+  type Loop,
   type RunningService,
   systemClock,
 } from '@enterprise-api/shared/runtime';
@@ -25,20 +27,20 @@ import { type Config, leaseMs, stopWithinMs } from './config.ts';
 import { deliver } from './deliver/deliver.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createRelay, FanOut } from './fan-out/fan-out.ts';
-import { recordFanOutSpans } from './fan-out/fan-out-spans.ts';
-import { logParkedEvent } from './fan-out/parked-events.ts';
+import { createParkedRetries } from './fan-out/parked-events.ts';
 import { EventBodies } from './leases/event-bodies.ts';
 import { createLeaseLoader } from './leases/lease-loader.ts';
-import { createMaintenanceLoops } from './maintenance/loops.ts';
-import { countAttempt, createWorkerMetrics, registerStageGauges } from './metrics.ts';
+import { registerQueueGauges } from './maintenance/queue-gauges.ts';
+import { createSecretEraser } from './maintenance/secret-eraser.ts';
+import { createWatchdog } from './maintenance/watchdog.ts';
+import { createWorkerMetrics, registerStageGauges } from './metrics.ts';
 import { createAfterOutcome } from './outcomes/after-outcome.ts';
 import { OutcomeBatcher } from './outcomes/outcome-batcher.ts';
 import { recordOutcomes } from './outcomes/record-outcomes.ts';
-import { readSendingPauses } from './pauses/queries.ts';
-import { SendingPauses } from './pauses/sending-pauses.ts';
-import { createReadiness } from './probes/readiness.ts';
-import { startProbeServer } from './probes/server.ts';
-import { startQueueConsumers } from './queue-consumers.ts';
+import { createSendingPauses } from './pauses/sending-pauses.ts';
+import { startProbes } from './probes.ts';
+import { createJobHandlers, startConsumer } from './queue-workers.ts';
+import { createRetentionLoop } from './retention/loop.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createSender } from './sender/send.ts';
 import { createStop } from './stop.ts';
@@ -50,8 +52,6 @@ import { WebhookCache } from './webhooks/webhook-cache.ts';
 
 /** A database or queue that hangs must not delay the stop. Nothing is lost: the ledger has the events, and leases run out. */
 const closeWithinMs = 500;
-/** Connections to the ledger: statements are few and large, and hold one for milliseconds. */
-const poolSize = 10;
 const applicationName = 'enterprise-api-webhook-worker';
 
 /**
@@ -74,33 +74,33 @@ export async function startWorker(
 /** What is built last brings work in, and is closed first. */
 async function build(config: Config, log: Logger, closers: Closers, giveUp: (reason: Error) => void) {
   const foundation = await openFoundation(config, log, closers);
-  const { clock, changes, metrics, readiness, probes, queue } = foundation;
+  const { changes, metrics, probes, queue } = foundation;
   const attempts = buildAttempts(foundation);
-  const { pauses, scheduler } = attempts;
-  const intake = buildIntake(foundation, attempts);
+  const stages = { ...attempts, ...buildIntake(foundation, attempts) };
+  const { pauses, scheduler, dispatcher, relay, fanOut } = stages;
   scheduler.connect({
-    deliver: attempts.deliver,
-    release: attempts.leaseLoader.release,
-    refillNeeded: intake.dispatcher.wake,
-    capacityFreed: intake.relay.capacityFreed,
+    deliver: stages.deliver,
+    release: stages.leaseLoader.release,
+    refillNeeded: dispatcher.wake,
+    capacityFreed: relay.capacityFreed,
   });
-  pauses.connect({ paused: () => scheduler.releasePaused(), resumed: intake.dispatcher.wake });
-  registerStageGauges(metrics, attempts);
-  const { stop: stopStages, stopStarting } = createStop({ ...attempts, ...intake }, clock, stopWithinMs(config));
+  pauses.onChange(() => {
+    scheduler.releasePaused();
+    dispatcher.wake();
+  });
+  registerStageGauges(metrics, stages);
+  const { stop: stopStages, stopStarting } = createStop(stages, stopWithinMs(config));
   closers.add('stages', stopStages);
-  await followChanges(changes, { ...attempts, ...intake });
+  await followChanges(changes, stages);
   await pauses.load();
-  const loops = { ...createMaintenanceLoops(foundation, intake.fanOut), 'pauses of sending': pauses };
-  for (const [name, loop] of Object.entries(loops)) {
-    closers.add(name, () => loop.stop(), closeWithinMs);
-    loop.start();
-  }
-  for (const loop of [intake.dispatcher, intake.relay]) loop.start();
-  startQueueConsumers({ ...foundation, ...intake, giveUp });
-  readiness.started();
+  startMaintenance(foundation, pauses, fanOut);
+  dispatcher.start();
+  relay.start();
+  startConsumers(foundation, fanOut, giveUp);
+  probes.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   const stop = async () => {
-    readiness.stopping();
+    probes.stopping();
     // Before anything is closed: an attempt that starts while an unavailable queue is being closed could outlive the stop.
     stopStarting();
     await closers.closeAll();
@@ -114,7 +114,8 @@ type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const warn = (message: string) => createLimitedWarning(log, message);
   const { pool, directUrl } = ledgerAddress(config);
-  const settings = { applicationName, poolSize, serverSettings: planProbes };
+  // Statements are few and large, and hold a connection for milliseconds.
+  const settings = { applicationName, poolSize: 10, serverSettings: planProbes };
   const db = createDatabase({ ...pool, ...settings, onError: warn('database connection lost') });
   closers.add('database', () => db.destroy(), closeWithinMs);
   // BullMQ sets the search path of its sessions, and listens on one: a pooler will not do.
@@ -132,12 +133,40 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   registerLedgerMetrics(metrics.registry, clock, db);
   const tracing = await openTracing(tracingConfig(config), { serviceName: applicationName, log, ...metrics });
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
-  const readiness = createReadiness(db);
-  const { WORKER_HOST: host, WORKER_PORT: port } = config;
-  const probes = await startProbeServer({ host, port, unreadyReason: readiness.unreadyReason, ...metrics });
+  const probes = await startProbes({ host: config.WORKER_HOST, port: config.WORKER_PORT, db, ...metrics });
   // Closed after the stages: a supervisor that gets no answer would restart a worker that stops slowly.
   closers.add('probes', probes.close);
-  return { config, log, warn, closers, db, queue, clock, changes, metrics, tracing, readiness, probes };
+  return { config, log, warn, closers, db, directUrl, queue, clock, changes, metrics, tracing, probes };
+}
+
+/** Takes the jobs that name new events, and watches that they come. */
+function startConsumers(foundation: Foundation, fanOut: FanOut, giveUp: (reason: Error) => void): void {
+  const { queue: backend, db, clock, log, warn, closers, metrics } = foundation;
+  const handlers = createJobHandlers(db, clock, fanOut, warn('fan-out failed; left to the relay'));
+  const options = { backend, handlers, log, metrics, clock, onError: warn('queue unavailable') };
+  const consumers = [startConsumer('fanOut', options), startConsumer('writeEvent', options)];
+  closers.add('queue consumers', () => Promise.all(consumers.map((consumer) => consumer.close())));
+  registerQueueGauges(metrics.registry, backend, consumers);
+  for (const consumer of consumers) {
+    startLoop(closers, `watchdog of ${consumer.queue}`, createWatchdog({ clock, log, consumer, giveUp }));
+  }
+}
+
+/** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
+function buildIntake(foundation: Foundation, attempts: ReturnType<typeof buildAttempts>) {
+  const { config, warn } = foundation;
+  // While outcomes wait too long to be recorded, this process leases nothing more.
+  const mayLease = () => !attempts.outcomes.isBehind();
+  const stages = { ...foundation, ...attempts, mayLease, leaseMs: leaseMs(config) };
+  const maxAttempts = config.WEBHOOK_RETRY_SCHEDULE.length + 1;
+  const fanOut = new FanOut({ ...stages, maxAttempts, onLeftInOutbox: () => relay.wake() });
+  const relay = createRelay({ fanOut, mayLease, onError: warn('relay failed') });
+  const dispatcher = createDispatcher({
+    ...stages,
+    onNotEnabled: attempts.cancellation.start,
+    onError: warn('dispatch failed'),
+  });
+  return { fanOut, relay, dispatcher };
 }
 
 /** What waits for its attempt, and what decides when an attempt starts. */
@@ -150,7 +179,7 @@ function buildScheduling(foundation: Foundation) {
     open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
     onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
   });
-  const pauses = new SendingPauses({ read: () => readSendingPauses(db), onError: warn('pauses of sending not read') });
+  const pauses = createSendingPauses(db, warn('pauses of sending not read'));
   const bodies = new EventBodies(config.WORKER_BODY_MEMORY);
   const { WORKER_START_WITHIN: startWithinMs } = config;
   const scheduler = new Scheduler({
@@ -161,21 +190,16 @@ function buildScheduling(foundation: Foundation) {
     pauses,
     organizationsAboveShare: () => bodies.organizationsAboveShare(),
   });
-  const starting = { scheduler, bodies, startWithinMs, leaseMs: leaseMs(config) };
-  const leaseLoader = createLeaseLoader({
-    ...foundation,
-    ...starting,
-    hostKey: async (...version) => (await webhooks.get(...version))?.hostKey ?? null,
-    onReleased: (leases) => metrics.leasesReleased.inc(leases),
-  });
-  return { webhooks, pauses, bodies, scheduler, leaseLoader };
+  const stages = { webhooks, pauses, bodies, scheduler, startWithinMs };
+  const onReleased = (leases: number) => metrics.leasesReleased.inc(leases);
+  const leaseLoader = createLeaseLoader({ ...foundation, ...stages, leaseMs: leaseMs(config), onReleased });
+  return { ...stages, leaseLoader };
 }
 
-/** From a lease to the recorded outcome of its attempt. */
+/** From a lease to the recorded outcome of its attempt, and what follows from it. */
 function buildAttempts(foundation: Foundation) {
-  const { config, warn, db, metrics } = foundation;
+  const { config, warn, db, log, changes, metrics } = foundation;
   const scheduling = buildScheduling(foundation);
-  const recording = buildRecording(foundation, scheduling.scheduler);
   const sender = createSender({
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
@@ -183,68 +207,43 @@ function buildAttempts(foundation: Foundation) {
     onResent: () => metrics.requestsResent.inc(),
     onBlocked: (check) => metrics.blockedAddresses.inc({ check }),
   });
-  const [warnOfLocalFailure, warnOfCancel] = [warn('attempt failed on our side'), warn('delivery not canceled yet')];
-  const parts: Parameters<typeof deliver>[0] = {
-    ...foundation,
-    ...scheduling,
-    ...recording,
-    sender,
-    startWithinMs: config.WORKER_START_WITHIN,
-    random: Math.random,
-    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
-    cancel: (lease) => void cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(warnOfCancel),
-    onOutcome: (outcome, localCause) => {
-      countAttempt(metrics, outcome, localCause);
-      if (localCause !== null) warnOfLocalFailure(new Error(localCause));
-    },
-    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
-  };
-  return { ...scheduling, ...recording, sender, deliver: deliver.bind(null, parts) };
-}
-
-/** Outcomes, and what follows from them. */
-function buildRecording(foundation: Foundation, scheduler: Scheduler) {
-  const { db, log, changes, metrics } = foundation;
   const cancellation = createPendingCancellation({ db, log });
   const onDisabled = (reason: string) => metrics.webhooksDisabled.inc({ reason });
   const autoDisable = createAutoDisable({ db, log, publish: changes.publish, cancellation, onDisabled });
   const outcomes = new OutcomeBatcher({
     ...foundation,
-    record: (batch) => recordOutcomes(db, batch),
-    onFailuresRecorded: createAfterOutcome(scheduler, autoDisable),
+    record: recordOutcomes.bind(null, db),
+    onFailuresRecorded: createAfterOutcome(scheduling.scheduler, autoDisable),
     onDropped: (count) => metrics.outcomesDropped.inc(count),
   });
-  return { cancellation, autoDisable, outcomes };
+  const stages = { ...scheduling, sender, outcomes, cancellation, autoDisable };
+  const warnOfCancel = warn('delivery not canceled yet');
+  const parts: Parameters<typeof deliver>[0] = {
+    ...foundation,
+    ...stages,
+    random: Math.random,
+    policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
+    cancel: (lease) => void cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(warnOfCancel),
+    warnOfLocalFailure: warn('attempt failed on our side'),
+    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
+  };
+  return { ...stages, deliver: deliver.bind(null, parts) };
 }
 
-/** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
-function buildIntake(foundation: Foundation, attempts: ReturnType<typeof buildAttempts>) {
-  const { config, log, warn, clock, metrics, tracing } = foundation;
-  const { pauses, outcomes, cancellation } = attempts;
-  // While outcomes wait too long to be recorded, this process leases nothing more.
-  const mayLease = () => !outcomes.isBehind();
-  const fanOut = new FanOut({
-    ...foundation,
-    ...attempts,
-    mayLease,
-    settings: { leaseMs: leaseMs(config), maxAttempts: config.WEBHOOK_RETRY_SCHEDULE.length + 1 },
-    onParked: (event) => logParkedEvent(log, event),
-    onLeftInOutbox: () => relay.wake(),
-    onFannedOut: (by, result, leasedAt) => {
-      metrics.eventsFannedOut.inc({ by }, result.events);
-      metrics.deliveriesCreated.inc(result.deliveries);
-      if (tracing !== undefined) recordFanOutSpans(tracing, by, result, Date.now() - (clock.monotonic() - leasedAt));
-    },
-  });
-  const relay = createRelay({ fanOut, mayLease, onError: warn('relay failed') });
-  const dispatcher = createDispatcher({
-    ...foundation,
-    ...attempts,
-    leaseMs: leaseMs(config),
-    mayLease: () => mayLease() && !pauses.isAllPaused,
-    onNotEnabled: cancellation.start,
-    onDispatched: (deliveries) => metrics.deliveriesDispatched.inc(deliveries),
-    onError: warn('dispatch failed'),
-  });
-  return { fanOut, relay, dispatcher };
+/** What every worker does beside deliveries. */
+function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut): void {
+  const { config, db, directUrl, log, warn, closers } = foundation;
+  const loops = {
+    'pauses of sending': pauses,
+    'retries of parked events': createParkedRetries(fanOut, warn('parked events not tried again')),
+    'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
+    'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
+    retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; tried again soon')),
+  };
+  for (const [name, loop] of Object.entries(loops)) startLoop(closers, name, loop);
+}
+
+function startLoop(closers: Closers, name: string, loop: Loop): void {
+  closers.add(name, loop.stop, closeWithinMs);
+  loop.start();
 }

@@ -238,8 +238,6 @@ export interface RetentionProgressTable {
   completed_at: Date | null;
   /** Months that are past `RETENTION_HISTORY` and still there, because something in them is pending. */
   kept_months: Generated<number>;
-  /** When the log said so last. */
-  kept_logged_at: Date | null;
 }
 
 /** What operators hold back. No row: everything is sent. */

@@ -3,7 +3,7 @@ import { droppedLogLines } from './log-output.ts';
 import { withTimeout } from './timeout.ts';
 import { version } from './version.ts';
 
-export { Histogram, type Registry } from 'prom-client';
+export { exponentialBuckets, Histogram, type Registry } from 'prom-client';
 export { Counter, Gauge };
 
 /**

@@ -2,6 +2,7 @@ import { createLogger, systemClock, uuidTimeMs } from '@enterprise-api/shared/ru
 import { signingKey } from '@enterprise-api/shared/security';
 import { expect, it } from '@jest/globals';
 import type { Lease } from '../leases/lease.ts';
+import { createWorkerMetrics } from '../metrics.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { type DeliverParts, deliver } from './deliver.ts';
@@ -71,7 +72,8 @@ async function attemptWith(get: DeliverParts['webhooks']['get'], { send, ...give
     cancel: () => {
       came.canceled += 1;
     },
-    onOutcome: (_, cause) => void came.causes.push(cause),
+    metrics: createWorkerMetrics(undefined),
+    warnOfLocalFailure: ({ message }) => void came.causes.push(message),
     sendsTraceparent: false,
     ...given,
   };

@@ -1,8 +1,9 @@
-import { type Clock, type Logger, toPublicId, version } from '@enterprise-api/shared/runtime';
+import { type Clock, type Logger, toPublicId, uuidTimeMs, version } from '@enterprise-api/shared/runtime';
 import { type Tracing, traceIdOf } from '@enterprise-api/shared/tracing';
 import type { EventBodies } from '../leases/event-bodies.ts';
 import type { Lease } from '../leases/lease.ts';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
+import type { WorkerMetrics } from '../metrics.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import type { KnownPauses } from '../pauses/sending-pauses.ts';
@@ -31,8 +32,8 @@ export interface DeliverParts {
   bodies: Pick<EventBodies, 'drop'>;
   /** The webhook accepts nothing any more. */
   cancel(lease: Lease): void;
-  /** For metrics and warnings. */
-  onOutcome(outcome: Outcome, localCause: SendFailure['localCause']): void;
+  metrics: Pick<WorkerMetrics, 'attempts' | 'attemptSeconds' | 'firstAttemptSeconds' | 'localFailures'>;
+  warnOfLocalFailure(error: Error): void;
   /** Whether receivers are told of the trace that an attempt belongs to. */
   sendsTraceparent: boolean;
   /** Undefined where no spans are recorded. */
@@ -117,7 +118,7 @@ function mayStart({ scheduler, pauses, clock, startWithinMs, webhooks }: Deliver
 }
 
 function record(
-  { log, policy, random, clock, outcomes, onOutcome }: DeliverParts,
+  { log, policy, random, clock, outcomes, metrics, warnOfLocalFailure }: DeliverParts,
   begun: BegunAttempt,
   result: SendResponse | SendFailure,
   verdict = classify(result, clock.now()),
@@ -126,9 +127,21 @@ function record(
   outcomes.add(outcome);
   logAttempt(log, begun, outcome);
   if (begun.span !== undefined) endAttemptSpan(begun.span, outcome);
-  const localCause = result.kind === 'error' ? result.localCause : null;
-  onOutcome(outcome, localCause);
+  countAttempt(metrics, outcome);
+  if (result.kind === 'error' && result.localCause !== null) {
+    metrics.localFailures.inc({ cause: result.localCause });
+    warnOfLocalFailure(new Error(result.localCause));
+  }
   return result.kind === 'response';
+}
+
+function countAttempt(metrics: DeliverParts['metrics'], outcome: Outcome): void {
+  metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
+  metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
+  const { number, round, manual, deliveryId, startedAt } = outcome;
+  // A delivery's id has the time of its event; both times are the database's. Redeliveries follow a person's clock.
+  if (number === 1 && round === 0 && !manual)
+    metrics.firstAttemptSeconds.observe(Math.max(0, startedAt.getTime() - uuidTimeMs(deliveryId)) / 1_000);
 }
 
 /** The trace that an attempt belongs to: as recorded here, or as its event has it. */

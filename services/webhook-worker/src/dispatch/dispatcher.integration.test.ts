@@ -3,6 +3,7 @@ import { systemClock } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { createWorkerMetrics } from '../metrics.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
 import { leaseDeliveries, plenty } from '../testing/ledger.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -43,7 +44,7 @@ it('a run that its limit cut short says nothing about the webhooks that it did n
     leaseMs: 45_000,
     mayLease: () => runs < 2,
     onNotEnabled: () => undefined,
-    onDispatched: () => undefined,
+    metrics: createWorkerMetrics(undefined),
     onError: (error) => done.reject(error),
   });
   dispatcher.start();
@@ -56,6 +57,11 @@ it('what a run says about webhooks with nothing due is as of its beginning: more
   const { webhookId } = await leaseDeliveries(db, 1);
   let now = 1;
   const drained = Promise.withResolvers<{ ids: string[]; askedAt: number }>();
+  const metrics = createWorkerMetrics(undefined);
+  // The statement has been answered.
+  metrics.deliveriesDispatched.inc = () => {
+    now = 2;
+  };
   const dispatcher = createDispatcher({
     db,
     clock: { now: Date.now, monotonic: () => now },
@@ -70,10 +76,7 @@ it('what a run says about webhooks with nothing due is as of its beginning: more
     leaseMs: 45_000,
     mayLease: () => true,
     onNotEnabled: () => undefined,
-    // The statement has been answered.
-    onDispatched: () => {
-      now = 2;
-    },
+    metrics,
     onError: (error) => drained.reject(error),
   });
   dispatcher.start();

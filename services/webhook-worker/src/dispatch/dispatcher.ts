@@ -1,6 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, createLoop, type Loop, nilUuid } from '@enterprise-api/shared/runtime';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
+import type { WorkerMetrics } from '../metrics.ts';
 import { createPasses } from '../passes.ts';
 import type { Capacity, Scheduler } from '../scheduler/scheduler.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
@@ -24,7 +25,7 @@ export interface DispatcherOptions {
   mayLease: () => boolean;
   /** Webhooks that are disabled or deleted and have pending deliveries. */
   onNotEnabled: (webhookIds: string[]) => void;
-  onDispatched: (deliveries: number) => void;
+  metrics: Pick<WorkerMetrics, 'deliveriesDispatched'>;
   onError: (error: unknown) => void;
 }
 
@@ -52,7 +53,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
       pass.end(dispatched.dueSince?.getTime() ?? null);
       cursor = dispatched.cursor ?? nilUuid;
-      options.onDispatched(dispatched.leases.length);
+      options.metrics.deliveriesDispatched.inc(dispatched.leases.length);
       if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
       scheduler.noteDueRows(backlogs);

@@ -26,4 +26,4 @@ export interface FannedOut {
 export type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null; traceparent: string | null };
 
 /** A larger body does not come along: a hundred of them would be in memory at once. They are loaded a few at a time. */
-export const mostBytesAlong = 32 * 1024;
+export const maxBytesAlong = 32 * 1024;

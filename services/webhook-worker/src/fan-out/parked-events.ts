@@ -1,15 +1,15 @@
 import { type Database, sqlStateOf } from '@enterprise-api/shared/ledger';
 import { backoffMs, createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import { findDueParkedEvents, makeParkedEventsDue, type ParkedEvent, park, unpark } from './parked-queries.ts';
+import { findDueParkedEvents, makeParkedEventsDue, park, unpark } from './parked-queries.ts';
 
-export interface ApartOptions {
+export interface ParkingOptions {
   db: Database;
+  log: Pick<Logger, 'error'>;
   fanOut: (eventIds: readonly Uuid[]) => Promise<unknown>;
-  onParked: (event: ParkedEvent) => void;
 }
 
 /** After each failure twice as long; an outage that was ours (a partition that was missing) ends within this time. */
-const backoff = { firstMs: 60_000, mostMs: 600_000 };
+const backoff = { firstMs: 60_000, mostMs: 10 * 60_000 };
 const retryEveryMs = 30_000;
 const retriesPerRun = 100;
 
@@ -22,28 +22,31 @@ export function isRefusedRow(error: unknown): error is Error {
 }
 
 /**
- * Fans out events of which PostgreSQL refuses one or more: halving finds them, the others are fanned out, and those that
- * are refused alone are moved from the outbox to `parked_events`.
+ * Fans out events of which PostgreSQL refuses one or more. Those that it refuses are moved from the outbox to `parked_events`.
  *
+ * @returns how many were fanned out
  * @throws what is no refusal; the events are still in the outbox then
  */
-export async function fanOutApart(options: ApartOptions, eventIds: readonly Uuid[], failures = 0): Promise<void> {
-  const [only] = eventIds;
-  if (only === undefined) return;
-  try {
-    await options.fanOut(eventIds);
-  } catch (error) {
-    if (!isRefusedRow(error)) throw error;
-    if (eventIds.length === 1) return await parkRefused(options, only, error, failures + 1);
-    const middle = Math.ceil(eventIds.length / 2);
-    await fanOutApart(options, eventIds.slice(0, middle), failures);
-    await fanOutApart(options, eventIds.slice(middle), failures);
+export async function fanOutOneByOne(
+  { db, log, fanOut }: ParkingOptions,
+  eventIds: readonly Uuid[],
+  failures = 0,
+): Promise<number> {
+  let fannedOut = 0;
+  for (const eventId of eventIds) {
+    try {
+      await fanOut([eventId]);
+      fannedOut += 1;
+    } catch (error) {
+      if (!isRefusedRow(error)) throw error;
+      const parked = await park(db, eventId, reasonOf(error), failures + 1, backoffMs(failures + 1, backoff));
+      if (parked === null) continue;
+      const { event_id, organization_id, ...others } = parked;
+      const ids = { event_id: toPublicId('evt', event_id), organization_id: toPublicId('org', organization_id) };
+      log.error({ ...ids, ...others }, 'event parked: the database refuses its deliveries');
+    }
   }
-}
-
-async function parkRefused({ db, onParked }: ApartOptions, eventId: Uuid, error: Error, failures: number) {
-  const event = await park(db, eventId, reasonOf(error), failures, backoffMs(failures, backoff));
-  if (event !== null) onParked(event);
+  return fannedOut;
 }
 
 /** The SQLSTATE and the name of what refused the row. PostgreSQL's message and detail may show values of the row. */
@@ -53,29 +56,20 @@ function reasonOf(error: Error): string {
 }
 
 /** Tries parked events again. Once one of them goes, all of them are due: what refused them may have been the same. */
-export async function retryParkedEvents(options: ApartOptions): Promise<void> {
-  const { db } = options;
+export async function retryParkedEvents(options: ParkingOptions): Promise<void> {
   let fannedOut = 0;
-  const onParked = (event: ParkedEvent) => {
-    fannedOut -= 1;
-    options.onParked(event);
-  };
-  for (const eventId of await findDueParkedEvents(db, retriesPerRun)) {
-    const failures = await unpark(db, eventId);
-    if (failures === null) continue;
-    fannedOut += 1;
-    await fanOutApart({ ...options, onParked }, [eventId], failures);
+  for (const eventId of await findDueParkedEvents(options.db, retriesPerRun)) {
+    const failures = await unpark(options.db, eventId);
+    if (failures !== null) fannedOut += await fanOutOneByOne(options, [eventId], failures);
   }
-  if (fannedOut > 0) await makeParkedEventsDue(db);
-}
-
-export function logParkedEvent(log: Logger, { event_id, organization_id, reason, failures }: ParkedEvent): void {
-  const ids = { event_id: toPublicId('evt', event_id), organization_id: toPublicId('org', organization_id) };
-  log.error({ ...ids, reason, failures }, 'event parked: the database refuses its deliveries');
+  if (fannedOut > 0) await makeParkedEventsDue(options.db);
 }
 
 /** Tries parked events again every 30 s. Every process does so; each event is taken by one of them. */
-export function createParkedRetries(retry: () => Promise<void>, onError: (error: unknown) => void): Loop {
-  const run = () => retry().then(() => retryEveryMs);
+export function createParkedRetries(
+  fanOut: { retryParkedEvents(): Promise<void> },
+  onError: (error: unknown) => void,
+): Loop {
+  const run = () => fanOut.retryParkedEvents().then(() => retryEveryMs);
   return createLoop({ onError, delayAfterErrorMs: retryEveryMs, run });
 }

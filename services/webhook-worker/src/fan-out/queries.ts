@@ -12,7 +12,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { traceOf } from '../leases/event-contents.ts';
 import { leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
-import { type FannedOut, type FannedOutLease, type FanOutSettings, mostBytesAlong } from './fanned-out.ts';
+import { type FannedOut, type FannedOutLease, type FanOutSettings, maxBytesAlong } from './fanned-out.ts';
 
 /** Which part of the outbox a run of the relay looks at. */
 export interface OutboxPage {
@@ -31,10 +31,8 @@ const organizationsPerRun = 100;
 /** Events looked at, to find their organizations, in a pass that is not full. */
 const recentEvents = 1_000;
 
-/**
- * Fans out the events that a job names. Events that are fanned out already, or locked by another process, are passed over.
- */
-export async function fanOutEvents(
+/** Fans out the events that a job names, except those that are fanned out already or locked by another process. */
+export function fanOutEvents(
   db: Database,
   eventIds: readonly string[],
   capacity: Capacity,
@@ -44,8 +42,9 @@ export async function fanOutEvents(
     select event_id, organization_id, created_at from outbox
     where event_id = any (${eventIds}::uuid[]) for update skip locked
   )`;
+  const none = sql`null::uuid`;
   const inRange = sql`and id ${withinRangeOf(eventIds)}`;
-  return fanOut(db, { picked, cursor: sql`null::uuid`, oldestLeft: sql`null::uuid`, inRange }, capacity, settings);
+  return fanOut(db, { picked, cursor: none, oldestLeft: none, inRange }, capacity, settings);
 }
 
 /**
@@ -67,6 +66,16 @@ export async function findOverdueEvents(db: Database, page: OutboxPage): Promise
   const { picked } = overdueEvents(page);
   const { rows } = await sql<{ event_id: Uuid }>`with recursive ${picked} select event_id from picked`.execute(db);
   return rows.map(({ event_id }) => event_id);
+}
+
+/** Where the statement has its events from. */
+interface Source {
+  /** Common table expressions; `picked` has outbox rows, locked. */
+  picked: RawBuilder<unknown>;
+  cursor: RawBuilder<unknown>;
+  oldestLeft: RawBuilder<unknown>;
+  /** Limits `events` to the partitions of the picked ids, where these are known beforehand; else empty. */
+  inRange: RawBuilder<unknown>;
 }
 
 function overdueEvents(page: OutboxPage): Source {
@@ -92,16 +101,13 @@ function overdueEvents(page: OutboxPage): Source {
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited
                                 when ${hidesOthers} then ${nilUuid} end from ends)::uuid`;
-  return { picked, cursor: next, oldestLeft: oldestLeft(from), inRange: sql`` };
-}
-
-/** What another process has locked waits as well: when that process dies, the next pass must not begin behind it. */
-function oldestLeft(from: Date | null): RawBuilder<unknown> {
+  // What another process has locked waits as well: when that process dies, the next pass must not begin behind it.
   const left = sql`event_id not in (select event_id from picked)`;
   const leftOfEach = sql`visited v cross join lateral (
     select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
-  const source = from === null ? leftOfEach : sql`recent where ${left}`;
-  return sql`(select min(event_id::text)::uuid from ${source})`;
+  const waiting = from === null ? leftOfEach : sql`recent where ${left}`;
+  const oldestLeft = sql`(select min(event_id::text)::uuid from ${waiting})`;
+  return { picked, cursor: next, oldestLeft, inRange: sql`` };
 }
 
 /**
@@ -118,46 +124,29 @@ function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown>
     select event_id, organization_id from outbox where event_id >= ${uuidAtTime(from.getTime())}::uuid
     order by event_id limit ${recentEvents}
   ), visited as materialized (
-    select organization_id from (select distinct organization_id from recent) r
+    select distinct organization_id from recent
     where organization_id > ${after}::uuid order by organization_id limit ${organizationsPerRun}
   )`;
 }
 
-/** Where the statement has its events from. */
-interface Source {
-  /** Common table expressions, the last but helpers one `picked`: outbox rows, locked. */
-  picked: RawBuilder<unknown>;
-  /** The cursor of the next run. */
-  cursor: RawBuilder<unknown>;
-  /** As {@link FannedOut.oldestLeft}. */
-  oldestLeft: RawBuilder<unknown>;
-  /** Limits `events` to the partitions of the picked ids, where these are known beforehand; else empty. */
-  inRange: RawBuilder<unknown>;
-}
-
 /**
  * The statement returns before its commit is on disk, which spares a third of an event's disk writes and the wait for it.
- * PostgreSQL may forget it in a crash, and then the event is in the outbox again: it is fanned out once more, to deliveries
- * with the same ids. The next commit of an outcome or an event makes it durable as well. See ADR 0041.
+ * When PostgreSQL forgets it in a crash, the event is in the outbox again, and is fanned out to the same ids: ADR 0041.
  */
 const committedLater = sql`committed_later as materialized (select set_config('synchronous_commit', 'off', true))`;
 
-const leaseColumnsOfWritten = leaseColumns('p');
 type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & {
   left_due: string[] | null;
   oldest_left: string | null;
 };
 
-/**
- * Turns outbox rows into delivery rows, in one statement: all of it or nothing. What a process leased and did not send
- * becomes due when the lease runs out.
- */
+/** Turns outbox rows into delivery rows, in one statement: all of it or nothing. */
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
     ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
-           case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${mostBytesAlong} then e.body end as body,
+           case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${maxBytesAlong} then e.body end as body,
            e.request_id, e.traceparent,
            case when row_number() over () = 1 then t.left_due end as left_due
     from totals t left join (
@@ -176,10 +165,9 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
   };
 }
 
-/**
- * `known_types`: the event types of the catalogue, each with the subscription patterns that match it. They are a part of the
- * statement's text: as parameters they were joined and grouped anew for every event.
- */
+const leaseColumnsOfWritten = leaseColumns('p');
+
+/** Each type of the catalogue with the patterns that match it, as text: PostgreSQL grouped parameters anew for every event. */
 const knownTypes = sql.raw(
   `known_types (type, patterns) as (values ${eventTypeNames.map(typeWithPatterns).join(', ')})`,
 );
@@ -189,9 +177,9 @@ function typeWithPatterns(type: EventType): string {
 }
 
 /**
- * `picked_events`: events of a type that only a newer version knows stay in the outbox, for a worker of that version. Each
- * event is looked up by its id: a join planned while the table is empty reads the whole index at every use. The body of an
- * event that waited for days does not come along.
+ * Events of a type that only a newer version knows stay in the outbox, for a worker of that version. Each event is looked up
+ * by its id: a join planned while the table is empty reads the whole index. The body of an event that waited for days does not
+ * come along.
  */
 const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns
@@ -202,7 +190,7 @@ const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized 
     join known_types k on k.type = e.type
   )`;
 
-/** `matches`: every event with every webhook that is subscribed to it, numbered per webhook in the order of the events. */
+/** Every event with every webhook that is subscribed to it, numbered per webhook in the order of the events. */
 const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
@@ -218,9 +206,9 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
   )`;
 
 /**
- * `pairs`: which of the matches are leased to this process: those for whose webhook it has capacity, as many as it has
- * capacity for in all, the first of each webhook before the second of any: an organization that emits very much would take
- * it all. None of a webhook whose circuit is not closed: dispatch decides which delivery tries it first.
+ * This process leases what its webhooks and the process have capacity for, the first of each webhook before the second of any:
+ * an organization that emits very much would take it all. It leases nothing of a webhook whose circuit is not closed: dispatch
+ * decides which delivery tries it first.
  */
 const pairs = (capacity: Capacity) => sql`pairs as materialized (
     select *, not_before is null and nth <= free
@@ -243,9 +231,8 @@ const writtenDeliveries = ({ maxAttempts }: FanOutSettings) => sql`written as (
   )`;
 
 /**
- * `pending`: a delivery that is not leased here is due now for any process, or when the circuit of its webhook may close.
- * One that was there already is left alone: it may have ended. (`is true` keeps the planner from making a join of it, which
- * was a nested loop over both lists.)
+ * A delivery that is not leased here is due now for any process, or when the circuit of its webhook may close. One that was
+ * there already is left alone: it may have ended. (`is true` keeps the planner from a nested loop over both lists.)
  */
 const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pending as (
     insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, lease_count,
@@ -265,8 +252,3 @@ const totals = (source: Source, capacity: Capacity) => sql`totals as (
            ${source.cursor} as cursor, ${source.oldestLeft} as oldest_left
     from committed_later
   )`;
-
-export async function organizationExists(db: Database, id: string): Promise<boolean> {
-  const row = await db.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst();
-  return row !== undefined;
-}

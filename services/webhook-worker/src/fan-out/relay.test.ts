@@ -31,7 +31,7 @@ it('runs again at once while there are events', async () => {
 });
 
 it('runs again by itself after events whose deliveries nobody can send now', async () => {
-  const { relay, run, runs } = relayWith(['left_due', 'all_visited']);
+  const { relay, run, runs } = relayWith(['soon', 'all_visited']);
   relay.start();
   await run(2);
   await relay.stop();

@@ -2,7 +2,6 @@ import { newEvent, writeEvents } from '@enterprise-api/shared/events';
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import type { JobData } from '@enterprise-api/shared/queue';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
-import { organizationExists } from './queries.ts';
 
 /** The job can never succeed: BullMQ keeps it as failed, with the reason. */
 export class UnprocessableJobError extends Error {
@@ -22,16 +21,15 @@ export async function writeQueuedEvent(
   job: JobData<'writeEvent'>,
   traceparent?: string,
 ): Promise<string> {
-  const organizationId = fromPublicId('org', job.event.organization_id);
-  if (organizationId === null || !(await organizationExists(db, organizationId))) {
-    throw new UnprocessableJobError(
-      `unknown organization ${job.event.organization_id} of event ${toPublicId('evt', job.event_id)}`,
-    );
+  const [publicId, organizationId] = [toPublicId('evt', job.event_id), fromPublicId('org', job.event.organization_id)];
+  const organizations = db.selectFrom('organizations').select('id').where('id', '=', organizationId);
+  if ((await organizations.executeTakeFirst()) === undefined) {
+    throw new UnprocessableJobError(`unknown organization ${job.event.organization_id} of event ${publicId}`);
   }
   const origin = { id: job.event_id, requestId: job.request_id, traceparent };
   const event = newEvent(job.event, databaseClock.now(), origin);
   // Always: a later run may give the event another id, because the time in its id is then too far off.
-  event.key ??= toPublicId('evt', job.event_id);
+  event.key ??= publicId;
   const [written] = await writeEvents(db, [event]);
   return written?.id ?? event.id;
 }

@@ -46,7 +46,7 @@ function bench(ledger: Database, startWithinMs: number, bodyMemory = Number.POSI
     log: createLogger('test', 'silent'),
     scheduler,
     bodies,
-    hostKey: () => 'host',
+    webhooks: { get: () => ({ hostKey: 'host' }) },
     startWithinMs,
     leaseMs: 45_000,
     onReleased: (leases) => {

@@ -4,6 +4,7 @@ import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { sql } from 'kysely';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { WebhookCache, WebhookConfig } from '../webhooks/webhook-cache.ts';
 import type { EventBodies, HeldEvent } from './event-bodies.ts';
 import { type EventContent, findEvents } from './event-contents.ts';
 import type { Lease, LeaseRow } from './lease.ts';
@@ -34,14 +35,16 @@ export interface LeaseLoaderOptions {
   log: Logger;
   scheduler: Pick<Scheduler, 'accept' | 'noteDueRows' | 'isStopped'>;
   bodies: EventBodies;
-  /** Where the deliveries of a webhook go; null for a webhook that no longer exists. */
-  hostKey: (webhookId: string, atLeastVersion: number) => string | null | Promise<string | null>;
+  webhooks: { get: (...version: Parameters<WebhookCache['get']>) => HasHost | Promise<HasHost> };
   /** A lease older than this is not started. */
   startWithinMs: number;
   /** After this age a lease has run out: another process may have the delivery. */
   leaseMs: number;
   onReleased: (leases: number) => void;
 }
+
+/** A webhook that no longer exists goes nowhere. */
+type HasHost = Pick<WebhookConfig, 'hostKey'> | null;
 
 const backoff = { firstMs: 100, mostMs: 1_000 };
 
@@ -111,7 +114,7 @@ async function loadWithin(
   const { clock, log, scheduler, startWithinMs } = options;
   for (let failures = 1; ; failures += 1) {
     try {
-      const [loaded, hostKeys] = await Promise.all([loadEvents(options, rows), findHostKeys(rows, options.hostKey)]);
+      const [loaded, hostKeys] = await Promise.all([loadEvents(options, rows), findHostKeys(rows, options.webhooks)]);
       return { ...loaded, hostKeys };
     } catch (error) {
       const waitMs = backoffMs(failures, backoff);
@@ -201,13 +204,15 @@ function logMissingBody(log: Logger, row: LeaseRow): void {
 /** By webhook. Those in memory cost nothing; the others are looked up together, and their attempts need not do so. */
 async function findHostKeys(
   rows: readonly LeaseRow[],
-  find: LeaseLoaderOptions['hostKey'],
+  webhooks: LeaseLoaderOptions['webhooks'],
 ): Promise<Map<string, string | null>> {
-  const found = new Map<string, string | null | Promise<string | null>>();
+  const found = new Map<string, HasHost | Promise<HasHost>>();
   for (const row of rows) {
-    if (!found.has(row.webhook_id)) found.set(row.webhook_id, find(row.webhook_id, row.webhook_version));
+    if (!found.has(row.webhook_id)) found.set(row.webhook_id, webhooks.get(row.webhook_id, row.webhook_version));
   }
-  return new Map(await Promise.all([...found].map(async ([id, key]) => [id, await key] as const)));
+  return new Map(
+    await Promise.all([...found].map(async ([id, webhook]) => [id, (await webhook)?.hostKey ?? null] as const)),
+  );
 }
 
 /** Tries until it succeeds or the leases have run out. Releasing a lease twice changes nothing. */

@@ -1,26 +1,23 @@
 import { inspectQueue, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Registry, registerFigures } from '@enterprise-api/shared/runtime';
-import type { WatchedQueue } from './watchdog.ts';
+import type { QueueConsumer } from '../queue-workers.ts';
 
 /** An inspection opens a connection of its own. */
 const inspectEveryMs = 60_000;
 
-/** Registers gauges of the queues that this worker consumes, by name, and of the Redis that keeps them. */
+/** Registers gauges of the queues that this worker consumes, and of the Redis that keeps them. */
 export function registerQueueGauges(
   registry: Registry,
   backend: QueueBackend,
-  queues: Readonly<Record<string, Pick<WatchedQueue, 'waitingJobs' | 'isPaused'>>>,
+  consumers: readonly Pick<QueueConsumer, 'queue' | 'waitingJobs' | 'isPaused'>[],
 ): void {
-  const names = Object.keys(queues);
-  const definitions = names.flatMap((queue) => [
+  const definitions = consumers.flatMap(({ queue }) => [
     { name: 'webhook_queue_jobs_waiting', help: 'Jobs that wait for a worker.', labels: { queue } },
     { name: 'webhook_queue_paused', help: '1 while somebody has paused the queue.', labels: { queue } },
   ]);
-  const readQueue = async ({ waitingJobs, isPaused }: (typeof queues)[string]) =>
-    Promise.all([waitingJobs(), isPaused().then(Number)]);
   registerFigures(registry, Object.fromEntries(definitions.entries()), async () => {
-    const figures = (await Promise.all(Object.values(queues).map(readQueue))).flat();
-    return Object.fromEntries(figures.entries());
+    const figures = consumers.flatMap(({ waitingJobs, isPaused }) => [waitingJobs(), isPaused().then(Number)]);
+    return Object.fromEntries((await Promise.all(figures)).entries());
   });
   const problems = {
     name: 'webhook_queue_redis_problems',

@@ -1,31 +1,34 @@
 import { createLogger, type Loop } from '@enterprise-api/shared/runtime';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createWatchdog, type WatchedQueue } from './watchdog.ts';
+import { createWatchdog } from './watchdog.ts';
 
-let watchdog: Loop | undefined;
+const watchdogs: Loop[] = [];
 beforeEach(() => {
   jest.useFakeTimers();
 });
 afterEach(async () => {
-  await watchdog?.stop();
+  for (const watchdog of watchdogs.splice(0)) await watchdog.stop();
   jest.useRealTimers();
 });
 
-function watch(waiting: () => Promise<number>, others: Record<string, WatchedQueue> = {}) {
+function watch(waitingJobs: () => Promise<number>, queue = 'events') {
   const state = { running: 0, lastAt: 0, isPaused: false, recreated: 0, reasons: [] as string[] };
   const now = () => performance.now();
-  watchdog = createWatchdog({
+  const watchdog = createWatchdog({
     clock: { now, monotonic: now },
     log: createLogger('test', 'silent'),
-    queues: {
-      events: { waitingJobs: waiting, isPaused: async () => state.isPaused, activity: () => state },
-      ...others,
-    },
-    recreateWorkers: async () => {
-      state.recreated += 1;
+    consumer: {
+      queue,
+      waitingJobs,
+      isPaused: async () => state.isPaused,
+      activity: () => state,
+      recreate: async () => {
+        state.recreated += 1;
+      },
     },
     giveUp: (reason) => state.reasons.push(reason.message),
   });
+  watchdogs.push(watchdog);
   watchdog.start();
   return state;
 }
@@ -57,15 +60,14 @@ describe('the watchdog of the queue workers', () => {
   });
 
   it('watches each queue by itself: one that is busy does not hide a stalled consumer of another', async () => {
-    const idle = { running: 0, lastAt: 0 };
-    const state = watch(async () => 0, {
-      'event-writes': { waitingJobs: async () => 2, isPaused: async () => false, activity: () => idle },
-    });
-    state.running = 1;
+    const busy = watch(async () => 5);
+    busy.running = 1;
+    const stalled = watch(async () => 2, 'event-writes');
     await jest.advanceTimersByTimeAsync(25_000);
-    expect([state.recreated, state.reasons]).toEqual([1, []]);
+    expect([busy.recreated, stalled.recreated, stalled.reasons]).toEqual([0, 1, []]);
     await jest.advanceTimersByTimeAsync(30_000);
-    expect(state.reasons[0]).toContain('queue event-writes is stalled, also with new workers: 2 jobs wait');
+    expect(busy.reasons).toEqual([]);
+    expect(stalled.reasons[0]).toContain('queue event-writes is stalled, also with new workers: 2 jobs wait');
   });
 
   it('does not count the jobs of a paused queue, and counts anew once it is resumed', async () => {

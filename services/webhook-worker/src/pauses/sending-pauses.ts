@@ -1,3 +1,4 @@
+import type { Database } from '@enterprise-api/shared/ledger';
 import { createLoop, type Loop, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 
 /** What operators hold back, as far as this process knows. */
@@ -9,91 +10,44 @@ export interface KnownPauses {
   isPaused(organizationId: Uuid): boolean;
 }
 
-export interface SendingPausesOptions {
-  /** The organizations whose deliveries are held back; the nil UUID stands for everybody. */
-  read: () => Promise<Uuid[]>;
-  onError: (error: unknown) => void;
-}
-
-interface Listeners {
-  /** Something is paused that was not before. */
-  paused(): void;
-  /** Something may be sent that was not before. */
-  resumed(): void;
-}
-
 /** Every process acts on a pause within 5 s, also when no notification of it arrives. */
 const readEveryMs = 2_000;
 const delayAfterErrorMs = 500;
 
 /** Knows which deliveries operators hold back: read from the ledger at start, at every change, and every two seconds. */
-export class SendingPauses implements KnownPauses {
-  readonly #options: SendingPausesOptions;
-  readonly #loop: Loop;
-  #listeners: Listeners | undefined;
-  #isAllPaused = false;
-  #organizations: ReadonlySet<Uuid> = new Set();
-
-  constructor(options: SendingPausesOptions) {
-    this.#options = options;
-    const run = () => this.load().then(() => readEveryMs);
-    this.#loop = createLoop({ run, onError: options.onError, delayAfterErrorMs });
-  }
-
-  get isAllPaused(): boolean {
-    return this.#isAllPaused;
-  }
-
-  get organizationIds(): readonly Uuid[] {
-    return [...this.#organizations];
-  }
-
-  isPaused(organizationId: Uuid): boolean {
-    return this.#isAllPaused || (this.#organizations.size > 0 && this.#organizations.has(organizationId));
-  }
-
-  /** Connects what acts on changes. Called once, before the first lease. */
-  connect(listeners: Listeners): void {
-    this.#listeners = listeners;
-  }
-
+export interface SendingPauses extends KnownPauses, Loop {
   /**
    * Reads what is paused. A process that starts does so before it leases anything.
    *
    * @throws when the database does not answer
    */
-  async load(): Promise<void> {
-    const organizations = new Set(await this.#options.read());
-    const isAllPaused = organizations.delete(nilUuid);
-    const before = { isAllPaused: this.#isAllPaused, organizations: this.#organizations };
-    this.#isAllPaused = isAllPaused;
-    this.#organizations = organizations;
-    if (begins(before, { isAllPaused, organizations })) this.#listeners?.paused();
-    if (begins({ isAllPaused, organizations }, before)) this.#listeners?.resumed();
-  }
-
-  start(): void {
-    this.#loop.start();
-  }
-
-  /** Something was paused or resumed, or may have been: looks now. */
-  wake(): void {
-    this.#loop.wake();
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop();
-  }
+  load(): Promise<void>;
+  /** Sets what acts on a change. Called once, before the first lease. */
+  onChange(act: () => void): void;
 }
 
-interface Paused {
-  isAllPaused: boolean;
-  organizations: ReadonlySet<Uuid>;
-}
-
-/** Whether the second has a pause that the first has not. */
-function begins(before: Paused, after: Paused): boolean {
-  return (
-    (after.isAllPaused && !before.isAllPaused) || [...after.organizations].some((id) => !before.organizations.has(id))
-  );
+export function createSendingPauses(db: Database, onError: (error: unknown) => void): SendingPauses {
+  /** The nil UUID stands for everybody. */
+  let paused: ReadonlySet<Uuid> = new Set();
+  let act = () => {};
+  const load = async () => {
+    const rows = await db.selectFrom('sending_pauses').select('organization_id').execute();
+    const [before, now] = [paused, new Set(rows.map(({ organization_id }) => organization_id))];
+    paused = now;
+    if (before.size !== now.size || [...before].some((id) => !now.has(id))) act();
+  };
+  return {
+    ...createLoop({ run: () => load().then(() => readEveryMs), onError, delayAfterErrorMs }),
+    load,
+    onChange: (listener) => {
+      act = listener;
+    },
+    get isAllPaused() {
+      return paused.has(nilUuid);
+    },
+    get organizationIds() {
+      return [...paused].filter((id) => id !== nilUuid);
+    },
+    isPaused: (organizationId) => paused.has(nilUuid) || paused.has(organizationId),
+  };
 }

@@ -8,7 +8,7 @@ import {
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { countRows, deliverAll, insertOldEvents, monthBefore } from '../testing/old-months.ts';
-import { withRetentionLock } from './session.ts';
+import { withRetentionLock } from './loop.ts';
 
 let db: Database;
 let url: string;
@@ -58,7 +58,7 @@ it('make retention says what would go, removes it, and says when the next part g
 });
 
 it('make retention exits with 1 while another process has the lock, and without a database', async () => {
-  const beside = await withRetentionLock({ url, applicationName: 'test' }, () => retention([]));
+  const beside = await withRetentionLock(url, () => retention([]));
   expect(beside).toMatchObject({ code: 1, text: expect.stringContaining('Another process') });
   const without = await retention([], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
   expect(without).toMatchObject({ code: 1, text: expect.stringContaining('Run the command again') });

@@ -17,8 +17,7 @@ import {
   runOnce,
   whole,
 } from '../testing/old-months.ts';
-import { detach } from './partition-queries.ts';
-import { readProgress } from './row-queries.ts';
+import { dropPartition, readProgress } from './queries.ts';
 
 let db: Database;
 let url: string;
@@ -73,7 +72,7 @@ describe('what a retry makes pending that is under way meanwhile', () => {
       const past = await old(monthsAgo.pastHistory);
       await deliverAll(db, past.leases);
       await makePending(db, 'deliveries', past.leases[0]?.id);
-      expect(await detach(db, await partitionAt(db, table, past))).toBe(false);
+      expect(await dropPartition(db, await partitionAt(db, table, past))).toBe(1);
       expect(await countRows(db, past.eventIds)).toMatchObject({ events: 3, bodies: 3, deliveries: 3 });
       await finishAll(db);
       await runOnce(url);
@@ -126,5 +125,28 @@ it('history waits for who reads it for long, and who writes does not wait', asyn
   });
   await other.destroy();
   expect((await runOnce(url))?.isComplete).toBe(true);
+  expect(await countRows(db, past.eventIds)).toEqual(gone);
+});
+
+it('who waits behind retention waits for 0.1 s at most, and gets on while the transaction that retention waits for goes on', async () => {
+  const past = await old(monthsAgo.pastHistory);
+  await deliverAll(db, past.leases);
+  const partition = await partitionAt(db, 'deliveries', past);
+  const [reader, writer] = ['reader', 'writer'].map((applicationName) =>
+    createDatabase({ url, applicationName, poolSize: 1, serverSettings: { lock_timeout: '1000' } }),
+  ) as [Database, Database];
+  await reader.transaction().execute(async (reading) => {
+    await sql`select from deliveries limit 1`.execute(reading);
+    const ended = await Promise.allSettled([
+      dropPartition(db, partition),
+      // It would be refused as well if it had to wait for a second.
+      sql`update deliveries set status = status where id = ${past.leases[0]?.id}`.execute(writer),
+    ]);
+    expect(ended).toMatchObject([{ reason: { code: '55P03' } }, { status: 'fulfilled' }]);
+    await sql`select from deliveries limit 1`.execute(reading);
+  });
+  await Promise.all([reader.destroy(), writer.destroy()]);
+  expect(await countRows(db, past.eventIds)).toEqual(whole);
+  await runOnce(url);
   expect(await countRows(db, past.eventIds)).toEqual(gone);
 });

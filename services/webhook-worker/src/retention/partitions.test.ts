@@ -1,6 +1,6 @@
 import { bodiesPartitionName, bodiesTable, dayMs, partitionName, startOfMonth } from '@enterprise-api/shared/ledger';
 import { describe, expect, it } from '@jest/globals';
-import { expiryOf, monthsOf, type Partition, startOfBodies, startOfHistory } from './partitions.ts';
+import { expiryOf, inDropOrder, type Partition, startOfBodies, startOfHistory } from './partitions.ts';
 
 const hour = 3_600_000;
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -11,14 +11,12 @@ const month = (from: number, table: 'events' | 'attempts' | 'deliveries' = 'even
   name: partitionName(table, from),
   from,
   until: startOfMonth(from, 1),
-  bytes: 0,
 });
 const day = (from: number): Partition => ({
   table: bodiesTable,
   name: bodiesPartitionName(from),
   from,
   until: from + dayMs,
-  bytes: 0,
 });
 
 describe('a partition is past its time', () => {
@@ -55,17 +53,19 @@ it('the keys of the first month that is kept stay', () => {
   expect(startOfHistory(periods, at('2026-10-30T00:00:00'))).toBe(at('2026-08-01T00:00:00'));
 });
 
-it('a month has its partitions in the order in which they go, the oldest month first', () => {
+it('the deliveries of a month go first and its events last, the oldest month before others', () => {
   const [older, younger] = [at('2026-07-01T00:00:00'), at('2026-08-01T00:00:00')];
-  const found = monthsOf([
+  const found = inDropOrder([
     month(younger),
     day(older),
     month(older),
     month(younger, 'attempts'),
     month(younger, 'deliveries'),
   ]);
-  expect(found.map(({ partitions }) => partitions.map(({ name }) => name))).toEqual([
-    ['events_2026_07'],
-    ['deliveries_2026_08', 'attempts_2026_08', 'events_2026_08'],
+  expect(found.map(({ name }) => name)).toEqual([
+    'events_2026_07',
+    'deliveries_2026_08',
+    'attempts_2026_08',
+    'events_2026_08',
   ]);
 });

@@ -1,25 +1,16 @@
-import { bodiesTable, dayMs, type PartitionedTable, startOfMonth } from '@enterprise-api/shared/ledger';
+import { bodiesTable, dayMs, type PartitionedTable, startOfDay, startOfMonth } from '@enterprise-api/shared/ledger';
 import type { RetentionPeriods } from './settings.ts';
 
-/** A span of ids: those whose time is in it, in milliseconds since 1970. */
+/** A span of ids, by the times in them: from the least id up to the first id behind the span, in milliseconds since 1970. */
 export interface IdSpan {
-  /** The time in the least id. */
   from: number;
-  /** The time in the first id behind the span. */
   until: number;
 }
 
-/** A month of the history, or a day of bodies. */
+/** A month of history, or a day of bodies. */
 export interface Partition extends IdSpan {
   table: PartitionedTable | typeof bodiesTable;
   name: string;
-  bytes: number;
-}
-
-/** The partitions of one month, in the order in which they go. */
-export interface Month {
-  from: number;
-  partitions: Partition[];
 }
 
 /**
@@ -28,7 +19,7 @@ export interface Month {
  */
 const settlesWithinMs = dayMs;
 
-/** When a partition may go: the youngest row that it can hold is then old enough. */
+/** When the youngest row that a partition can hold is old enough. */
 export function expiryOf({ table, until }: Pick<Partition, 'table' | 'until'>, periods: RetentionPeriods): number {
   const periodMs = table === bodiesTable ? periods.RETENTION_BODIES : periods.RETENTION_HISTORY;
   return until + Math.max(periodMs, settlesWithinMs);
@@ -40,35 +31,23 @@ export function expiryOf({ table, until }: Pick<Partition, 'table' | 'until'>, p
  */
 const dropOrder = ['deliveries', 'attempts', 'events'] as const satisfies readonly PartitionedTable[];
 
-/** The months of some partitions, oldest first. */
-export function monthsOf(partitions: readonly Partition[]): Month[] {
-  const ofHistory = partitions.filter(({ table }) => table !== bodiesTable);
-  const starts = [...new Set(ofHistory.map(({ from }) => from))].sort((a, b) => a - b);
-  return starts.map((from) => ({
-    from,
-    partitions: dropOrder.flatMap((table) => ofHistory.filter((found) => found.table === table && found.from === from)),
-  }));
-}
-
-/** `2026-11` */
-export function monthName({ from }: Pick<Month, 'from'>): string {
-  return new Date(from).toISOString().slice(0, 7);
+/** The partitions of the history in the order in which they go, the oldest month first. */
+export function inDropOrder(partitions: readonly Partition[]): Partition[] {
+  return dropOrder
+    .flatMap((table) => partitions.filter((partition) => partition.table === table))
+    .sort((a, b) => a.from - b.from);
 }
 
 /** Bodies from before this time go, also those that have no partition of their own. 0: none go. */
 export function startOfBodies({ RETENTION_BODIES }: RetentionPeriods, nowMs: number): number {
-  const oldest = nowMs - Math.max(RETENTION_BODIES, settlesWithinMs);
-  return Number.isFinite(oldest) ? Math.max(0, Math.floor(oldest / dayMs) * dayMs) : 0;
+  return startOfDay(oldestKept(RETENTION_BODIES, nowMs));
 }
 
-/**
- * The beginning of the first month whose history is kept: event keys, and what is known of deleted webhooks, from before it
- * may go. It does not depend on the partitions that are there, because a month that something pending keeps is an exception.
- */
-export function startOfHistory(
-  { RETENTION_HISTORY }: Pick<RetentionPeriods, 'RETENTION_HISTORY'>,
-  nowMs: number,
-): number {
-  const oldest = nowMs - Math.max(RETENTION_HISTORY, settlesWithinMs);
-  return Number.isFinite(oldest) ? startOfMonth(Math.max(0, oldest)) : 0;
+/** The first month whose history is kept. A month that something pending keeps is an exception, and keeps no event keys. */
+export function startOfHistory({ RETENTION_HISTORY }: RetentionPeriods, nowMs: number): number {
+  return startOfMonth(oldestKept(RETENTION_HISTORY, nowMs));
+}
+
+function oldestKept(periodMs: number, nowMs: number): number {
+  return Math.max(0, nowMs - Math.max(periodMs, settlesWithinMs));
 }

@@ -17,13 +17,11 @@ import {
   testPeriods,
   whole,
 } from '../testing/old-months.ts';
-import { listDetached, listPartitions } from './partition-queries.ts';
-import { monthsOf } from './partitions.ts';
+import { withRetentionLock } from './loop.ts';
+import { inDropOrder } from './partitions.ts';
 import { planRetention } from './plan.ts';
-import { readProgress } from './row-queries.ts';
-import { runRetention } from './run.ts';
-import { withRetentionLock } from './session.ts';
-import type { RetentionRun } from './types.ts';
+import { listPartitions, readProgress } from './queries.ts';
+import { type RetentionRun, runRetention } from './run.ts';
 
 let db: Database;
 let url: string;
@@ -58,7 +56,7 @@ describe('history', () => {
     expect(await run()).toMatchObject({ kept: [], isComplete: true });
     expect(await countRows(db, past.eventIds)).toEqual(gone);
     expect(await countRows(db, young.eventIds)).toEqual(whole);
-    const [oldest] = monthsOf(await listPartitions(db));
+    const [oldest] = inDropOrder(await listPartitions(db));
     expect(startOfMonth(oldest?.from ?? 0, 1) + testPeriods.RETENTION_HISTORY).toBeGreaterThan(Date.now());
   });
 
@@ -71,7 +69,7 @@ describe('history', () => {
     expect(await countRows(db, past.eventIds)).toEqual(whole);
   });
 
-  it('stays while a delivery is pending, which the log says once a day, and goes when it is done', async () => {
+  it('stays while a delivery is pending, which the log says, and goes when it is done', async () => {
     const past = await old(monthsAgo.pastHistory);
     const [last, ...others] = past.leases;
     await deliverAll(db, others);
@@ -79,7 +77,7 @@ describe('history', () => {
       const result = await run();
       expect(result?.kept.map(({ pending }) => pending)).toEqual([1]);
     }
-    expect(logged.filter(({ message }) => message.includes('kept'))).toHaveLength(1);
+    expect(logged.filter(({ message }) => message.includes('kept'))).toHaveLength(2);
     expect((await readProgress(db)).kept_months).toBe(1);
     // Bodies of what is done are gone, that of the pending delivery is not.
     expect(await countRows(db, past.eventIds)).toMatchObject({ events: 3, bodies: 1, deliveries: 3 });
@@ -175,7 +173,7 @@ describe('a run', () => {
   /** A run whose connection ends before a statement, counted from 1; nothing is sent from there on. */
   const runUntil = (statement: number) => {
     let sent = 0;
-    return withRetentionLock({ url, applicationName: 'retention' }, (session) =>
+    return withRetentionLock(url, (session) =>
       runRetention({
         db: session.withPlugin({
           transformQuery: ({ node }) => {
@@ -210,12 +208,11 @@ describe('a run', () => {
     expect(ended).toBeGreaterThan(20);
     expect(await countRows(db, history.eventIds)).toEqual(gone);
     expect(await countRows(db, bodies.eventIds)).toEqual({ ...whole, bodies: 0 });
-    expect(await listDetached(db)).toEqual([]);
     await deliverAll(db, pending.leases);
   });
 
   it('is one at a time', async () => {
-    const second = await withRetentionLock({ url, applicationName: 'retention' }, () => run());
+    const second = await withRetentionLock(url, () => run());
     expect(second).toBeNull();
     expect(await run()).not.toBeNull();
   });
@@ -241,8 +238,8 @@ describe('a run', () => {
       await sql`insert into webhook_health (webhook_id) values (${id})`.execute(db);
     }
     const plan = await planRetention(db, testPeriods);
-    expect(plan).toContain('audit_log: would go now: 1 rows');
-    expect(plan).toContain('deleted webhooks: would go now: 1 rows');
+    expect(plan).toContainEqual(expect.stringMatching(/^audit_log: would go now: rows before 20..-/));
+    expect(plan).toContainEqual(expect.stringMatching(/^deleted webhooks: would go now: .* before 20..-/));
     await run();
     expect(await db.selectFrom('audit_log').select('created_at').execute()).toHaveLength(1);
     const left = { webhooks: 'id', webhook_urls: 'webhook_id', webhook_health: 'webhook_id' };

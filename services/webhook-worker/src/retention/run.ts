@@ -1,123 +1,134 @@
-import { bodiesTable, databaseTime } from '@enterprise-api/shared/ledger';
-import { defaultBodies, dropTable, listDetached, listPartitions } from './partition-queries.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { bodiesTable, type Database, databaseTime, idMarginMs, sqlStateOf } from '@enterprise-api/shared/ledger';
+import { nilUuid } from '@enterprise-api/shared/runtime';
+import { expiryOf, type IdSpan, inDropOrder, type Partition, startOfBodies, startOfHistory } from './partitions.ts';
 import {
-  expiryOf,
-  type Month,
-  monthName,
-  monthsOf,
-  type Partition,
-  startOfBodies,
-  startOfHistory,
-} from './partitions.ts';
-import { removeBodies, removePartition } from './removal.ts';
-import {
+  countPending,
+  defaultBodies,
   deleteAudit,
+  deleteBodies,
   deleteEventKeys,
   deleteParkedEvents,
   deleteWebhooks,
-  mayLogKept,
-  type RowLimits,
-  rowLimits,
+  dropPartition,
+  isInLongUse,
+  listBodies,
+  listPartitions,
+  readProgress,
   saveCompleted,
-} from './row-queries.ts';
-import type { RetentionRun } from './types.ts';
+} from './queries.ts';
+import type { RetentionPeriods } from './settings.ts';
 
-/** A month that is past `RETENTION_HISTORY` and still there. */
-interface KeptMonth {
-  month: Month;
-  pending: number;
+export interface RetentionRun {
+  /** One connection, which has the lock. */
+  db: Database;
+  periods: RetentionPeriods;
+  log: Record<'info' | 'warn', (fields: Record<string, unknown>, message: string) => void>;
+  /** Ends the run between two statements. What it has begun is finished by the next one. */
+  signal: AbortSignal;
 }
 
 export interface RetentionResult {
-  kept: KeptMonth[];
+  /** Months such as `2026-11` that are past `RETENTION_HISTORY` and still there. */
+  kept: { month: string; pending: number }[];
   /** Whether everything that may go has gone; false when somebody uses a table for long, or the run was ended. */
   isComplete: boolean;
   /** Milliseconds until the next partition is past its time; infinite when none of those that are there ever is. */
   nextMs: number;
 }
 
-/** Rows per statement: few enough for milliseconds. */
-const batchSize = 1_000;
-
 /**
- * Removes everything past its time: months of history and days of bodies by dropping their partitions, all other rows in
- * batches. Nothing that is pending goes. A run that was killed at any statement is continued by the next one.
+ * Removes everything past its time: months of history and days of bodies by dropping their partitions, and all other rows.
+ * Nothing that is pending goes. A run that was killed at any statement is continued by the next one.
  */
 export async function runRetention(run: RetentionRun): Promise<RetentionResult> {
-  const { db, periods, signal } = run;
+  const { db, periods, log, signal } = run;
   const now = (await databaseTime(db)).getTime();
-  await removeParked(run, startOfHistory(periods, now));
-  for (const name of await listDetached(db)) await dropTable(db, name);
-  const all = await listPartitions(db);
-  const expired = all.filter((partition) => expiryOf(partition, periods) <= now);
-  const { kept, areAllDone } = await removeMonths(run, monthsOf(expired));
+  const historyFrom = startOfHistory(periods, now);
+  // First of all: an event that is not fanned out keeps its month, but one that never can be does not.
+  const parked = await deleteParkedEvents(db, historyFrom);
+  if (parked > 0) log.warn({ events: parked }, 'parked events are past RETENTION_HISTORY: removed');
+  const partitions = await listPartitions(db);
+  const expired = partitions.filter((partition) => expiryOf(partition, periods) <= now);
+  const kept: RetentionResult['kept'] = [];
+  const areMonthsDone = await removeMonths(run, inDropOrder(expired), kept);
   const areBodiesGone = await removeExpiredBodies(run, expired, startOfBodies(periods, now));
-  await removeRows(run, await rowLimits(db, periods, now, await listPartitions(db)));
-  await logKept(run, kept);
-  const isComplete = areAllDone && areBodiesGone && !signal.aborted;
+  await removeRows(run, historyFrom, now);
+  const isComplete = areMonthsDone && areBodiesGone && !signal.aborted;
   if (isComplete) await saveCompleted(db, kept.length);
-  const times = all.map((partition) => expiryOf(partition, periods)).filter((time) => time > now);
+  if (isComplete && kept.length > 0)
+    log.warn({ months: kept }, 'months past RETENTION_HISTORY are kept: something in them is pending');
+  const times = partitions.map((partition) => expiryOf(partition, periods)).filter((time) => time > now);
   return { kept, isComplete, nextMs: Math.min(...times) - now };
 }
 
-async function removeMonths(
-  run: RetentionRun,
-  months: readonly Month[],
-): Promise<{ kept: KeptMonth[]; areAllDone: boolean }> {
-  const kept: KeptMonth[] = [];
-  for (const month of months) {
-    for (const partition of month.partitions) {
-      const pending = run.signal.aborted ? 'busy' : await removePartition(run, partition);
-      if (pending === 'busy') return { kept, areAllDone: false };
-      if (pending > 0) kept.push({ month, pending });
-      if (pending > 0) break;
-    }
+/** @returns whether all are done; months in which something is pending are added to `kept` */
+async function removeMonths(run: RetentionRun, expired: Partition[], kept: RetentionResult['kept']): Promise<boolean> {
+  for (const partition of expired) {
+    const month = new Date(partition.from).toISOString().slice(0, 7);
+    if (kept.at(-1)?.month === month) continue;
+    const pending = await removePartition(run, partition);
+    if (pending === 'busy') return false;
+    if (pending > 0) kept.push({ month, pending });
   }
-  return { kept, areAllDone: true };
+  return true;
 }
 
 /** One day after the other, the oldest first: `bodies_removed_until` says that everything before a time is gone. */
 async function removeExpiredBodies(run: RetentionRun, expired: readonly Partition[], before: number): Promise<boolean> {
   for (const day of expired.filter(({ table }) => table === bodiesTable)) {
-    const pending = run.signal.aborted ? 'busy' : await removePartition(run, day);
+    const pending = await removePartition(run, day);
     if (pending === 'busy') return false;
     if (pending > 0 && !(await removeBodies(run, day.name, day))) return false;
   }
   return removeBodies(run, defaultBodies, { from: 0, until: before });
 }
 
-/** First of all: an event that is not fanned out keeps its month, but one that never can be does not. */
-async function removeParked({ db, log, signal }: RetentionRun, historyFrom: number): Promise<void> {
-  const removed = await inBatches(signal, () => deleteParkedEvents(db, historyFrom, batchSize));
-  if (removed > 0) log.warn({ events: removed }, 'parked events are past RETENTION_HISTORY: removed');
+/** @returns how much is pending; 0: the partition is gone; `busy`: somebody uses the table, and the next run goes on */
+async function removePartition(run: RetentionRun, partition: Partition): Promise<number | 'busy'> {
+  const { db, log, signal } = run;
+  const pending = await countPending(db, partition);
+  if (pending > 0) return pending;
+  const left = signal.aborted ? 'busy' : await withLock(db, partition.table, () => dropPartition(db, partition));
+  if (left === 0) log.info({ partition: partition.name }, 'partition is past its retention: dropped');
+  return left;
 }
 
-async function removeRows(
-  { db, log, signal }: RetentionRun,
-  { eventKeys, audit, deletedWebhooks }: RowLimits,
-): Promise<void> {
-  let page: number | null = eventKeys === null ? null : 0;
-  while (page !== null && eventKeys !== null && !signal.aborted) page = await deleteEventKeys(db, eventKeys, page);
-  if (audit !== null) {
-    const removed = await inBatches(signal, () => deleteAudit(db, audit, batchSize));
-    if (removed > 0) log.info({ rows: removed }, 'audit log: old rows removed');
-  }
-  if (deletedWebhooks !== null) await inBatches(signal, () => deleteWebhooks(db, deletedWebhooks, batchSize));
-}
-
-async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
-  let removed = 0;
+/**
+ * Deletes the bodies of a span from a table, except those of what is pending. It pauses for as long as each batch took.
+ *
+ * @returns whether all of them are gone; false when that has to wait for the next run
+ */
+async function removeBodies({ db, signal }: RetentionRun, table: string, span: IdSpan): Promise<boolean> {
+  let after: string = nilUuid;
   while (!signal.aborted) {
-    const batch = await remove();
-    removed += batch;
-    if (batch < batchSize) break;
+    const startedAt = performance.now();
+    const ids = await listBodies(db, table, span, after);
+    const last = ids.at(-1);
+    if (last === undefined) return true;
+    if ((await withLock(db, table, () => deleteBodies(db, table, ids, span.until))) === 'busy') return false;
+    after = last;
+    await pause(performance.now() - startedAt);
   }
-  return removed;
+  return false;
 }
 
-/** An operator should know once a day which months stay, and why. */
-async function logKept({ db, log }: RetentionRun, kept: readonly KeptMonth[]): Promise<void> {
-  if (kept.length === 0 || !(await mayLogKept(db))) return;
-  const months = kept.map(({ month, pending }) => ({ month: monthName(month), pending }));
-  log.warn({ months }, 'months are past RETENTION_HISTORY and kept: something in them is pending');
+/** Asks for no lock that others would wait behind while a transaction holds it for long. SQLSTATE 55P03: it was not to be had. */
+async function withLock<Result>(db: Database, table: string, work: () => Promise<Result>): Promise<Result | 'busy'> {
+  if (await isInLongUse(db, table)) return 'busy';
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlStateOf(error) === '55P03') return 'busy';
+    throw error;
+  }
+}
+
+async function removeRows({ db, periods, log, signal }: RetentionRun, historyFrom: number, now: number): Promise<void> {
+  const { keys_removed_until } = await readProgress(db);
+  let page: number | null = historyFrom > (keys_removed_until?.getTime() ?? 0) ? 0 : null;
+  while (page !== null && !signal.aborted) page = await deleteEventKeys(db, historyFrom, page);
+  const audited = await deleteAudit(db, Math.max(0, now - periods.RETENTION_AUDIT));
+  if (audited > 0) log.info({ rows: audited }, 'audit log: old rows removed');
+  await deleteWebhooks(db, Math.max(0, historyFrom - idMarginMs));
 }

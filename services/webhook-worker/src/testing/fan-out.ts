@@ -1,7 +1,15 @@
 import type { Database } from '@enterprise-api/shared/ledger';
+import { fromPublicId, type Logger } from '@enterprise-api/shared/runtime';
 import { FanOut } from '../fan-out/fan-out.ts';
-import type { ParkedEvent } from '../fan-out/parked-queries.ts';
+import { createWorkerMetrics } from '../metrics.ts';
 import { plenty } from './ledger.ts';
+
+/** What the log says of an event that was parked. */
+interface ParkedEvent {
+  event_id: string;
+  reason: string;
+  failures: number;
+}
 
 /** A process with so much free capacity. */
 interface TestProcess {
@@ -28,10 +36,14 @@ export function fanOutOf(db: Database, process: TestProcess) {
       refill: (webhookIds) => void refilled.push(...webhookIds),
     },
     leaseLoader: { accept: async (rows) => void accepted.push(rows.length) },
-    settings: { leaseMs: 45_000, maxAttempts: 10 },
+    leaseMs: 45_000,
+    maxAttempts: 10,
     mayLease: () => process.mayLease ?? true,
-    onFannedOut: () => undefined,
-    onParked: (event) => void parked.push(event),
+    log: {
+      error: (event: ParkedEvent) =>
+        void parked.push({ ...event, event_id: fromPublicId('evt', event.event_id) ?? '' }),
+    } as unknown as Logger,
+    metrics: createWorkerMetrics(undefined),
     onLeftInOutbox: () => {
       left += 1;
     },

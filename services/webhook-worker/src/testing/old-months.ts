@@ -6,11 +6,10 @@ import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
-import { listPartitions } from '../retention/partition-queries.ts';
+import { withRetentionLock } from '../retention/loop.ts';
 import type { Partition } from '../retention/partitions.ts';
-import { type RetentionResult, runRetention } from '../retention/run.ts';
-import { withRetentionLock } from '../retention/session.ts';
-import type { RetentionRun } from '../retention/types.ts';
+import { listPartitions } from '../retention/queries.ts';
+import { type RetentionResult, type RetentionRun, runRetention } from '../retention/run.ts';
 import { outcomeOf, plenty } from './ledger.ts';
 
 const hourMs = 3_600_000;
@@ -92,9 +91,7 @@ export const gone = { events: 0, bodies: 0, keys: 0, deliveries: 0, attempts: 0 
 export function runOnce(url: string, values: Partial<RetentionRun> = {}): Promise<RetentionResult | null> {
   const log = { info: () => undefined, warn: () => undefined };
   const { signal } = new AbortController();
-  return withRetentionLock({ url, applicationName: 'retention' }, (db) =>
-    runRetention({ db, periods: testPeriods, log, signal, ...values }),
-  );
+  return withRetentionLock(url, (db) => runRetention({ db, periods: testPeriods, log, signal, ...values }));
 }
 
 /** A transaction is otherwise ended when it does nothing for ten seconds. */

@@ -311,8 +311,7 @@ async function createInternalTables(db: Kysely<unknown>): Promise<void> {
       bodies_removed_until timestamptz,
       keys_removed_until timestamptz,
       completed_at timestamptz,
-      kept_months int not null default 0,
-      kept_logged_at timestamptz
+      kept_months int not null default 0
     )`.execute(db);
   await sql`insert into retention_progress default values`.execute(db);
   // What operators hold back.

@@ -1,57 +1,70 @@
+import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
-import { until } from '@enterprise-api/testkit';
-import { describe, expect, it } from '@jest/globals';
+import { openTestDatabase, until } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import { schedulerBench } from '../testing/scheduler-bench.ts';
-import { SendingPauses } from './sending-pauses.ts';
+import { createSendingPauses } from './sending-pauses.ts';
 
-/** Pauses that a test sets, and what they told of changes. */
-function pausesOf(initial: Uuid[] = []) {
-  const ledger = { paused: initial, fails: false, reads: 0 };
-  const told: string[] = [];
-  const pauses = new SendingPauses({
-    read: async () => {
-      ledger.reads += 1;
-      if (ledger.fails) throw new Error('no database');
-      return ledger.paused;
-    },
-    onError: () => undefined,
+let db: Database;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+
+/** Pauses that a test sets, and how often they have told of a change. */
+async function pausesOf(initial: Uuid[] = []) {
+  const pause = async (organizationIds: Uuid[]) => {
+    await db.deleteFrom('sending_pauses').execute();
+    for (const organization_id of organizationIds) {
+      await db.insertInto('sending_pauses').values({ organization_id }).execute();
+    }
+  };
+  let changes = 0;
+  const pauses = createSendingPauses(db, () => undefined);
+  pauses.onChange(() => {
+    changes += 1;
   });
-  pauses.connect({ paused: () => void told.push('paused'), resumed: () => void told.push('resumed') });
-  return { pauses, ledger, told };
+  await pause(initial);
+  return { pauses, pause, changes: () => changes };
 }
 
 describe('the pauses that a worker knows', () => {
-  it('tell what begins and what ends, of all and of each organization by itself', async () => {
+  it('tell of every change, of all and of each organization by itself', async () => {
     const [a, b] = [newUuid(), newUuid()];
-    const { pauses, ledger, told } = pausesOf([a]);
+    const { pauses, pause, changes } = await pausesOf([a]);
     await pauses.load();
     expect([pauses.isAllPaused, pauses.isPaused(a), pauses.isPaused(b)]).toEqual([false, true, false]);
-    ledger.paused = [a, nilUuid];
+    await pause([a, nilUuid]);
     await pauses.load();
     expect([pauses.isAllPaused, pauses.isPaused(b)]).toEqual([true, true]);
     expect(pauses.organizationIds).toEqual([a]);
     // Everybody is resumed: the organization that was paused by itself still is.
-    ledger.paused = [a];
+    await pause([a]);
     await pauses.load();
     expect([pauses.isPaused(a), pauses.isPaused(b)]).toEqual([true, false]);
-    ledger.paused = [b];
+    await pause([b]);
     await pauses.load();
-    expect(told).toEqual(['paused', 'paused', 'resumed', 'paused', 'resumed']);
+    expect(changes()).toBe(4);
+    await pauses.load();
+    expect(changes()).toBe(4);
   });
 
   it('stay as they are while the ledger does not answer', async () => {
-    const { pauses, ledger } = pausesOf([nilUuid]);
+    const { pauses } = await pausesOf([nilUuid]);
     await pauses.load();
-    ledger.fails = true;
-    await expect(pauses.load()).rejects.toThrow('no database');
+    await sql`alter table sending_pauses rename to away`.execute(db);
+    await expect(pauses.load()).rejects.toThrow('sending_pauses');
+    await sql`alter table away rename to sending_pauses`.execute(db);
     expect(pauses.isAllPaused).toBe(true);
   });
 
   it('are read again without a notification', async () => {
-    const { pauses, ledger } = pausesOf();
+    const { pauses, pause, changes } = await pausesOf([newUuid()]);
     pauses.start();
-    await until('the first reading', () => ledger.reads > 0);
-    ledger.paused = [nilUuid];
+    await until('the first reading', () => changes() > 0);
+    await pause([nilUuid]);
     await until('the pause', () => pauses.isAllPaused, { withinMs: 20_000 });
     await pauses.stop();
   });
