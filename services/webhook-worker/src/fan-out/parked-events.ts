@@ -1,6 +1,6 @@
 import { type Database, sqlStateOf } from '@enterprise-api/shared/ledger';
 import { backoffMs, createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import { findDueParkedEvents, makeParkedEventsDue, park, unpark } from './parked-queries.ts';
+import { makeParkedEventsDue, park, unparkNext } from './parked-queries.ts';
 
 export interface ParkingOptions {
   db: Database;
@@ -9,16 +9,15 @@ export interface ParkingOptions {
 }
 
 /** After each failure twice as long; an outage that was ours (a partition that was missing) ends within this time. */
-const backoff = { firstMs: 60_000, mostMs: 10 * 60_000 };
+const backoff = { firstMs: 60_000, mostMs: 600_000 };
 const retryEveryMs = 30_000;
-const retriesPerRun = 100;
 
-/**
- * Whether PostgreSQL refused what a statement wanted to store, by SQLSTATE class: data (22), a constraint or a missing
- * partition (23), a limit such as the size of an index entry (54), or what a trigger raised (P0001).
- */
+/** SQLSTATEs: data (22), a constraint or a missing partition (23), a limit such as an index entry's size (54), a trigger (P0001). */
+const refusals = /^(?:2[23]...|54...|P0001)$/;
+
+/** Whether PostgreSQL refused what a statement wanted to store. */
 export function isRefusedRow(error: unknown): error is Error {
-  return /^(?:2[23]...|54...|P0001)$/.test(sqlStateOf(error));
+  return refusals.test(sqlStateOf(error));
 }
 
 /**
@@ -58,9 +57,8 @@ function reasonOf(error: Error): string {
 /** Tries parked events again. Once one of them goes, all of them are due: what refused them may have been the same. */
 export async function retryParkedEvents(options: ParkingOptions): Promise<void> {
   let fannedOut = 0;
-  for (const eventId of await findDueParkedEvents(options.db, retriesPerRun)) {
-    const failures = await unpark(options.db, eventId);
-    if (failures !== null) fannedOut += await fanOutOneByOne(options, [eventId], failures);
+  for (let next = await unparkNext(options.db); next !== null; next = await unparkNext(options.db)) {
+    fannedOut += await fanOutOneByOne(options, [next.event_id], next.failures);
   }
   if (fannedOut > 0) await makeParkedEventsDue(options.db);
 }

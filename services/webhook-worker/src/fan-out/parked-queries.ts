@@ -24,26 +24,18 @@ export async function park(
   return rows[0] ?? null;
 }
 
-/** Moves an event back into the outbox, as old as it was. @returns how often it had failed; null when it is not parked */
-export async function unpark(db: Database, eventId: Uuid): Promise<number | null> {
-  const { rows } = await sql<{ failures: number }>`
-    with removed as (delete from parked_events where event_id = ${eventId} returning *),
+/** Moves a parked event whose time has come back into the outbox, as old as it was. @returns null when there is none */
+export async function unparkNext(db: Database): Promise<Pick<ParkedEvent, 'event_id' | 'failures'> | null> {
+  const { rows } = await sql<Pick<ParkedEvent, 'event_id' | 'failures'>>`
+    with removed as (
+      delete from parked_events where event_id = (
+        select event_id from parked_events where retry_at <= clock_timestamp()
+        order by event_id limit 1 for update skip locked)
+      returning *),
     restored as (insert into outbox (event_id, organization_id, created_at)
       select event_id, organization_id, created_at from removed on conflict do nothing)
-    select failures from removed`.execute(db);
-  return rows[0]?.failures ?? null;
-}
-
-/** Parked events whose time has come. */
-export async function findDueParkedEvents(db: Database, limit: number): Promise<Uuid[]> {
-  const rows = await db
-    .selectFrom('parked_events')
-    .select('event_id')
-    .where('retry_at', '<=', sql<Date>`clock_timestamp()`)
-    .orderBy('event_id')
-    .limit(limit)
-    .execute();
-  return rows.map(({ event_id }) => event_id);
+    select event_id, failures from removed`.execute(db);
+  return rows[0] ?? null;
 }
 
 export async function makeParkedEventsDue(db: Database): Promise<void> {
