@@ -44,7 +44,7 @@ const rateLimitsSchema = z.string().transform((text, context) => {
   const limits = { ...defaultRateLimits };
   const seen = new Set<string>();
   for (const entry of commaList(text)) {
-    const [, plan = '', limit = ''] = /^([a-z]+)=([1-9]\d{0,7})$/.exec(entry) ?? [];
+    const [, plan = '', limit = ''] = /^([a-z]+)=([1-9]\d{0,8})$/.exec(entry) ?? [];
     if (!Object.hasOwn(limits, plan) || seen.has(plan)) {
       context.addIssue({
         code: 'custom',
