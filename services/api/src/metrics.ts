@@ -1,13 +1,9 @@
 import type { Area } from '@enterprise-api/shared/contracts';
-import type { WrittenEvent } from '@enterprise-api/shared/events';
 import { type Database, type DatabaseClock, registerLedgerMetrics } from '@enterprise-api/shared/ledger';
-import type { NotificationOutcome } from '@enterprise-api/shared/queue';
 import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
 import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
-import type { FinishedRequest } from './http/server/access-log.ts';
-import type { RequestContext } from './http/server/request-context.ts';
 
 /** The metrics of the API. Labels have few values: routes and never paths, no organization, no key. */
 export function createApiMetrics(db: Database, databaseClock: DatabaseClock, commit: string | undefined) {
@@ -16,18 +12,8 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
   const registerPool = registerLedgerMetrics(registry, databaseClock, db);
   return {
     registry,
-    request: (
-      listener: 'public' | 'internal',
-      context: RequestContext,
-      request: FinishedRequest,
-      durationMs: number,
-    ) => {
-      const { route, errorCode } = context;
-      const labels = { listener, method: methodLabel(request.method), route };
-      counters.requests.inc({ ...labels, status: request.status });
-      counters.durations.observe(labels, durationMs / 1_000);
-      if (errorCode !== undefined) counters.errors.inc({ listener, code: errorCode });
-    },
+    requests: { requests: counters.requests, durations: counters.durations, errors: counters.errors },
+    events: { emitted: counters.events, notified: counters.eventsNotified },
     rateDecision: (decision: RateDecision) =>
       counters.rateDecisions.inc({ outcome: decision.allowed ? 'allowed' : 'limited', source: decision.source }),
     forwardingStarted: (area: Area) => counters.forwarding.inc({ area }),
@@ -47,8 +33,6 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
     registerPool,
     historyRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
     keyLookup: () => counters.keyLookups.inc(),
-    event: (event: WrittenEvent) => counters.events.inc({ type: event.type, duplicate: String(event.duplicate) }),
-    eventsNotified: (outcome: NotificationOutcome, events: number) => counters.eventsNotified.inc({ outcome }, events),
   };
 }
 
@@ -143,11 +127,4 @@ function createCounters(registry: Registry) {
       registers,
     }),
   };
-}
-
-const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
-
-/** Clients may invent methods; the number of label values must stay bounded. */
-function methodLabel(method: string): string {
-  return methods.has(method) ? method : 'other';
 }

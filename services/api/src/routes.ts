@@ -74,7 +74,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
 
 /** What the features of the internal listener are built from as well. */
 export interface InternalFeatureParts extends FeatureParts {
-  onEmitted: (event: WrittenEvent) => void;
+  onEmitted: (events: readonly WrittenEvent[]) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
   /** Undefined where no spans are recorded. */
   tracing?: Tracing | undefined;

@@ -19,15 +19,17 @@ import { createFollowedEvents } from './event-history/followed-events.ts';
 import { createHorizonReader } from './event-history/horizon.ts';
 import { createRetentionLimits } from './event-history/queries.ts';
 import { startEventStream } from './event-stream/service.ts';
+import { createEmissionReport } from './events/service.ts';
 import { authorizePath, forwardAuthenticationRoute } from './forward-authentication/route.ts';
 import { createForwarder, type Forwarder } from './forwarding/forwarder.ts';
 import { createRouteTable, type RouteTable } from './http/routing/route-table.ts';
 import { serveRoutes } from './http/routing/serve-routes.ts';
 import { withAreas } from './http/routing/with-areas.ts';
-import { type AppOptions, createApp, judgedByDecodedPath } from './http/server/app.ts';
+import { createApp, judgedByDecodedPath } from './http/server/app.ts';
 import { createClientAddressOf } from './http/server/client-address.ts';
+import { metricsRoute, probeRoutes } from './http/server/fixed-route.ts';
 import { listen } from './http/server/listener.ts';
-import { metricsRoute, probeRoutes } from './http/server/probe-routes.ts';
+import type { RequestContextOptions } from './http/server/request-context.ts';
 import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens } from './identity/identity-tokens.ts';
@@ -128,15 +130,12 @@ async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
   stream.notifier.connect(notifyOfChange);
   const jobs = createJobProducer(parts.queue, 'fanOut', createLimitedWarning(log, 'queue unavailable'));
   closers.add('event queue', () => jobs.close());
-  const notifier = createNotifier({ producer: jobs, clock, onOutcome: metrics.eventsNotified });
+  const { onEmitted, onNotified } = createEmissionReport(metrics.events, stream.notifier);
+  const notifier = createNotifier({ producer: jobs, clock, onOutcome: onNotified });
   closers.add('notifier', notifier.flush);
   const producer = createBatchedProducer({ db, notifier, clock: databaseClock });
-  const onEmitted = (event: WrittenEvent) => {
-    metrics.event(event);
-    if (!event.duplicate) stream.notifier.emitted(event.organizationId);
-  };
   const onCommitted = (events: readonly WrittenEvent[]) => {
-    events.forEach(onEmitted);
+    onEmitted(events);
     producer.notify(events);
   };
   const transactAs = createTransact({ db, log, notify: notifyOfChange, onEmitted: onCommitted });
@@ -181,23 +180,24 @@ async function listenOnBoth(parts: Parts): Promise<RunningApi> {
 function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwarder) {
   const { databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
   const { withDatabaseCheck, check } = databaseHealth;
-  const within = createDatabaseShare({ connections: connectionsPerOrganization, onWaited: metrics.shareWaited });
   const serve = serveRoutes({
     table,
     forwarder,
     guard: createPublicGuard(parts.judge, parts.addressOf),
     body: publicBody,
     actorOf: ({ key }) => toPublicId('key', key.id),
+    readsActor: false,
+    ownerOf: ({ key }) => key.organization.id,
     transactAs,
-    idempotency: { ownerOf: ({ key }) => key.organization.id, runOnce },
+    runOnce,
     withDatabaseCheck,
-    share: { organizationOf: ({ key }) => key.organization.id, within },
+    within: createDatabaseShare({ connections: connectionsPerOrganization, onWaited: metrics.shareWaited }),
     checkResponses,
   });
   return createApp(appOptions('public', parts), (app) => {
     app.use(judgedByDecodedPath(serve));
     app.use(referenceRoute(table.routes));
-    app.use(probeRoutes({ isReady: async () => !parts.life.stopping && (await check()) }));
+    app.use(probeRoutes(async () => !parts.life.stopping && (await check())));
     app.use(documentRoute('public', table.routes));
   });
 }
@@ -214,8 +214,9 @@ function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
     body: internalBody,
     actorOf: () => 'internal',
     readsActor: true,
+    ownerOf: ({ secretId }) => secretId,
     transactAs,
-    idempotency: { ownerOf: ({ secretId }) => secretId, runOnce },
+    runOnce,
     withDatabaseCheck: databaseHealth.withDatabaseCheck,
     checkResponses,
   });
@@ -230,17 +231,9 @@ function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
   });
 }
 
-function appOptions(listener: 'public' | 'internal', { log, clock, metrics, usage, life, tracing }: Parts): AppOptions {
-  return {
-    log,
-    clock,
-    isStopping: () => life.stopping,
-    // An ingress passes on the headers of its client.
-    continuesTrace: (path) => listener === 'internal' && !path.startsWith(authorizePath),
-    tracing,
-    onFinished: (context, request, durationMs) => {
-      usage.count(context);
-      metrics.request(listener, context, request, durationMs);
-    },
-  };
+function appOptions(listener: 'public' | 'internal', parts: Parts): RequestContextOptions {
+  const { log, clock, metrics, usage, life, tracing } = parts;
+  // An ingress passes on the headers of its client.
+  const continuesTrace = (path: string) => listener === 'internal' && !path.startsWith(authorizePath);
+  return { listener, log, clock, life, tracing, continuesTrace, usage, metrics: metrics.requests };
 }

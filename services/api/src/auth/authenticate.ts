@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { challenges, type Problem, problem } from '../http/problem.ts';
-import { type Authorization, bearerToken } from './bearer.ts';
+import { bearerToken } from '../http/server/request-context.ts';
 import { createFailureLimit } from './failure-limit.ts';
 import type { KeyCache } from './key-cache.ts';
 import { isWellFormedKey } from './key-format.ts';
@@ -20,7 +20,8 @@ export interface Authenticator {
 }
 
 interface PresentedKey {
-  readonly authorization: Authorization;
+  /** The values of each `Authorization` header. */
+  readonly authorization: readonly string[] | undefined;
   /** The address that failures are counted for. */
   readonly bucket: string;
   /** Whether a cached key may serve while the database is away. */

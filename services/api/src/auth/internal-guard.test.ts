@@ -12,7 +12,7 @@ type Operation = Parameters<ReturnType<typeof createInternalGuard>>[2];
 const routeFor = (caller: 'authenticated' | 'producer') => ({ kind: 'route', route: { caller } }) as Operation;
 
 function answerTo(accepted: Accepted, authorization: string, operation = routeFor('authenticated')) {
-  const request = { headers: { authorization }, rawHeaders: ['Authorization', authorization] };
+  const request = { headersDistinct: { authorization: [authorization] } };
   const guard = createInternalGuard(createInternalSecrets(accepted));
   return guard(request as never, {} as never, operation);
 }
@@ -65,10 +65,10 @@ describe('the internal listener', () => {
 
   it('knows who holds which secret, and names each in the same way after a restart', () => {
     const [before, after] = [createInternalSecrets(accepted), createInternalSecrets({ ...accepted, ingress: [] })];
-    const found = [service, ingress, producer].map((authorization) => before.holderOf(authorization));
+    const found = [service, ingress, producer].map((authorization) => before.holderOf([authorization]));
     expect(found).toMatchObject([{ role: 'service' }, { role: 'ingress' }, { role: 'producer' }]);
     expect(new Set(found.map((each) => !isProblem(each) && each.access.secretId)).size).toBe(3);
-    expect(after.holderOf(producer)).toEqual(found[2]);
+    expect(after.holderOf([producer])).toEqual(found[2]);
     expect(isProblem(before.holderOf(undefined))).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { challenges, isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
-import { type Authorization, authorizationOf, bearerToken } from './bearer.ts';
+import { bearerToken } from '../http/server/request-context.ts';
 
 /** What handlers of the internal listener get in place of a principal: the caller has one of the internal secrets. */
 export interface InternalAccess {
@@ -13,7 +13,7 @@ export interface InternalAccess {
 /** Lets services use every route, and producers the routes that emit events. An ingress has a route of its own. */
 export function createInternalGuard({ holderOf }: InternalSecrets): Guard<InternalAccess> {
   return (request, _response, operation) => {
-    const holder = holderOf(authorizationOf(request));
+    const holder = holderOf(request.headersDistinct.authorization);
     if (isProblem(holder)) return holder;
     const isForProducers = operation.kind === 'route' && operation.route.caller === 'producer';
     const { role, access } = holder;
@@ -41,8 +41,11 @@ interface SecretHolder {
 }
 
 export interface InternalSecrets {
-  /** The holder of the presented secret, or 401. */
-  holderOf(authorization: Authorization): SecretHolder | Problem;
+  /**
+   * @param authorization the values of each header that may present a secret
+   * @returns the holder of the presented secret, or 401
+   */
+  holderOf(authorization: readonly string[] | undefined): SecretHolder | Problem;
 }
 
 const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
@@ -52,35 +55,31 @@ const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
  * response times reveal nothing about the secrets.
  */
 export function createInternalSecrets(accepted: Readonly<Record<InternalRole, readonly string[]>>): InternalSecrets {
-  const all = roles.flatMap((role) => accepted[role].map((secret) => ({ secret, role })));
-  // One byte more than the longest secret, so that a longer text which begins with it still differs.
-  const length = 1 + Math.max(...all.map(({ secret }) => Buffer.byteLength(secret)));
-  const known = all.map(({ secret, role }) => ({
-    bytes: padded(secret, length),
-    holder: { role, access: { secretId: secretIdOf(secret) } },
-  }));
+  const known = roles.flatMap((role) =>
+    accepted[role].map((secret) => {
+      const digest = digestOf(secret);
+      return { digest, holder: { role, access: { secretId: secretIdOf(digest) } } };
+    }),
+  );
   const message = 'The internal API secret is missing or wrong.';
   return {
     holderOf: (authorization) => {
-      const presented = padded(bearerToken(authorization) ?? '', length);
-      const [match] = known.filter(({ bytes }) => timingSafeEqual(bytes, presented));
+      const presented = digestOf(bearerToken(authorization) ?? '');
+      const [match] = known.filter(({ digest }) => timingSafeEqual(digest, presented));
       return match === undefined ? problem('unauthorized', { message, headers: challenges.invalid }) : match.holder;
     },
   };
+}
+
+function digestOf(secret: string): Buffer {
+  return hash('sha256', `internal secret: ${secret}`, 'buffer');
 }
 
 /**
  * The same in every process and after every restart, so that it can own rows. A hash does not reveal a secret of 32
  * random characters; API keys are stored in the same way.
  */
-function secretIdOf(secret: string): Uuid {
-  const digits = hash('sha256', `internal secret: ${secret}`, 'hex');
+function secretIdOf(digest: Buffer): Uuid {
+  const digits = digest.toString('hex');
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
-}
-
-/** The beginning of a text, filled up with NUL bytes. The text has none itself: `bearerToken` allows visible ASCII only. */
-function padded(text: string, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length).fill(0);
-  bytes.write(text);
-  return bytes;
 }

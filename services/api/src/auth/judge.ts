@@ -4,12 +4,10 @@ import { cidrContains } from '@enterprise-api/shared/security';
 import type { WithDatabaseCheck } from '../core/database-health.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { addressBucket } from '../http/server/client-address.ts';
-import type { RequestContext } from '../http/server/request-context.ts';
+import type { Caller } from '../http/server/request-context.ts';
 import { type Authenticator, hasExpired } from './authenticate.ts';
-import type { Authorization } from './bearer.ts';
 import type { StoredKey } from './queries.ts';
-import type { RateDecision, RateLimiter } from './rate-limit.ts';
-import { rateLimitHeaders, secondsUntilReset } from './rate-limit-headers.ts';
+import { type RateDecision, type RateLimiter, rateLimitHeaders, secondsUntilReset } from './rate-limit.ts';
 import { hasScope } from './scopes.ts';
 
 /** The principal: the caller, known once every check of the request's head has passed. Handlers of `/v1` get it. */
@@ -22,15 +20,16 @@ export interface Principal {
 /** The head of a request, as far as its caller is judged by it. */
 interface JudgedRequest {
   readonly method: string;
-  readonly authorization: Authorization;
-  /** The client's, as API_TRUSTED_PROXIES lets it be known. */
-  readonly address: string;
+  /** The values of each `Authorization` header. */
+  readonly authorization: readonly string[] | undefined;
   /** The scope that the key needs; null where none is needed, because nothing is there to be used. */
   readonly scope: RequiredScope | null;
   /** Whether the request was judged a moment ago already: then it is not counted again. */
   readonly isRepeat?: boolean;
-  /** Gets the headers of the answer, and what the log and the usage need to know. */
-  readonly context: Pick<RequestContext, 'headers' | 'clientAddress' | 'organizationId' | 'keyId' | 'isRefused'>;
+  /** Gets the key, and whether the checks refused it, for the log and the usage. */
+  readonly caller: Caller;
+  /** Of the answer: gets the rate limit. */
+  readonly headers: Record<string, string>;
 }
 
 /**
@@ -54,15 +53,14 @@ export interface JudgeOptions {
 /** The one implementation of the checks: for the API's own routes, for areas, and for forward authentication. */
 export function createJudge(options: JudgeOptions): Judge {
   const { authenticator, rateLimiter, clock } = options;
-  return async ({ method, authorization, address, scope, context, isRepeat = false }) => {
-    context.clientAddress = address;
+  return async ({ method, authorization, scope, isRepeat = false, caller, headers }) => {
+    const { address } = caller;
     const readOnly = method === 'GET' || method === 'HEAD';
     const found = authenticator.authenticate({ authorization, bucket: addressBucket(address), readOnly, isRepeat });
     const key = found instanceof Promise ? await options.withDatabaseCheck(found) : found;
     if (isProblem(key)) return key;
-    context.organizationId = key.organization.id;
-    context.keyId = key.id;
-    context.isRefused = true;
+    caller.key = key;
+    caller.isRefused = true;
     if (!allowsAddress(key, address)) return problem('ip_not_allowed');
     const { id, plan } = key.organization;
     if (!hasApiAccess(plan)) return problem('plan_no_api_access');
@@ -71,10 +69,10 @@ export function createJudge(options: JudgeOptions): Judge {
       options.onKeyUsed(key.id);
       options.onRateDecision(decision);
     }
-    for (const [name, value] of rateLimitHeaders(decision, clock.now())) context.headers[name] = value;
+    Object.assign(headers, rateLimitHeaders(decision, clock.now()));
     if (!decision.allowed) return problem('rate_limited', { retryAfterSeconds: secondsUntilReset(decision) });
     if (scope !== null && !hasScope(key.scopes, scope)) return problem('forbidden_scope', { requiredScope: scope });
-    context.isRefused = false;
+    caller.isRefused = false;
     return { key, address };
   };
 }

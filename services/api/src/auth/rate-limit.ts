@@ -21,11 +21,29 @@ export interface RateLimiter {
   peek(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
 }
 
-export const rateWindowSeconds = 60;
+const rateWindowSeconds = 60;
 
 /** The rate limit of an organization as answers show it. Its plan has API access, or its key would have been refused. */
 export function describeRateLimit(limits: Readonly<Record<ApiPlan, number>>, plan: Plan) {
   return { limit: limits[plan as ApiPlan], window_seconds: rateWindowSeconds };
+}
+
+/** The rate limit as headers: the structured fields of the IETF draft, and the older `X-RateLimit-*`. */
+export function rateLimitHeaders(decision: RateDecision, nowMs: number): Record<string, string> {
+  const { limit, remaining } = decision;
+  const resetSeconds = secondsUntilReset(decision);
+  return {
+    RateLimit: `"organization";r=${remaining};t=${resetSeconds}`,
+    'RateLimit-Policy': `"organization";q=${limit};w=${rateWindowSeconds}`,
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(Math.ceil((nowMs + Math.max(0, decision.resetMs)) / 1_000)),
+  };
+}
+
+/** Whole seconds until the window ends, rounded up, so that a client that waits so long is not refused again. */
+export function secondsUntilReset(decision: RateDecision): number {
+  return Math.max(1, Math.ceil(decision.resetMs / 1_000));
 }
 
 /** After a failure, Redis is not asked for this long: while it hangs, only one request per second waits for the timeout. */

@@ -5,8 +5,8 @@ import { isSampled, type Tracing } from '@enterprise-api/shared/tracing';
 
 /** The spans of the events of one request, and what is kept with each event. */
 export interface EmissionSpans {
-  /** One per event; undefined where no event belongs to a trace. */
-  readonly traceparents: readonly string[] | undefined;
+  /** One per event. */
+  readonly traceparents: readonly string[];
   /** @param written undefined when nothing was */
   end(written?: readonly WrittenEvent[]): void;
 }
@@ -17,18 +17,12 @@ const mostInOneTrace = 100;
 /**
  * Begins a span for each event: what comes of the event is below it. The events of a large request have a trace each, with
  * a link to the request, unless the request is not recorded.
- *
- * @param tracing undefined where nothing is recorded here: events then keep the trace of their request as it came
  */
 export function startEmissionSpans(
-  tracing: Tracing | undefined,
+  tracing: Tracing,
   events: readonly Pick<EmitEvent, 'type'>[],
-  requestTrace: string | undefined,
+  requestTrace: string,
 ): EmissionSpans {
-  if (tracing === undefined || requestTrace === undefined) {
-    const traceparents = requestTrace === undefined ? undefined : events.map(() => requestTrace);
-    return { traceparents, end: () => undefined };
-  }
   const isShared = events.length <= mostInOneTrace || !isSampled(requestTrace);
   const place = isShared ? { parent: requestTrace } : { links: [requestTrace] };
   const spans = events.map(({ type }) => {

@@ -6,19 +6,20 @@ import {
   type WrittenEvent,
 } from '@enterprise-api/shared/events';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
-import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import type { NotificationOutcome } from '@enterprise-api/shared/queue';
+import { type Counter, fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Tracing } from '@enterprise-api/shared/tracing';
 import type { Transact } from '../core/unit-of-work.ts';
 import { invalid, type Problem } from '../http/problem.ts';
-import { type EmissionSpans, startEmissionSpans } from './emission-spans.ts';
+import { startEmissionSpans } from './emission-spans.ts';
 
 export interface EventServiceOptions {
   emit: BatchedProducer['emit'];
   emitWithin: BatchedProducer['emitWithin'];
   /** Which of these organizations exist; asked in the transaction of the request, if it has one. */
   findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
-  /** Called for each event of a request without a transaction. */
-  onEmitted: (event: WrittenEvent) => void;
+  /** Called with the events of a request without a transaction. */
+  onEmitted: (events: readonly WrittenEvent[]) => void;
   /** Undefined where no spans are recorded. */
   tracing: Tracing | undefined;
 }
@@ -47,13 +48,18 @@ export function createEventService(options: EventServiceOptions) {
 
   /** Writes the events of a request, each under a span of its own where spans are recorded. */
   const recorded = async (
-    body: EmitRequest,
+    events: readonly EmitEvent[],
     { traceparent }: Pick<Request, 'traceparent'>,
-    write: (spans: EmissionSpans) => Promise<WrittenEvent[]>,
+    settled: (tell: (isCommitted: boolean) => void) => void,
+    write: (traceparents: readonly string[] | undefined) => Promise<WrittenEvent[]>,
   ) => {
-    const spans = startEmissionSpans(tracing, eventsOf(body), traceparent);
+    if (traceparent === undefined) return write(undefined);
+    if (tracing === undefined) return write(events.map(() => traceparent));
+    const spans = startEmissionSpans(tracing, events, traceparent);
     try {
-      return await write(spans);
+      const written = await write(spans.traceparents);
+      settled((isCommitted) => spans.end(isCommitted ? written : undefined));
+      return written;
     } catch (error) {
       spans.end();
       throw error;
@@ -65,12 +71,12 @@ export function createEventService(options: EventServiceOptions) {
     emit: async (body: EmitRequest, request: Request): Emission => {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
-      const written = await recorded(body, request, async ({ traceparents, end }) => {
-        const events = await emit(eventsOf(body), { ...request, traceparents });
-        end(events);
-        return events;
-      });
-      written.forEach(onEmitted);
+      const events = eventsOf(body);
+      const isWritten = (tell: (isCommitted: boolean) => void) => tell(true);
+      const written = await recorded(events, request, isWritten, (traceparents) =>
+        emit(events, { ...request, traceparents }),
+      );
+      onEmitted(written);
       return { data: written.map(toEmittedEvent) };
     },
 
@@ -79,14 +85,29 @@ export function createEventService(options: EventServiceOptions) {
       transact(async ({ trx, emitted, settled }) => {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;
-        const written = await recorded(body, request, async ({ traceparents, end }) => {
-          const events = await emitWithin(trx, eventsOf(body), { ...request, traceparents });
-          settled((isCommitted) => end(isCommitted ? events : undefined));
-          return events;
-        });
+        const events = eventsOf(body);
+        const written = await recorded(events, request, settled, (traceparents) =>
+          emitWithin(trx, events, { ...request, traceparents }),
+        );
         emitted(written);
         return { data: written.map(toEmittedEvent) };
       }),
+  };
+}
+
+/** Counts events that were committed and the jobs that tell workers of them, and tells the streams of their organizations. */
+export function createEmissionReport(
+  counters: { emitted: Pick<Counter, 'inc'>; notified: Pick<Counter, 'inc'> },
+  streams: { emitted(organizationId: Uuid): void },
+) {
+  return {
+    onEmitted: (events: readonly WrittenEvent[]) => {
+      for (const { type, duplicate, organizationId } of events) {
+        counters.emitted.inc({ type, duplicate: String(duplicate) });
+        if (!duplicate) streams.emitted(organizationId);
+      }
+    },
+    onNotified: (outcome: NotificationOutcome, events: number) => counters.notified.inc({ outcome }, events),
   };
 }
 
@@ -100,20 +121,17 @@ function unknownOrganization(index: number | null): ErrorDetail {
   return { location: 'body', path, code: 'not_found', message: 'is not a known organization' };
 }
 
-/** How many organizations are remembered at most. Each further one costs a query per request. */
+/** Each further organization costs a query per request. */
 const maxKnown = 100_000;
-
-type OrganizationDirectory = (ids: Iterable<Uuid>, trx?: DatabaseTransaction) => Promise<Set<Uuid>>;
 
 /**
  * Tells which organizations do not exist. Existing ones are remembered without a time limit, because organizations are
  * never deleted.
  */
-function createOrganizationDirectory(find: EventServiceOptions['findExistingOrganizations']): OrganizationDirectory {
+function createOrganizationDirectory(find: EventServiceOptions['findExistingOrganizations']) {
   const known = new Set<Uuid>();
-  return async (ids, trx) => {
-    const missing = new Set<Uuid>();
-    for (const id of ids) if (!known.has(id)) missing.add(id);
+  return async (ids: ReadonlySet<Uuid>, trx?: DatabaseTransaction): Promise<ReadonlySet<Uuid>> => {
+    const missing = new Set([...ids].filter((id) => !known.has(id)));
     if (missing.size === 0) return missing;
     for (const id of await find([...missing], trx)) {
       missing.delete(id);

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { areaOperation, type RequiredScope, usageAreaOf, usageAreaOfScope } from '@enterprise-api/shared/contracts';
-import { authorizationOf } from '../auth/bearer.ts';
 import type { Judge } from '../auth/judge.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { existing, type Operation, type RouteTable, scopeOf } from '../http/routing/route-table.ts';
@@ -37,10 +36,11 @@ export function createForwardAuthentication<Access>(
     if (operation !== null && needsNoKey(operation)) return {};
     const scope = operation === null ? requiredScope : scopeOf(operation);
     // A repeat stays without an area, so that it is not counted.
-    if (!isRepeat) context.area = areaOf(target.path, requiredScope);
-    const authorization = authorizationOf(request);
-    const address = options.addressOf(request);
-    const principal = await options.judge({ method, authorization, address, scope, context, isRepeat });
+    const area = isRepeat ? undefined : areaOf(target.path, requiredScope);
+    const caller = { address: options.addressOf(request), area };
+    context.caller = caller;
+    const { authorization } = request.headersDistinct;
+    const principal = await options.judge({ method, authorization, scope, isRepeat, caller, headers: context.headers });
     if (isProblem(principal)) return principal;
     const found = operation === null ? null : existing(operation);
     if (isProblem(found)) return found;

@@ -21,7 +21,7 @@ export function forwardAuthenticationRoute<Access>(
     const context = requestContextOf(response);
     context.route = authorizePath;
     forbidStorage(response);
-    const holder = holderOf(request.headers['x-internal-authorization'] as string | undefined);
+    const holder = holderOf(request.headersDistinct['x-internal-authorization']);
     const answer = isProblem(holder)
       ? holder
       : holder.role === 'producer'

@@ -173,7 +173,7 @@ async function headersTo(
   const added = {
     'X-Request-Id': context.requestId,
     ...identityHeaders(key),
-    'X-Forwarded-For': context.clientAddress ?? 'unknown',
+    'X-Forwarded-For': context.caller?.address ?? 'unknown',
     'X-Forwarded-Proto': protocolOf(request, trustedProxies),
   };
   for (const [name, value] of Object.entries(added)) headers.push(name, value);

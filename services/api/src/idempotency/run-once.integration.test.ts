@@ -89,7 +89,19 @@ function createApp(database: Database): Express {
   const ring = [{ id: 'test', key: randomBytes(32) }] as const;
   const notify = async (change: Change) => void notified.push(change);
   const made = express();
-  made.use(attachRequestContext({ clock: systemClock, isStopping: () => false, onFinished: () => undefined }));
+  const nowhere = { inc: () => undefined, observe: () => undefined, count: () => undefined };
+  made.use(
+    attachRequestContext({
+      log,
+      listener: 'public',
+      clock: systemClock,
+      life: { stopping: false },
+      continuesTrace: () => false,
+      tracing: undefined,
+      metrics: { requests: nowhere, durations: nowhere, errors: nowhere },
+      usage: nowhere,
+    }),
+  );
   made.use(
     serveRoutes<Access>({
       table: createRouteTable<Access>(routes),
@@ -97,10 +109,9 @@ function createApp(database: Database): Express {
       body: { maxBytes: 1_000, maxDepth: 20, maxKeys: 100 },
       actorOf: () => 'test',
       transactAs: createTransact({ db: database, log, notify, onEmitted: () => undefined }),
-      idempotency: {
-        ownerOf: ({ organizationId }) => organizationId,
-        runOnce: createRunOnce(createSecretBox(ring)),
-      },
+      readsActor: false,
+      ownerOf: ({ organizationId }) => organizationId,
+      runOnce: createRunOnce(createSecretBox(ring)),
       withDatabaseCheck: (work) => work,
       checkResponses: true,
     }),

@@ -5,17 +5,18 @@ import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/s
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Answer } from '../http/routing/respond.ts';
-import { findAnswer, type NewAnswerRow, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
+import { findAnswer, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
 
 /** A request with an `Idempotency-Key`: it has its effect at most once, however often it is sent. */
-export interface IdempotentRequest {
+interface IdempotentRequest {
   /** UUID: the caller's organization; of an internal caller, what names its secret. */
   ownerId: string;
   key: string;
   method: string;
-  /** As the client wrote it; without the query. */
   path: string;
-  fingerprint: Buffer;
+  query: string;
+  /** The body before its schema; undefined when there is none. */
+  json: unknown;
   /** Looks up the object that the path names, and does nothing else. True for a path that names none. */
   exists: (trx: DatabaseTransaction) => Promise<boolean>;
 }
@@ -39,17 +40,18 @@ export type RunOnce = (
 export function createRunOnce(box: SecretBox): RunOnce {
   return (request, transact, run, render) => {
     const id = idOf(request);
+    const print = fingerprint(request.query, request.json);
     return transact(async (unit) => {
       if (!(await tryLock(unit.trx, id))) return problem('idempotency_in_progress');
       const stored = await findAnswer(unit.trx, id);
-      if (stored?.fingerprint.equals(request.fingerprint)) return replay(stored, sealContextOf(request, id), box);
+      if (stored?.fingerprint.equals(print)) return replay(stored, sealContextOf(request, id), box);
       if (stored !== undefined) {
         return problem((await request.exists(unit.trx)) ? 'idempotency_key_reused' : 'not_found');
       }
       const outcome = await run(unit.part);
       if (isProblem(outcome) && !storedProblems.has(outcome.problem)) return outcome;
       const answer = render(outcome);
-      await saveAnswer(unit.trx, toRow(request, id, answer, box));
+      await saveAnswer(unit.trx, { ...toRow(request, id, answer, box), fingerprint: print });
       return answer;
     });
   };
@@ -63,6 +65,22 @@ function idOf({ ownerId, key, method, path }: IdempotentRequest): Buffer {
   return hash('sha256', JSON.stringify([ownerId, key, method, path]), 'buffer');
 }
 
+/**
+ * SHA-256 of the query and the body that a key was used with. Of the parsed JSON and not its bytes, so that a client may
+ * serialize it again for each try; before defaults and conversions, so that it is the same in our next version.
+ */
+export function fingerprint(query: string, json: unknown): Buffer {
+  return hash('sha256', JSON.stringify([query, canonical(json)]), 'buffer');
+}
+
+/** A form of the value that does not depend on the order of its fields. The parser has bounded its depth. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]): [string, unknown] => [name, canonical(field)]);
+  return { fields: fields.sort(([left], [right]) => (left < right ? -1 : 1)) };
+}
+
 /** Binds a sealed answer to its owner, key, method and path. */
 export function answerContext(ownerId: string, hexId: string): string {
   return `idempotent-answer:${ownerId}:${hexId}`;
@@ -72,12 +90,11 @@ function sealContextOf({ ownerId }: IdempotentRequest, id: Buffer): string {
   return answerContext(ownerId, id.toString('hex'));
 }
 
-function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick<SecretBox, 'seal'>): NewAnswerRow {
+function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick<SecretBox, 'seal'>) {
   const { status, headers, body } = answer;
   return {
     id,
     organization_id: request.ownerId,
-    fingerprint: request.fingerprint,
     status,
     headers,
     body_sealed: body === null ? null : box.seal(body, sealContextOf(request, id)),

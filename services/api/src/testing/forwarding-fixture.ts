@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Area } from '@enterprise-api/shared/contracts';
-import { systemClock } from '@enterprise-api/shared/runtime';
+import { createLogger, systemClock } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import type { Request, Response } from 'express';
 import {
@@ -92,7 +92,8 @@ export async function createForwardingFixture(options: FixtureOptions = {}): Pro
       permitsInUse += change;
     },
   });
-  const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies: ['127.0.0.0/8'] };
+  const log = createLogger('test', 'silent');
+  const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies: ['127.0.0.0/8'], log };
   const onCut = forwarder.cutAll;
   const listener = await listen(serve(forwarder, contexts, options), { ...place, onCut }, listenerLimits(options));
   const clients = new Set<Socket>();
@@ -145,7 +146,9 @@ function serve(
       startedAtMs: systemClock.monotonic(),
       headers: { 'X-Request-Id': 'req_of_test', 'X-RateLimit-Limit': '300' },
       route: '/v1/consultations',
-      clientAddress: '203.0.113.7',
+      caller: { address: '203.0.113.7', area: 'consultations' },
+      traceparent: undefined,
+      span: undefined,
       bytesIn: 0,
       bytesOut: 0,
     };

@@ -96,7 +96,7 @@ function createProcess(handle: () => Database) {
     request: ({ key, area, hour }: Extract<Step, { kind: 'request' }>) => {
       now = begin + hour * hourMs + 60_000;
       const [keyId, name] = [keyIds[key] as string, areas[area] as (typeof areas)[number]];
-      counters.count({ organizationId, keyId, area: name, bytesIn: 1, bytesOut: 1 });
+      counters.count({ organizationId, keyId, area: name, isRefused: false, bytesIn: 1, bytesOut: 1 });
       current.push(`${hour} ${keyId} ${name}`);
     },
     flush: async (fault: Fault) => {
@@ -158,7 +158,7 @@ it('lets processes with common keys write at the same time, without a deadlock',
       // Each process meets the keys in another order.
       for (let round = 0; round < rounds; round++) {
         for (const keyId of number % 2 === 0 ? keys : keys.toReversed()) {
-          counters.count({ organizationId, keyId, area: 'me', bytesIn: 1, bytesOut: 1 });
+          counters.count({ organizationId, keyId, area: 'me', isRefused: false, bytesIn: 1, bytesOut: 1 });
         }
         await counters.flush();
       }

@@ -19,11 +19,16 @@ export interface RequestTarget {
  * @param target as received; each character is one byte
  */
 export function readTarget(target: string): RequestTarget {
-  const end = endOfPlainPath(target);
-  if (end === 0) return readUnusual(target);
-  if (end === target.length) return { path: target, query: '', refusal: null };
-  if (target.charCodeAt(end) !== questionMark) return readUnusual(target);
-  return { path: target.slice(0, end), query: target.slice(end + 1), refusal: null };
+  const mark = target.indexOf('?');
+  const rawPath = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? '' : target.slice(mark + 1);
+  // The target of `OPTIONS *` is the server itself.
+  if (rawPath === '*') return { path: rawPath, query, refusal: null };
+  if (!rawPath.startsWith('/')) return refused(pathOfAbsoluteForm(rawPath), query, 'must begin with a slash');
+  const path = decodeOnce(rawPath);
+  if (path === null) return refused(rawPath, query, 'must be percent-encoded UTF-8');
+  const wrong = wrongCharacter(rawPath, path) ?? wrongSegment(path);
+  return wrong === null ? { path, query, refusal: null } : refused(rawPath, query, wrong);
 }
 
 /** Whether a path belongs to the API: `/v1`, `/scim/v2`, or below. */
@@ -39,43 +44,7 @@ export function isScimTarget({ path, refusal }: RequestTarget): boolean {
 }
 
 function isAtOrBelow(path: string, base: string): boolean {
-  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === slash);
-}
-
-const questionMark = 0x3f;
-const slash = 0x2f;
-const dot = 0x2e;
-
-/** Characters that mean themselves wherever they stand in a path: visible ASCII, less those with a meaning. */
-const plain = Uint8Array.from({ length: 256 }, (_, code) =>
-  code > 0x20 && code < 0x7f && !'#%./;?\\'.includes(String.fromCharCode(code)) ? 1 : 0,
-);
-
-/** Where the path ends that is its own decoded form: at the end, at `?`, or at what needs a closer look. */
-function endOfPlainPath(target: string): number {
-  if (target.charCodeAt(0) !== slash) return 0;
-  let before = slash;
-  let index = 1;
-  for (; index < target.length; index++) {
-    const code = target.charCodeAt(index);
-    const isPlain = plain[code] === 1 || ((code === slash || code === dot) && before !== slash);
-    if (!isPlain) break;
-    before = code;
-  }
-  return index;
-}
-
-function readUnusual(target: string): RequestTarget {
-  const mark = target.indexOf('?');
-  const rawPath = mark === -1 ? target : target.slice(0, mark);
-  const query = mark === -1 ? '' : target.slice(mark + 1);
-  // The target of `OPTIONS *` is the server itself.
-  if (rawPath === '*') return { path: rawPath, query, refusal: null };
-  if (!rawPath.startsWith('/')) return refused(pathOfAbsoluteForm(rawPath), query, 'must begin with a slash');
-  const path = decodeOnce(rawPath);
-  if (path === null) return refused(rawPath, query, 'must be percent-encoded UTF-8');
-  const wrong = wrongCharacter(rawPath, path) ?? wrongSegment(path);
-  return wrong === null ? { path, query, refusal: null } : refused(rawPath, query, wrong);
+  return path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
 }
 
 function refused(path: string, query: string, message: string): RequestTarget {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isProblem } from '../problem.ts';
-import { parseJson } from './read-input.ts';
+import { parseJson } from './strict-json.ts';
 
 const limits = { maxDepth: 20, maxKeys: 1_000 };
 

@@ -24,10 +24,6 @@ function isOfVersion(tag: string, version: number): boolean {
   return tag === `"${version}"` || tag.startsWith(`"${version}-`);
 }
 
-export function isTagged(answer: unknown): answer is Tagged<unknown> {
-  return typeof answer === 'object' && answer !== null && 'tagged' in answer;
-}
-
 /** Whether the client has seen another version than this one. Without `If-Match` the change always applies. */
 export function isStale(ifMatch: IfMatch | null, version: number): boolean {
   return ifMatch !== null && ifMatch !== '*' && !ifMatch.some((tag) => isOfVersion(tag, version));

@@ -5,9 +5,9 @@ import { isProblem, type Problem, problemBody, problemHeaders, scimProblemBody }
 import { lingerAfterAnswer } from '../server/lingering-close.ts';
 import { announcesBody, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
-import { isTagged, isUnchanged } from './etag.ts';
+import { isUnchanged, type Tagged } from './etag.ts';
 import { createPicker, type Picker } from './response-shape.ts';
-import { isStreamed, type Streamed, sendStreamed } from './streamed.ts';
+import { type Streamed, sendStreamed } from './streamed.ts';
 
 /** An answer, ready to be sent or to be stored. */
 export interface Answer {
@@ -27,33 +27,41 @@ export type Renderer = (response: Response, outcome: unknown) => Answer;
  * @throws for a schema of the response that no fields can be picked from
  */
 export function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
-  const { method, path, response: schema, status, location, eventIds } = route;
+  const { method, path, response: schema, status, streams } = route;
   if (schema === undefined) {
     return (response, outcome) => {
       if (isProblem(outcome)) return problemAnswer(response, outcome);
-      if (!isStreamed(outcome)) return { status, headers: {}, body: null };
+      if (streams === undefined) return { status, headers: {}, body: null };
+      const streamed = outcome as Streamed;
       // Without the second header nginx would gather the pieces of the answer.
-      const ofStreams = { 'Content-Type': `${route.streams}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
-      const headers = { ...ofStreams, ...outcome.headers };
-      return { status, headers, body: null, streamed: outcome };
+      const ofStreams = { 'Content-Type': `${streams}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
+      return { status, headers: { ...ofStreams, ...streamed.headers }, body: null, streamed };
     };
   }
   const picked = createPicker(schema, `${method} ${path}: response`);
   const pick: Picker = check ? (shown) => schema.parse(shown) : picked;
   return (response, outcome) => {
     if (isProblem(outcome)) return problemAnswer(response, outcome);
-    const etag = isTagged(outcome) ? outcome.etag : undefined;
-    if (method === 'GET' && etag !== undefined && isUnchanged(response.req.headers['if-none-match'], etag)) {
-      return { status: 304, headers: { ETag: etag }, body: null };
-    }
-    const shown = isTagged(outcome) ? outcome.tagged : outcome;
-    if (eventIds !== undefined) requestContextOf(response).eventIds = eventIds(shown);
-    const headers = {
-      ...(location !== undefined && { Location: location(shown) }),
-      ...(etag !== undefined && { ETag: etag }),
-    };
-    return jsonAnswer(status, pick(shown), headers);
+    if (route.etag) return taggedAnswer(response, route, outcome as Tagged<unknown>, pick);
+    if (route.eventIds !== undefined) requestContextOf(response).eventIds = route.eventIds(outcome);
+    return jsonAnswer(status, pick(outcome), locationOf(route, outcome));
   };
+}
+
+function taggedAnswer<Access>(
+  { req }: Response,
+  route: Route<Access>,
+  { etag, tagged }: Tagged<unknown>,
+  pick: Picker,
+): Answer {
+  if (route.method === 'GET' && isUnchanged(req.headers['if-none-match'], etag)) {
+    return { status: 304, headers: { ETag: etag }, body: null };
+  }
+  return jsonAnswer(route.status, pick(tagged), { ...locationOf(route, tagged), ETag: etag });
+}
+
+function locationOf<Access>({ location }: Route<Access>, shown: unknown): Readonly<Record<string, string>> {
+  return location === undefined ? {} : { Location: location(shown) };
 }
 
 function jsonAnswer(

@@ -1,7 +1,7 @@
 import type { Area, IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../problem.ts';
-import type { Method, Route } from './define-route.ts';
+import type { Route } from './define-route.ts';
 
 /** What a request's method and path lead to: a route of this service, or an area that another service owns. */
 export type Operation<Access> =
@@ -34,80 +34,46 @@ export interface RouteTable<Access> {
   find(method: string, path: string): Operation<Access>;
 }
 
-interface Node<Access> {
-  readonly literals: Map<string, Node<Access>>;
-  parameter: { name: string; node: Node<Access> } | undefined;
-  readonly methods: Map<string, Route<Access>>;
-}
-
 /**
  * @throws for two routes with one method and path, for two names of one parameter, and for a route of `/v1` that declares
  *   neither a scope nor that anyone may call it
  */
 export function createRouteTable<Access>(routes: readonly Route<Access>[]): RouteTable<Access> {
-  const root = emptyNode<Access>();
-  for (const route of routes) insert(root, route);
+  const byShape = Map.groupBy(routes, ({ path }) => path.replace(/\{\w+\}/g, '{}'));
+  // `{` sorts behind every letter: literal segments come first.
+  const paths = [...byShape.keys()].sort().map((shape) => pathOf(byShape.get(shape) ?? []));
   return {
     routes,
     find: (method, path) => {
-      const rawIds: Record<string, string> = {};
-      const node = walk(root, path, rawIds);
-      if (node === undefined || node.methods.size === 0) return { kind: 'unknown' };
-      const route = node.methods.get(method === 'HEAD' ? 'GET' : method);
-      if (route !== undefined) return { kind: 'route', route, rawIds };
-      const [[, some] = []] = node.methods;
-      return { kind: 'other_method', path: some?.path ?? path, allow: allowOf(node) };
+      for (const { pattern, methods, ...other } of paths) {
+        const found = pattern.exec(path);
+        if (found === null) continue;
+        const route = methods.get(method === 'HEAD' ? 'GET' : method);
+        return route === undefined
+          ? { kind: 'other_method', ...other }
+          : { kind: 'route', route, rawIds: found.groups ?? {} };
+      }
+      return { kind: 'unknown' };
     },
   };
 }
 
-function allowOf<Access>({ methods }: Node<Access>): string {
-  return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-}
-
-function insert<Access>(root: Node<Access>, route: Route<Access>): void {
-  const what = `${route.method} ${route.path}`;
-  if (/^\/v1(?:\/|$)/.test(route.path) && route.scope === null && route.caller !== 'anyone') {
-    throw new Error(`${what}: declare its scope, or that anyone may call it.`);
-  }
-  if (route.caller === 'anyone' && route.method !== 'GET') throw new Error(`${what}: anyone may only read.`);
-  let node = root;
-  for (const segment of route.path.split('/')) {
-    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name === undefined) {
-      const next = node.literals.get(segment) ?? emptyNode();
-      node.literals.set(segment, next);
-      node = next;
-    } else {
-      node.parameter ??= { name, node: emptyNode() };
-      if (node.parameter.name !== name) {
-        throw new Error(`${what}: {${name}} is called {${node.parameter.name}} in another route.`);
-      }
-      node = node.parameter.node;
+function pathOf<Access>(routes: readonly Route<Access>[]) {
+  const path = routes[0]?.path ?? '';
+  const methods = new Map<string, Route<Access>>();
+  for (const route of routes) {
+    const what = `${route.method} ${route.path}`;
+    if (route.path !== path) throw new Error(`${what}: its parameters have other names in ${path}.`);
+    if (methods.has(route.method)) throw new Error(`${what}: declared twice.`);
+    if (/^\/v1(?:\/|$)/.test(path) && route.scope === null && route.caller !== 'anyone') {
+      throw new Error(`${what}: declare its scope, or that anyone may call it.`);
     }
+    if (route.caller === 'anyone' && route.method !== 'GET') throw new Error(`${what}: anyone may only read.`);
+    methods.set(route.method, route);
   }
-  const method: Method = route.method;
-  if (node.methods.has(method)) throw new Error(`${what}: declared twice.`);
-  node.methods.set(method, route);
-}
-
-function walk<Access>(root: Node<Access>, path: string, rawIds: Record<string, string>): Node<Access> | undefined {
-  let node: Node<Access> | undefined = root;
-  for (const segment of path.split('/')) {
-    const literal: Node<Access> | undefined = node.literals.get(segment);
-    if (literal === undefined && node.parameter !== undefined && segment !== '') {
-      rawIds[node.parameter.name] = segment;
-      node = node.parameter.node;
-    } else {
-      node = literal;
-    }
-    if (node === undefined) return undefined;
-  }
-  return node;
-}
-
-function emptyNode<Access>(): Node<Access> {
-  return { literals: new Map(), parameter: undefined, methods: new Map() };
+  const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+  const allow = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  return { path, pattern, methods, allow };
 }
 
 /** The internal ids behind the ids of the path, or null when one of them is malformed. */

@@ -1,16 +1,15 @@
 import type { Area } from '@enterprise-api/shared/contracts';
+import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { Request, RequestHandler, Response } from 'express';
 import type { WithDatabaseCheck } from '../../core/database-health.ts';
 import type { WithinDatabaseShare } from '../../core/database-share.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
-import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
-import { fingerprint } from '../parsing/idempotency-key.ts';
+import type { RunOnce } from '../../idempotency/run-once.ts';
 import { type BodyLimits, type Input, readInput } from '../parsing/read-input.ts';
-import type { RequestTarget } from '../parsing/request-target.ts';
 import { isProblem, type Problem, problem } from '../problem.ts';
-import { forbidStorage, requestContextOf } from '../server/request-context.ts';
+import { forbidStorage, type RequestContext, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
-import { createKeyedMutex, type KeyedMutex } from './keyed-mutex.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
 import { existing, type Operation, type RouteTable, resolveIds } from './route-table.ts';
 
@@ -38,41 +37,31 @@ export interface ServeOptions<Access> {
   /** The caller's name in the audit log. */
   actorOf: (access: Access) => string;
   /** Whether a caller may say with `X-Actor` on whose behalf it acts. */
-  readsActor?: boolean;
+  readsActor: boolean;
+  /** UUID of the caller's organization; of an internal caller, what names its secret. Its `Idempotency-Key`s belong to it. */
+  ownerOf: (access: Access) => string;
   transactAs: TransactAs;
-  /** Honours `Idempotency-Key` on every POST. */
-  idempotency?: Idempotency<Access>;
+  runOnce: RunOnce;
   withDatabaseCheck: WithDatabaseCheck;
-  /** Bounds the database connections of each organization. */
-  share?: DatabaseShare<Access>;
+  /** Bounds the database connections of each owner. */
+  within?: WithinDatabaseShare;
   /** Validates every answer against its schema (in tests) instead of only removing undeclared fields. */
   checkResponses: boolean;
-}
-
-interface DatabaseShare<Access> {
-  /** UUID of the caller's organization. */
-  organizationOf: (access: Access) => string;
-  within: WithinDatabaseShare;
-}
-
-interface Idempotency<Access> {
-  /** UUID of the owner of the caller's keys. */
-  ownerOf: (access: Access) => string;
-  runOnce: RunOnce;
 }
 
 /** The way of every request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer; or to its area. */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
   const { table, guard, forwarder, checkResponses } = options;
-  if (options.idempotency !== undefined) requireExists(table.routes);
+  requireExists(table.routes);
   const renderers = new Map(table.routes.map((route) => [route, createRenderer(route, checkResponses)]));
   const runExclusive = createKeyedMutex();
   return async (request, response) => {
     const context = requestContextOf(response);
     forbidStorage(response);
     const operation = table.find(request.method, context.target.path);
-    if (operation.kind !== 'unknown')
+    if (operation.kind !== 'unknown') {
       context.route = operation.kind === 'route' ? operation.route.path : operation.path;
+    }
     const isPublic = operation.kind === 'route' && operation.route.caller === 'anyone';
     const access = isPublic ? (anyone as Access) : await guard(request, response, operation);
     if (isProblem(access)) return sendProblem(response, access);
@@ -82,87 +71,67 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
       if (!forwarder?.areas.has(found.area)) return sendProblem(response, problem('not_found'));
       return forwarder.forward(request, response, { ...access, area: found.area });
     }
-    const renderer = renderers.get(found.route) as Renderer;
-    const render = (outcome: unknown) => renderer(response, outcome);
-    const { requestId, traceparent, startedAtMs: receivedAtMs, target } = context;
-    const call = { request, target, access, ...found, render, requestId, traceparent, receivedAtMs, runExclusive };
-    sendAnswer(response, await answer(call, options));
+    const { route, rawIds } = found;
+    const input = await readInput(request, context, route, options);
+    if (isProblem(input)) return sendProblem(response, input);
+    const renderer = renderers.get(route) as Renderer;
+    const call = { context, access, route, ids: resolveIds(route.ids, rawIds), input };
+    const work = () => perform(call, (outcome) => renderer(response, outcome), options);
+    const answer = route.serializedPerOrganization
+      ? runExclusive(`${route.path} ${options.ownerOf(access)}`, work)
+      : work();
+    sendAnswer(response, await answer);
   };
 }
 
 /** The caller of a route that needs no key. */
 const anyone = {};
 
-/** A request whose route was found and whose caller may use it. */
+/** A request whose caller may use its route, and whose input is valid. */
 interface Call<Access> {
-  request: Request;
-  target: RequestTarget;
+  context: RequestContext;
   access: Access;
   route: Route<Access>;
-  rawIds: Readonly<Record<string, string>>;
-  requestId: string;
-  traceparent: string | undefined;
-  receivedAtMs: number;
-  /** Turns what the handler returned into the answer. */
-  render: (outcome: unknown) => Answer;
-  runExclusive: KeyedMutex;
+  /** Null when one of the path is malformed. */
+  ids: Record<string, string> | null;
+  input: Input;
 }
 
-async function answer<Access>(call: Call<Access>, options: ServeOptions<Access>): Promise<Answer> {
-  const { request, target, route, render, runExclusive } = call;
-  const { idempotency } = options;
-  const asks = {
-    idempotencyKey: idempotency !== undefined && route.method === 'POST',
-    actor: options.readsActor === true,
-  };
-  const input = await readInput(request, route, target.query, options.body, asks);
-  if (isProblem(input)) return render(input);
-  const work = () => perform(call, input, options);
-  return route.serializedPerOrganization
-    ? runExclusive(`${route.path} ${idempotency?.ownerOf(call.access)}`, work)
-    : work();
-}
-
-async function perform<Access>(call: Call<Access>, input: Input, options: ServeOptions<Access>): Promise<Answer> {
-  const { access, route, render, requestId, traceparent, receivedAtMs } = call;
-  const { idempotency, share } = options;
-  const ids = resolveIds(route.ids, call.rawIds);
-  const actor = route.caller === 'anyone' ? 'anyone' : options.actorOf(access);
+async function perform<Access>(
+  { context, access, route, ids, input }: Call<Access>,
+  render: (outcome: unknown) => Answer,
+  options: ServeOptions<Access>,
+): Promise<Answer> {
+  const { within, ownerOf } = options;
+  const { requestId, traceparent, startedAtMs: receivedAtMs, target } = context;
+  const { json, idempotencyKey: key, onBehalfOf } = input;
   const abandon = new AbortController();
   const { signal } = abandon;
-  const origin = { actor, onBehalfOf: input.onBehalfOf, requestId };
-  const transact: Transact = (work) => options.transactAs(origin, signal)(work);
-  const run = (transact: Transact) =>
+  const transact: Transact = (work) =>
+    options.transactAs({ actor: options.actorOf(access), onBehalfOf, requestId }, signal)(work);
+  const handle = (transact: Transact) =>
     ids === null
       ? problem('not_found')
       : route.handle({ ...input, access, ids, transact, signal, requestId, traceparent, receivedAtMs });
-  const checked = async <Result>(work: () => Result) => {
-    // Routes without a caller, and those that need no database, are not bounded.
-    const isBounded = share !== undefined && !route.withoutDatabase && route.caller !== 'anyone';
-    const outcome = isBounded ? share.within(share.organizationOf(access), signal, work) : work();
-    // A handler that answers at once needs no database, and no check of it.
-    return outcome instanceof Promise ? await options.withDatabaseCheck(outcome, abandon) : outcome;
+  const exists = async (trx: DatabaseTransaction) =>
+    ids !== null && ((await route.exists?.({ access, ids, trx })) ?? true);
+  const work = () => {
+    if (key === null) return handle(transact);
+    const { method } = route;
+    const { path, query } = target;
+    return options.runOnce(
+      { ownerId: ownerOf(access), key, method, path, query, json, exists },
+      transact,
+      handle,
+      render,
+    );
   };
-  if (idempotency === undefined || input.idempotencyKey === null) return render(await checked(() => run(transact)));
-  const once = idempotentRequest(call, ids, { ...input, idempotencyKey: input.idempotencyKey }, idempotency);
-  const found = await checked(() => idempotency.runOnce(once, transact, run, render));
-  return isProblem(found) ? render(found) : found;
-}
-
-function idempotentRequest<Access>(
-  { target, access, route }: Call<Access>,
-  ids: ReturnType<typeof resolveIds>,
-  { json, idempotencyKey: key }: Input & { idempotencyKey: string },
-  { ownerOf }: Idempotency<Access>,
-): IdempotentRequest {
-  return {
-    ownerId: ownerOf(access),
-    key,
-    method: route.method,
-    path: target.path,
-    fingerprint: fingerprint(target.query, json),
-    exists: async (trx) => ids !== null && ((await route.exists?.({ access, ids, trx })) ?? true),
-  };
+  // Routes without a caller, and those that need no database, are not bounded.
+  const isBounded = !route.withoutDatabase && route.caller !== 'anyone';
+  const started = within !== undefined && isBounded ? within(ownerOf(access), signal, work) : work();
+  // A handler that answers at once needs no database, and no check of it.
+  const outcome = started instanceof Promise ? await options.withDatabaseCheck(started, abandon) : started;
+  return key === null || isProblem(outcome) ? render(outcome) : (outcome as Answer);
 }
 
 /** @throws for a POST whose object cannot be looked up when its `Idempotency-Key` was used with another body */

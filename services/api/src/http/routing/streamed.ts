@@ -23,10 +23,6 @@ export interface Streamed {
   cancel(): void;
 }
 
-export function isStreamed(outcome: unknown): outcome is Streamed {
-  return typeof outcome === 'object' && outcome !== null && 'start' in outcome && 'cancel' in outcome;
-}
-
 /** @param response has its head */
 export function sendStreamed(response: Response, streamed: Streamed): void {
   if (response.req.method === 'HEAD' || response.destroyed || response.req.socket.destroyed) {

@@ -1,47 +1,29 @@
-import type { Logger } from '@enterprise-api/shared/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import { isApiPath } from '../parsing/request-target.ts';
 import { sendProblem } from '../routing/respond.ts';
-import { createAccessLog, type FinishedRequest } from './access-log.ts';
 import { answerNotFound, createErrorHandler } from './error-handler.ts';
 import {
   attachRequestContext,
   forbidStorage,
-  type RequestContext,
   type RequestContextOptions,
   requestContextOf,
 } from './request-context.ts';
-import { endRequestSpan } from './request-span.ts';
-
-export interface AppOptions extends Omit<RequestContextOptions, 'onFinished'> {
-  log: Logger;
-  /** Called once per request, as it is logged. */
-  onFinished: (context: RequestContext, request: FinishedRequest, durationMs: number) => void;
-}
 
 /**
  * What a listener does with each request: gives it its context, asks the mounts in order, and answers what no mount has
  * answered.
  */
-export function createApp(options: AppOptions, mount: (app: Express) => void): Express {
-  const { log, clock } = options;
-  const logRequest = createAccessLog(log);
-  const onFinished: RequestContextOptions['onFinished'] = (context, request) => {
-    const durationMs = clock.monotonic() - context.startedAtMs;
-    options.onFinished(context, request, durationMs);
-    if (context.span !== undefined) endRequestSpan(context.span, context, request);
-    logRequest(context, request, durationMs);
-  };
+export function createApp(options: RequestContextOptions, mount: (app: Express) => void): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.disable('query parser');
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  app.use(attachRequestContext({ ...options, onFinished }));
+  app.use(attachRequestContext(options));
   mount(app);
   app.use(answerNotFound);
-  app.use(createErrorHandler(log));
+  app.use(createErrorHandler(options.log));
   return app;
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from '@enterprise-api/shared/runtime';
+import { createLimitedWarning, type Logger } from '@enterprise-api/shared/runtime';
 import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
-import { createForwardedForWarning } from './forwarded-for-warning.ts';
 
 /**
  * The address of the client. `X-Forwarded-For` counts only as far as trusted proxies wrote it: it is read from the right
@@ -32,13 +31,16 @@ export function clientAddress(
 /** Finds the client's address of a request. */
 export type ClientAddressOf = (request: IncomingMessage) => string;
 
-/** Warns when it ignores `X-Forwarded-For` because the peer that sent it is not a trusted proxy. */
+/**
+ * Warns when it ignores `X-Forwarded-For` because the peer that sent it is not a trusted proxy: all clients of a proxy that
+ * is missing there share one limit of failed authentications, and no key with an allowlist of client addresses works.
+ */
 export function createClientAddressOf(trustedProxies: readonly string[], log: Logger): ClientAddressOf {
-  const onIgnored = createForwardedForWarning(log);
+  const warn = createLimitedWarning(log, 'X-Forwarded-For ignored: the peer is not in API_TRUSTED_PROXIES');
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress;
     const forwardedFor = headers['x-forwarded-for'] as string | undefined;
-    if (forwardedFor !== undefined && !isTrustedProxy(peer, trustedProxies)) onIgnored(peer ?? 'unknown');
+    if (forwardedFor !== undefined && !isTrustedProxy(peer, trustedProxies)) warn(undefined, { peer_address: peer });
     return clientAddress(peer, forwardedFor, trustedProxies);
   };
 }

@@ -1,6 +1,7 @@
+import type { Registry } from '@enterprise-api/shared/runtime';
 import { type RequestHandler, type Response, Router } from 'express';
 import { problem } from '../problem.ts';
-import { sendProblem } from '../routing/respond.ts';
+import { sendAnswer, sendJson, sendProblem } from '../routing/respond.ts';
 import { requestContextOf } from './request-context.ts';
 
 /** Serves GET and HEAD of one path, without a key, outside the table of routes; any other method is 405. */
@@ -18,4 +19,25 @@ export function fixedRoute(path: string, handler: RequestHandler): Router {
 /** 405 of what can only be read. */
 export function refuseMethod(response: Response): void {
   sendProblem(response, problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }));
+}
+
+/**
+ * `/healthz`: the process is alive. `/readyz`: it can serve requests.
+ *
+ * @param isReady whether the database answers and the process is not stopping; Redis is not needed
+ */
+export function probeRoutes(isReady: () => Promise<boolean>): Router {
+  const health = fixedRoute('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
+  const readiness = fixedRoute('/readyz', async (_request, response) => {
+    if (await isReady()) sendJson(response, 200, { status: 'ready' });
+    else sendProblem(response, problem('service_unavailable'));
+  });
+  return Router().use(health, readiness);
+}
+
+export function metricsRoute(registry: Registry): RequestHandler {
+  return fixedRoute('/metrics', async (_request, response) => {
+    const body = await registry.metrics();
+    sendAnswer(response, { status: 200, headers: { 'Content-Type': registry.contentType }, body });
+  });
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createLogger } from '@enterprise-api/shared/runtime';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Listener, type ListenerLimits, listen } from './listener.ts';
 
@@ -36,7 +37,8 @@ async function start({
   trustedProxies?: readonly string[];
   onServed?: (request: IncomingMessage) => void;
 } = {}): Promise<void> {
-  const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies };
+  const log = createLogger('test', 'silent');
+  const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies, log };
   const serve: RequestListener = (request, response) => {
     request.resume().on('end', () => {
       onServed(request);

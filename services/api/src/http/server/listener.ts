@@ -2,11 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate as afterPolling } from 'node:timers/promises';
 import type { Logger } from '@enterprise-api/shared/runtime';
-import { logMalformedRequest } from './access-log.ts';
-import { isNextAnswer, noteAnswer } from './answer-order.ts';
-import { limitConnections } from './connection-limit.ts';
-import { answerMalformedRequest } from './malformed-request.ts';
-import { hasOwnTimeLimits } from './own-time-limits.ts';
+import { canonicalAddress, cidrContains } from '@enterprise-api/shared/security';
+import { addressBucket } from './client-address.ts';
+import { noteAnswer, refuseMalformed } from './malformed-request.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:3000` */
@@ -55,7 +53,7 @@ export interface ListenPlace {
   setting: string;
   trustedProxies: readonly string[];
   /** Where requests that cannot be parsed are logged. */
-  log?: Logger;
+  log: Logger;
   /** Called when a stop has taken too long, before the connections that are still open are cut. */
   onCut?: () => void;
 }
@@ -84,37 +82,46 @@ export async function listen(
   return { url: `http://${host}:${port}`, close };
 }
 
-function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: ListenPlace['log']): Server {
-  const serve: RequestListener = (request, response) => {
-    noteAnswer(response);
-    handle(request, response);
-  };
-  const server = createServer(
-    {
-      headersTimeout: limits.headersMs,
-      requestTimeout: limits.requestMs,
-      keepAliveTimeout: limits.keepAliveMs,
-      connectionsCheckingInterval: limits.checkEveryMs,
-      maxHeaderSize: 16 * 1024,
-      // The application refuses requests without Host, with a request id and an error body.
-      requireHostHeader: false,
-    },
-    serve,
-  );
-  server.setTimeout(limits.silentMs);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Node.js reports a slow request once. Its parser goes on, as if nothing had happened, unless the socket is closed.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasOwnTimeLimits(socket)) return;
-    // A reset, because in HTTP/1.0 a plain end would make the half of an answer a whole one.
-    if (!isNextAnswer(socket)) return void socket.resetAndDestroy();
-    const refused = answerMalformedRequest(error, socket);
-    if (refused !== null && log !== undefined) logMalformedRequest(log, refused);
+function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: Logger): Server {
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    maxHeaderSize: 16 * 1_024,
+    // The application refuses requests without Host, with a request id and an error body.
+    requireHostHeader: false,
   });
-  // `100 Continue` is sent by what reads the body, and only then: a refusal must come before the body does.
-  server.on('checkContinue', serve);
-  // An unknown expectation is no reason to refuse a request (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', serve);
+  // `100 Continue` is sent by what reads the body, and only then: a refusal must come before the body does. An unknown
+  // expectation is no reason to refuse a request (RFC 9110, section 10.1.1).
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, noteAnswer).on(event, handle);
+  server.setTimeout(limits.silentMs);
+  server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, log));
   return server;
+}
+
+/**
+ * Closes connections beyond a limit, in all and per peer, before reading from them: every open connection costs memory
+ * and a file descriptor. A trusted proxy carries many clients, so only the total limit applies to it.
+ */
+function limitConnections(server: Server, limits: ListenerLimits, trustedProxies: readonly string[]): void {
+  const open = new Map<string, number>();
+  server.maxConnections = limits.connections;
+  server.on('connection', (socket: Socket) => {
+    const address = canonicalAddress(socket.remoteAddress ?? '');
+    // A connection that was reset at once has no address.
+    if (address === null) return void socket.destroy();
+    if (trustedProxies.some((cidr) => cidrContains(cidr, address))) return;
+    const peer = addressBucket(address);
+    const count = (open.get(peer) ?? 0) + 1;
+    open.set(peer, count);
+    socket.once('close', () => {
+      const left = (open.get(peer) ?? 1) - 1;
+      if (left === 0) open.delete(peer);
+      else open.set(peer, left);
+    });
+    if (count > limits.connectionsPerPeer) socket.destroy();
+  });
 }
 
 /**

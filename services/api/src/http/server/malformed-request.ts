@@ -1,35 +1,42 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Problem, problem, problemBody } from '../problem.ts';
+import { errorCatalogue } from '@enterprise-api/shared/contracts';
+import type { Logger } from '@enterprise-api/shared/runtime';
+import { problem, problemBody } from '../problem.ts';
 import { closeLingering, type LingerLimits } from './lingering-close.ts';
+import { hasOwnTimeLimits } from './own-time-limits.ts';
 import { requestIdOf } from './request-context.ts';
 
-/** Bytes that Node could not parse as a request. The answer to them has an id, which the log repeats. */
-export interface MalformedRequest {
-  requestId: string;
-  status: number;
-  /** Node's code for what is wrong. */
-  reason: string | undefined;
+const latest = new WeakMap<Socket, ServerResponse>();
+
+/** Notes the answer to the request that a connection has received last. */
+export function noteAnswer(request: IncomingMessage, response: ServerResponse): void {
+  latest.set(request.socket, response);
 }
 
 /**
  * A client that was too slow gets little time to read its answer. Merely to end our side would be wrong: a request that is
  * completed after its 408 would be served, and a client that never ends its side would keep the connection.
  */
-const afterTimeout: LingerLimits = { ms: 1_000, bytes: 1024 * 1024 };
+const afterTimeout: LingerLimits = { ms: 1_000, bytes: 1_024 * 1_024 };
 
 /**
  * Answers what Node's parser refuses. Such bytes never reach the application, so the answer is written by hand; the
  * connection is closed behind it.
- *
- * @returns null when the client is gone and nothing was answered
  */
-export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Socket): MalformedRequest | null {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return null;
-  }
-  const { status, found } = describe(error.code);
+export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, log: Logger): void {
+  const { code: reason } = error;
+  const isTooSlow = reason === 'ERR_HTTP_REQUEST_TIMEOUT';
+  // Node.js reports a slow request once. Its parser goes on, as if nothing had happened, unless the socket is closed.
+  if (isTooSlow && hasOwnTimeLimits(socket)) return;
+  // A reset, because in HTTP/1.0 a plain end would make the half of an answer a whole one.
+  if (!isNextAnswer(socket)) return void socket.resetAndDestroy();
+  if (reason === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const isTooLarge = reason === 'HPE_HEADER_OVERFLOW';
+  const found = isTooSlow
+    ? problem('request_timeout')
+    : problem('malformed_request', isTooLarge ? { message: 'The request headers are too large.' } : {});
+  const status = isTooLarge ? 431 : errorCatalogue[found.problem].status;
   const requestId = requestIdOf(undefined);
   const body = JSON.stringify(problemBody(found, requestId));
   const head = [
@@ -41,14 +48,19 @@ export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Soc
     `X-Request-Id: ${requestId}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  closeLingering(socket, status === 408 ? afterTimeout : undefined);
-  return { requestId, status, reason: error.code };
+  closeLingering(socket, isTooSlow ? afterTimeout : undefined);
+  log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
 }
 
-function describe(code: string | undefined): { status: number; found: Problem } {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, found: problem('request_timeout') };
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return { status: 431, found: problem('malformed_request', { message: 'The request headers are too large.' }) };
-  }
-  return { status: 400, found: problem('malformed_request') };
+/**
+ * Whether what is written to a connection now stands behind the answers to all requests before, and is the answer to what
+ * the client sent last. Where it is not, the client would take it for a part of another answer, or for another answer.
+ */
+function isNextAnswer(socket: Socket): boolean {
+  const response = latest.get(socket);
+  if (response === undefined || response.writableFinished) return true;
+  // Node.js gives the connection to one answer after the other: this one has not begun, and others are before it.
+  if (response.socket === null) return false;
+  const isInBody = !response.req.complete;
+  return response.writableEnded || (isInBody && !response.headersSent);
 }

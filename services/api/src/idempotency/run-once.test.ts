@@ -1,22 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fingerprint, parseIdempotencyKey } from './idempotency-key.ts';
-
-describe('the Idempotency-Key header', () => {
-  it('is absent, or has 1 to 255 visible ASCII characters', () => {
-    expect(parseIdempotencyKey(undefined)).toBeNull();
-    for (const key of ['a', '"8e03978e-40d5-43e8-bc93-6894a57f9324"', '!~', 'x'.repeat(255)]) {
-      expect(parseIdempotencyKey([key])).toBe(key);
-    }
-  });
-
-  it.each([[['']], [['x'.repeat(256)]], [['a b']], [['a\tb']], [['\u00e9']], [['\x7f']], [['a', 'a']], [['a', 'b']]])(
-    'is refused as %j',
-    (values) => {
-      expect(parseIdempotencyKey(values)).toBeUndefined();
-    },
-  );
-});
+import { fingerprint } from './run-once.ts';
 
 describe('the fingerprint of a request', () => {
   const of = (json: unknown, query = '') => fingerprint(query, json).toString('hex');

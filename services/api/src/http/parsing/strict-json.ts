@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import { type ErrorDetail, parseExactJson } from '@enterprise-api/shared/contracts';
+import { invalid, type Problem } from '../problem.ts';
+import { formatPath } from './zod-issues.ts';
+
+export interface JsonLimits {
+  /** Objects and arrays inside each other; the outermost counts as 1. */
+  maxDepth: number;
+  maxKeys: number;
+}
+
+/**
+ * Parses JSON more strictly than `JSON.parse`: valid UTF-8 without a byte order mark, no name twice in an object (two
+ * parsers would see two documents), bounded depth and number of names, no NUL and no lone surrogate, which PostgreSQL
+ * would refuse. Long numbers stay as they were written. `__proto__` is a name like any other: `JSON.parse` makes it a
+ * field of the object, and nothing behind it copies fields by assignment.
+ */
+export function parseJson(bytes: Buffer, limits: JsonLimits): { value: unknown } | Problem {
+  if (!isUtf8(bytes)) return invalid([notJson], 'invalid_json');
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = parseExactJson(text);
+  } catch {
+    return invalid([notJson], 'invalid_json');
+  }
+  const flaw = findFlaw(text, limits);
+  return flaw === null ? { value } : invalid([flaw]);
+}
+
+const notJson: ErrorDetail = { location: 'body', path: '', code: 'invalid_json', message: 'is not valid JSON' };
+
+/** Scans once over text that is known to be valid JSON: the parsed value no longer shows a name that came twice. */
+function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail | null {
+  /** The objects and arrays around the place of the scan: their names so far, and the name or index it is at. */
+  const around: { names: Set<string>; at: string | number }[] = [];
+  const flaw = (code: string, message: string): ErrorDetail => {
+    const path = formatPath(around.map(({ at }) => at)).toWellFormed();
+    return { location: 'body', path, code, message };
+  };
+  let names = 0;
+  const marks = /["[\]{},]/g;
+  for (let found = marks.exec(text); found !== null; found = marks.exec(text)) {
+    const [mark] = found;
+    const inside = around.at(-1);
+    if (mark === '[' || mark === '{') {
+      if (around.length === maxDepth) return flaw('too_deep', `must not be nested deeper than ${maxDepth}`);
+      around.push({ names: new Set(), at: mark === '[' ? 0 : '' });
+    } else if (mark === ']' || mark === '}') {
+      around.pop();
+    } else if (mark === ',') {
+      if (typeof inside?.at === 'number') inside.at += 1;
+    } else {
+      marks.lastIndex = endOfString(text, found.index);
+      const token = text.slice(found.index, marks.lastIndex);
+      const hasEscape = token.includes('\\');
+      const isName = isColonAt(text, marks.lastIndex);
+      // Without an escape, a string of valid UTF-8 holds neither NUL nor surrogates.
+      if (!isName && !hasEscape) continue;
+      const string: string = hasEscape ? JSON.parse(token) : token.slice(1, -1);
+      if (inside !== undefined && isName) inside.at = string;
+      if (string.includes('\0') || !string.isWellFormed()) {
+        return flaw('invalid_text', 'must not contain NUL or lone surrogates');
+      }
+      if (inside === undefined || !isName) continue;
+      if (inside.names.has(string)) return flaw('duplicate_field', 'appears more than once');
+      inside.names.add(string);
+      names += 1;
+      if (names > maxKeys) {
+        return { ...flaw('too_many_fields', `must not have more than ${maxKeys} fields in all`), path: '' };
+      }
+    }
+  }
+  return null;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end + 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
+}
+
+const colon = /\s*:/y;
+
+/** In valid JSON, a colon follows names alone. */
+function isColonAt(text: string, at: number): boolean {
+  colon.lastIndex = at;
+  return colon.test(text);
+}
