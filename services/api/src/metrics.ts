@@ -1,6 +1,13 @@
 import type { Area } from '@enterprise-api/shared/contracts';
 import { type Database, type DatabaseClock, registerLedgerMetrics } from '@enterprise-api/shared/ledger';
-import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@enterprise-api/shared/runtime';
+import {
+  Counter,
+  createMetrics,
+  exponentialBuckets,
+  Gauge,
+  Histogram,
+  type Registry,
+} from '@enterprise-api/shared/runtime';
 import type { RateDecision } from './auth/rate-limit.ts';
 import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
@@ -50,7 +57,7 @@ function createCounters(registry: Registry) {
       name: 'api_request_duration_seconds',
       help: 'Time from the head of a request to the end of its answer.',
       labelNames: request,
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      buckets: exponentialBuckets(0.001, 2.5, 11),
       registers,
     }),
     errors: new Counter({
@@ -87,7 +94,7 @@ function createCounters(registry: Registry) {
       name: 'api_upstream_duration_seconds',
       help: "Time until the head of an upstream's answer had come, or until it was clear that none would.",
       labelNames: ['area'],
-      buckets: [0.0025, 0.01, 0.05, 0.25, 1, 5, 30, 120],
+      buckets: exponentialBuckets(0.0025, 4, 9),
       registers,
     }),
     streams: new Gauge({ name: 'api_event_streams', help: 'Streams of events that are open.', registers }),

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EmitEvent } from '../contracts/index.ts';
 import type { Database, DatabaseTransaction } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
@@ -52,7 +53,8 @@ export function createBatchedProducer(options: {
   clock?: DatabaseClock;
 }): BatchedProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
-  const batches = createBatches((events) => writeEvents(db, events));
+  // A statement for many callers must not ask the signal of the one that it began with (`untilAborted`).
+  const batches = createBatches(AsyncLocalStorage.bind((events) => writeEvents(db, events)));
   const notify: BatchedProducer['notify'] = (written) =>
     void notifier.notify(written.filter((event) => !event.duplicate));
   return {

@@ -23,6 +23,8 @@ export interface DatabaseOptions extends LedgerPool {
   connectWithinMs?: number;
   /** A connection without traffic for so long is cut; by default a little longer than a statement may run. */
   silentAfterMs?: number;
+  /** The signal of what runs now: once it is aborted, statements and transactions that wait for a connection never begin. */
+  signal?: () => AbortSignal | undefined;
   /** Called for errors of idle connections; the pool replaces them by itself. */
   onError?: (error: Error) => void;
 }
@@ -35,9 +37,22 @@ export interface DatabaseOptions extends LedgerPool {
  */
 export function createDatabase(options: DatabaseOptions): Database {
   const pool = createPool(options);
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const asking = {
+    options: pool.options,
+    connect: () => connectUnlessAborted(pool, options.signal?.()),
+    end: () => pool.end(),
+  };
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: asking }) });
   pools.set(db, pool);
   return db;
+}
+
+/** A connection is asked for once per statement or transaction: an aborted one never begins. */
+async function connectUnlessAborted(pool: Pool, signal: AbortSignal | undefined): Promise<PoolClient> {
+  const client = await pool.connect();
+  if (!signal?.aborted) return client;
+  client.release();
+  throw signal.reason;
 }
 
 const pools = new WeakMap<Database, Pool>();

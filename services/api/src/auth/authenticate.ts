@@ -1,12 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Clock } from '@enterprise-api/shared/runtime';
 import { challenges, type Problem, problem } from '../http/problem.ts';
 import { bearerToken } from '../http/server/request-context.ts';
-import { createFailureLimit } from './failure-limit.ts';
 import type { KeyCache } from './key-cache.ts';
 import { isWellFormedKey } from './key-format.ts';
 import type { StoredKey } from './queries.ts';
-import { createRecentSuccesses } from './recent-successes.ts';
 
 export interface Authenticator {
   /**
@@ -82,4 +80,70 @@ export function hasExpired({ expiresAt }: StoredKey, nowMs: number): boolean {
 function tooManyFailures(retryAfterSeconds: number): Problem {
   const message = 'Too many failed authentications from this address. Try again later.';
   return problem('rate_limited', { message, retryAfterSeconds });
+}
+
+/** Counts failed authentications per address, in memory, so that the limit is in force while database and Redis are away. */
+export function createFailureLimit(failuresPerMinute: number, clock: Pick<Clock, 'monotonic'>) {
+  const windows = new BoundedMap<string, { failures: number; endsAtMs: number }>(maxAddresses);
+  const current = (bucket: string) => {
+    const window = windows.get(bucket);
+    return window !== undefined && window.endsAtMs > clock.monotonic() ? window : undefined;
+  };
+  /** Seconds to wait when this address has so many failures, else null. */
+  const secondsFrom = (bucket: string, failures: number): number | null => {
+    const window = current(bucket);
+    if (window === undefined || window.failures < failures) return null;
+    return Math.max(1, Math.ceil((window.endsAtMs - clock.monotonic()) / 1_000));
+  };
+  /** When there was one failure too many: what the last `count` returned. */
+  const exceeded = (bucket: string) => secondsFrom(bucket, failuresPerMinute + 1);
+  return {
+    /** When this address has used up its failures. */
+    blocked: (bucket: string) => secondsFrom(bucket, failuresPerMinute),
+    exceeded,
+    /** Counts one failure. @returns seconds to wait when it is one too many, else null */
+    count: (bucket: string) => {
+      const window = current(bucket) ?? { failures: 0, endsAtMs: clock.monotonic() + windowMs };
+      windows.set(bucket, window);
+      window.failures++;
+      return exceeded(bucket);
+    },
+  };
+}
+
+const windowMs = 60 * 1_000;
+const maxAddresses = 50_000;
+
+/**
+ * Which keys authenticated from which address within the last hour, in memory. They are looked up even while the address
+ * is blocked for too many failures: behind a shared proxy, the failures of one client must not lock out all others.
+ */
+export interface RecentSuccesses {
+  /** @param digest SHA-256 of the key; the key itself is never kept */
+  note(bucket: string, digest: string): void;
+  has(bucket: string, digest: string): boolean;
+  forget(bucket: string, digest: string): void;
+}
+
+/** A success is noted again only after this time: most requests then cost one read of the map. */
+const noteEveryMs = 60 * 1_000;
+/** An hour after the latest success, which may be newer than the noted one by the interval above. */
+const rememberedMs = 3_600 * 1_000 + noteEveryMs;
+const maxRemembered = 10_000;
+
+export function createRecentSuccesses(clock: Pick<Clock, 'monotonic'>): RecentSuccesses {
+  const notedAtMs = new BoundedMap<string, number>(maxRemembered);
+  const ageMs = (id: string) => clock.monotonic() - (notedAtMs.get(id) ?? Number.NEGATIVE_INFINITY);
+  return {
+    note: (bucket, digest) => {
+      const id = idOf(bucket, digest);
+      if (ageMs(id) >= noteEveryMs) notedAtMs.set(id, clock.monotonic());
+    },
+    has: (bucket, digest) => ageMs(idOf(bucket, digest)) < rememberedMs,
+    forget: (bucket, digest) => notedAtMs.delete(idOf(bucket, digest)),
+  };
+}
+
+function idOf(bucket: string, digest: string): string {
+  return `${digest} ${bucket}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createFailureLimit } from './failure-limit.ts';
+import { createFailureLimit } from './authenticate.ts';
 
 function limitOf(perMinute: number) {
   const time = { ms: 0 };

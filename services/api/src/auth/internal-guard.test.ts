@@ -49,6 +49,7 @@ describe('the internal listener', () => {
     string,
   ];
   const access = {
+    role: expect.any(String),
     secretId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/),
   };
   const refusal = expect.objectContaining({ problem: 'forbidden_scope' });
@@ -67,7 +68,7 @@ describe('the internal listener', () => {
     const [before, after] = [createInternalSecrets(accepted), createInternalSecrets({ ...accepted, ingress: [] })];
     const found = [service, ingress, producer].map((authorization) => before.holderOf([authorization]));
     expect(found).toMatchObject([{ role: 'service' }, { role: 'ingress' }, { role: 'producer' }]);
-    expect(new Set(found.map((each) => !isProblem(each) && each.access.secretId)).size).toBe(3);
+    expect(new Set(found.map((each) => !isProblem(each) && each.secretId)).size).toBe(3);
     expect(after.holderOf([producer])).toEqual(found[2]);
     expect(isProblem(before.holderOf(undefined))).toBe(true);
   });

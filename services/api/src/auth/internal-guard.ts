@@ -6,6 +6,7 @@ import { bearerToken } from '../http/server/request-context.ts';
 
 /** What handlers of the internal listener get in place of a principal: the caller has one of the internal secrets. */
 export interface InternalAccess {
+  readonly role: InternalRole;
   /** Names the secret and does not reveal it. The caller's `Idempotency-Key`s belong to it. */
   readonly secretId: Uuid;
 }
@@ -16,8 +17,8 @@ export function createInternalGuard({ holderOf }: InternalSecrets): Guard<Intern
     const holder = holderOf(request.headersDistinct.authorization);
     if (isProblem(holder)) return holder;
     const isForProducers = operation.kind === 'route' && operation.route.caller === 'producer';
-    const { role, access } = holder;
-    return role === 'service' || (role === 'producer' && isForProducers) ? access : refusedRole(role);
+    const { role } = holder;
+    return role === 'service' || (role === 'producer' && isForProducers) ? holder : refusedRole(role);
   };
 }
 
@@ -34,18 +35,12 @@ export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {
   return problem('forbidden_scope', { message: refusals[role], headers: challenges.insufficientScope });
 }
 
-/** Who holds a secret of the internal listener. */
-interface SecretHolder {
-  readonly role: InternalRole;
-  readonly access: InternalAccess;
-}
-
 export interface InternalSecrets {
   /**
    * @param authorization the values of each header that may present a secret
    * @returns the holder of the presented secret, or 401
    */
-  holderOf(authorization: readonly string[] | undefined): SecretHolder | Problem;
+  holderOf(authorization: readonly string[] | undefined): InternalAccess | Problem;
 }
 
 const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
@@ -58,7 +53,7 @@ export function createInternalSecrets(accepted: Readonly<Record<InternalRole, re
   const known = roles.flatMap((role) =>
     accepted[role].map((secret) => {
       const digest = digestOf(secret);
-      return { digest, holder: { role, access: { secretId: secretIdOf(digest) } } };
+      return { digest, holder: { role, secretId: secretIdOf(digest) } };
     }),
   );
   const message = 'The internal API secret is missing or wrong.';

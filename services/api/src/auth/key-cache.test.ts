@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createKeyCache } from './key-cache.ts';
+import { KeyCache } from './key-cache.ts';
 import type { StoredKey } from './queries.ts';
 
 const hash = 'ab'.repeat(32);
@@ -15,7 +15,7 @@ function cacheOf(answer: () => Promise<StoredKey | null>, maxEntries = 10) {
     asked.push(digest.toString('hex'));
     return answer();
   };
-  const cache = createKeyCache({ find, clock: { monotonic: () => time.ms }, maxEntries });
+  const cache = new KeyCache({ find, clock: { monotonic: () => time.ms }, maxEntries });
   return { cache, time, asked };
 }
 

@@ -2,34 +2,10 @@ import type { Change } from '@enterprise-api/shared/ledger';
 import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtime';
 import type { StoredKey } from './queries.ts';
 
-/**
- * Copies of keys by their hash. A change that is pushed takes effect at once; one whose push is lost takes effect after
- * 4 s, so that it is in force within 5 s on a busy machine too. The absence of a key is remembered for 1 s only: a new
- * key must work by then.
- */
-export interface KeyCache {
-  /** The fresh copy: a key, null when there is no such key, undefined when the database must be asked. */
-  peek(hash: string): StoredKey | null | undefined;
-  /**
-   * Asks the database, once for all requests that ask at the same time.
-   *
-   * @param readOnly while the database is away, a key that was good within the last minute still serves for reading
-   * @throws the database's error
-   */
-  load(hash: string, readOnly: boolean): Promise<StoredKey | null>;
-  onChange(change: Change): void;
-  /** Changes may have been missed: no copy counts as fresh any more. */
-  onLost(): void;
-}
-
-export interface KeyCacheOptions {
+interface KeyCacheOptions {
   find: (hash: Buffer) => Promise<StoredKey | null>;
   clock: Pick<Clock, 'monotonic'>;
   maxEntries?: number;
-}
-
-export function createKeyCache(options: KeyCacheOptions): KeyCache {
-  return new CachedKeys(options);
 }
 
 interface Entry {
@@ -48,9 +24,14 @@ interface LookUp {
 
 const keyFreshMs = 4_000;
 const absenceFreshMs = 1_000;
-const keyReadsOnMs = 60_000;
+const keyReadsOnMs = 60 * 1_000;
 
-class CachedKeys implements KeyCache {
+/**
+ * Copies of keys by their hash. A change that is pushed takes effect at once; one whose push is lost takes effect after
+ * 4 s, so that it is in force within 5 s on a busy machine too. The absence of a key is remembered for 1 s only: a new
+ * key must work by then.
+ */
+export class KeyCache {
   readonly #find: KeyCacheOptions['find'];
   readonly #clock: KeyCacheOptions['clock'];
   readonly #entries: Map<string, Entry>;
@@ -62,12 +43,19 @@ class CachedKeys implements KeyCache {
     this.#entries = new BoundedMap(maxEntries);
   }
 
+  /** The fresh copy: a key, null when there is no such key, undefined when the database must be asked. */
   peek(hash: string): StoredKey | null | undefined {
     const entry = this.#entries.get(hash);
     if (entry === undefined || !entry.fresh) return undefined;
     return this.#ageMs(entry) < (entry.key === null ? absenceFreshMs : keyFreshMs) ? entry.key : undefined;
   }
 
+  /**
+   * Asks the database, once for all requests that ask at the same time.
+   *
+   * @param readOnly while the database is away, a key that was good within the last minute still serves for reading
+   * @throws the database's error
+   */
   async load(hash: string, readOnly: boolean): Promise<StoredKey | null> {
     try {
       return await this.#lookUp(hash).answer;
@@ -86,6 +74,7 @@ class CachedKeys implements KeyCache {
     }
   };
 
+  /** Changes may have been missed: no copy counts as fresh any more. */
   readonly onLost = (): void => {
     for (const lookUp of this.#lookUps.values()) lookUp.changesLost = true;
     for (const entry of this.#entries.values()) entry.fresh = false;

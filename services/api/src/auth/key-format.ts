@@ -39,8 +39,8 @@ function checksumOf(body: string): string {
   let rest = crc32(body);
   let digits = '';
   for (let index = 0; index < checksumLength; index++) {
-    digits = alphabet.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
+    digits = alphabet.charAt(rest % alphabet.length) + digits;
+    rest = Math.floor(rest / alphabet.length);
   }
   return digits;
 }
@@ -50,7 +50,7 @@ function randomBase62(length: number, randomBytes: (count: number) => Uint8Array
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
+      if (byte < 4 * alphabet.length && text.length < length) text += alphabet.charAt(byte % alphabet.length);
     }
   }
   return text;

@@ -18,7 +18,7 @@ export interface LastUsedOptions {
   onError: (error: unknown) => void;
 }
 
-const everyMs = 60_000;
+const everyMs = 60 * 1_000;
 const gatherMs = 500;
 
 export function createLastUsed({ write, clock, onError }: LastUsedOptions): LastUsed {

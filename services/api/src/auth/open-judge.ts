@@ -4,11 +4,10 @@ import type { WithDatabaseCheck } from '../core/database-health.ts';
 import type { Foundation } from '../core/foundation.ts';
 import { createAuthenticator } from './authenticate.ts';
 import { createJudge } from './judge.ts';
-import { createKeyCache } from './key-cache.ts';
+import { KeyCache } from './key-cache.ts';
 import { createLastUsed } from './last-used.ts';
 import { findKeyByHash, markKeysUsed } from './queries.ts';
-import { createRateLimiter, type RateDecision, type RateLimiterOptions } from './rate-limit.ts';
-import { openRateLimitStore } from './rate-limit-store.ts';
+import { createRateLimiter, openRateLimitStore, type RateDecision, type RateLimiterOptions } from './rate-limit.ts';
 
 export interface OpenJudgeOptions {
   db: Database;
@@ -27,7 +26,7 @@ export async function openJudge({ log, clock, closers }: Foundation, options: Op
     options.onKeyLookup();
     return findKeyByHash(db, hash);
   };
-  const cache = createKeyCache({ find, clock });
+  const cache = new KeyCache({ find, clock });
   const onError = createLimitedWarning(log, 'Redis unavailable; rate limits are counted per process');
   const redis = await openRateLimitStore(redisUrl, closers, onError);
   const lastUsed = createLastUsed({

@@ -1,7 +1,7 @@
 import { type ApiPlan, type Plan, planNames } from '@enterprise-api/shared/contracts';
-import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
+import { connectRedis, type RedisClient } from '@enterprise-api/shared/redis';
+import { type Clock, type Closers, redisRetryDelayMs, settledWithin, type Uuid } from '@enterprise-api/shared/runtime';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { RateLimitStore } from './rate-limit-store.ts';
 
 /** What the limiter decided about one request. */
 export interface RateDecision {
@@ -52,7 +52,7 @@ const pauseAfterFailureMs = 1_000;
 export interface RateLimiterOptions {
   limits: Readonly<Record<ApiPlan, number>>;
   /** Shared counters; without it each process counts for itself. */
-  redis: RateLimitStore | undefined;
+  redis: RedisClient | undefined;
   clock: Clock;
   onError: (error: unknown) => void;
 }
@@ -90,7 +90,7 @@ interface LimiterPair {
   local: RateLimiterMemory;
 }
 
-function createPair(limit: number, redis: RateLimitStore | undefined): LimiterPair {
+function createPair(limit: number, redis: RedisClient | undefined): LimiterPair {
   const window = { duration: rateWindowSeconds, keyPrefix: 'enterprise-api-rate' };
   if (redis === undefined) return { shared: undefined, local: new RateLimiterMemory({ ...window, points: limit }) };
   const shared = new RateLimiterRedis({
@@ -125,3 +125,38 @@ const look: Decide = async (limiter, organizationId, source) => {
   const { consumedPoints, remainingPoints, msBeforeNext } = state;
   return { allowed: consumedPoints <= limit, limit, remaining: remainingPoints, resetMs: msBeforeNext, source };
 };
+
+/**
+ * How long a request waits for its rate limit at most. The time is longer than pauses of this process's event loop: after
+ * a false alarm the process would count alone, and allow more than the limit.
+ */
+const answerWithinMs = 200;
+
+/** Until Redis is connected, requests are counted per process and exceed the shared limit: the start waits so long. */
+const readyWithinMs = 1_000;
+
+/**
+ * Connects to Redis; undefined without a URL. Commands fail at once while Redis is away, because the limiter then counts in
+ * this process.
+ */
+export async function openRateLimitStore(
+  url: string | undefined,
+  closers: Closers,
+  onError: (error: Error) => void,
+): Promise<RedisClient | undefined> {
+  if (url === undefined) return undefined;
+  const redis = connectRedis(url, {
+    commandTimeout: answerWithinMs,
+    // Requests in one turn of the event loop share a socket write, which is the largest cost of a command.
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    disconnectTimeout: answerWithinMs,
+    retryStrategy: redisRetryDelayMs,
+  });
+  redis.on('error', onError);
+  closers.add('rate limit store', () => redis.disconnect());
+  const isReady = new Promise<void>((resolve) => redis.once('ready', resolve));
+  await settledWithin(isReady, readyWithinMs);
+  return redis;
+}

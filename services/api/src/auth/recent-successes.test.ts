@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createRecentSuccesses } from './recent-successes.ts';
+import { createRecentSuccesses } from './authenticate.ts';
 
 function successesAt() {
   const time = { ms: 0 };

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { withTimeout } from '@enterprise-api/shared/runtime';
 
 /** The database does not answer. Neither the request nor its key is at fault: the client gets 503. */
@@ -13,6 +14,18 @@ export class DatabaseUnavailableError extends Error {
  * @throws DatabaseUnavailableError
  */
 export type WithDatabaseCheck = <Result>(work: Promise<Result>, abandon?: AbortController) => Promise<Result>;
+
+const signals = new AsyncLocalStorage<AbortSignal>();
+
+/** Runs work whose statements and transactions never begin once the signal is aborted: a pool of {@link currentSignal} asks it. */
+export function untilAborted<Result>(signal: AbortSignal, work: () => Result): Result {
+  return signals.run(signal, work);
+}
+
+/** The signal of the request that runs now. */
+export function currentSignal(): AbortSignal | undefined {
+  return signals.getStore();
+}
 
 export interface DatabaseHealth {
   readonly withDatabaseCheck: WithDatabaseCheck;

@@ -8,7 +8,7 @@ import {
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createDatabaseHealth } from './database-health.ts';
-import { createDatabaseProbe } from './database-probe.ts';
+import { createDatabaseProbe } from './open-database.ts';
 
 let database: TestDatabase;
 let proxy: FaultProxy;

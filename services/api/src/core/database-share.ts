@@ -5,13 +5,9 @@ import { poolSize } from './open-database.ts';
 /**
  * Runs work of an organization that uses one database connection at a time, while the organization uses at most its share
  * of them. Beyond that the work waits for two seconds, and is then 429 and not run.
- *
- * @param signal asked after a wait: work whose request was answered meanwhile is not run
- * @throws the reason of the signal
  */
 export type WithinDatabaseShare = <Result>(
   organizationId: string,
-  signal: AbortSignal,
   work: () => Result,
 ) => Result | Promise<Awaited<Result> | Problem>;
 
@@ -47,15 +43,11 @@ export function createDatabaseShare(options: DatabaseShareOptions): WithinDataba
     permits.release(key);
     return result;
   };
-  return (organizationId, signal, work) => {
+  return (organizationId, work) => {
     if (permits.tryAcquire(organizationId)) return runAndRelease(organizationId, work);
     return permits.acquireWithin(organizationId, waitMs).then((isGranted) => {
       onWaited(isGranted ? 'granted' : 'refused');
-      if (!isGranted) return tooMany;
-      return runAndRelease(organizationId, () => {
-        signal.throwIfAborted();
-        return work();
-      }) as Awaited<ReturnType<typeof work>>;
+      return isGranted ? (runAndRelease(organizationId, work) as Awaited<ReturnType<typeof work>>) : tooMany;
     });
   };
 }

@@ -1,6 +1,6 @@
-import { createDatabase, type DatabaseOptions } from '@enterprise-api/shared/ledger';
-import { createDatabaseHealth } from './database-health.ts';
-import { createDatabaseProbe } from './database-probe.ts';
+import { createDatabase, createPool, type DatabaseOptions } from '@enterprise-api/shared/ledger';
+import { withTimeout } from '@enterprise-api/shared/runtime';
+import { createDatabaseHealth, currentSignal } from './database-health.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Connections of the process to each server. */
@@ -8,10 +8,47 @@ export const poolSize = 10;
 
 /** Opens a pool, and asks over a connection of its own whether the server answers. */
 export function openDatabase({ closers }: Foundation, settings: Omit<DatabaseOptions, 'poolSize'>) {
-  const db = createDatabase({ ...settings, poolSize });
+  const db = createDatabase({ ...settings, poolSize, signal: currentSignal });
   closers.add('database', () => db.destroy());
   const { probe, close } = createDatabaseProbe(settings);
   closers.add('database probe', close);
   const health = createDatabaseHealth(probe);
   return { db, health };
+}
+
+export interface DatabaseProbe {
+  /** Resolves when the database has answered. Rejects when it cannot be reached. */
+  probe: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** Longer than any caller waits: the probe closes a connection that has not answered by then. */
+const silentForMs = 1_000;
+/** Before the pool closes an idle connection: a busy server takes half a second to open one. */
+const useEveryMs = 20_000;
+
+/** Asks over a connection of its own, which stays open: a pool whose connections are all in use is no outage. */
+export function createDatabaseProbe(options: Omit<DatabaseOptions, 'poolSize' | 'connectWithinMs'>): DatabaseProbe {
+  const pool = createPool({ ...options, poolSize: 1, connectWithinMs: silentForMs });
+  const probe = async (): Promise<void> => {
+    const client = await pool.connect();
+    const answer = withTimeout(client.query('select 1'), silentForMs, () => {
+      throw new Error('The database did not answer.');
+    });
+    await answer.then(
+      () => client.release(),
+      (error) => {
+        client.release(true);
+        throw error;
+      },
+    );
+  };
+  const timer = setInterval(() => void probe().catch(() => undefined), useEveryMs).unref();
+  return {
+    probe,
+    close: async () => {
+      clearInterval(timer);
+      await pool.end();
+    },
+  };
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
   const log = createLogger('test', 'silent');
   const transactAs = createTransact({ db, log, notify: async () => undefined, onEmitted: () => undefined });
-  transact = transactAs({ actor: 'service', onBehalfOf: null, requestId: 'r' }, new AbortController().signal);
+  transact = transactAs({ actor: 'service', onBehalfOf: null, requestId: 'r' });
 });
 afterAll(() => close());
 

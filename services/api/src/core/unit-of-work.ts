@@ -12,8 +12,8 @@ import {
 } from '@enterprise-api/shared/ledger';
 import { type Logger, nilUuid } from '@enterprise-api/shared/runtime';
 import { isProblem } from '../http/problem.ts';
+import { currentSignal } from './database-health.ts';
 import { type FieldChanges, noFieldChanges } from './field-changes.ts';
-import { runTransaction } from './transaction.ts';
 
 /** The request that changes something, as the audit log names it. */
 interface Origin {
@@ -54,8 +54,8 @@ type TellOutcome = (isCommitted: boolean) => void;
 /** Runs work in one transaction. Work that ends in an error or in a problem changes nothing. */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>) => Promise<Result>;
 
-/** Makes the transactions of one request. None begins once the signal is aborted. */
-export type TransactAs = (origin: Origin, signal: AbortSignal) => Transact;
+/** Makes the transactions of one request. */
+export type TransactAs = (origin: Origin) => Transact;
 
 export interface TransactOptions {
   db: Database;
@@ -72,12 +72,12 @@ export function createTransact({ db, log, notify, onEmitted }: TransactOptions):
     if (change !== undefined) await notify(change);
     if (events !== undefined) onEmitted(events);
   };
-  return (origin, signal) => async (work) => {
+  return (origin) => async (work) => {
     const changes: CommittedChange[] = [];
     const waiting: TellOutcome[] = [];
     let isCommitted = false;
     try {
-      const result = await runTransaction(db, signal, (trx) => work(createUnit(trx, origin, { changes, waiting })));
+      const result = await runTransaction(db, (trx) => work(createUnit(trx, origin, { changes, waiting })));
       isCommitted = !isProblem(result);
       if (isCommitted) await Promise.all(changes.map(report));
       return result;
@@ -135,4 +135,25 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, { changes, waiting
     },
   };
   return unit;
+}
+
+/** Runs work in one transaction. It is rolled back when the work fails, and when its result is a problem. */
+async function runTransaction<Result>(
+  db: Database,
+  work: (trx: DatabaseTransaction) => Promise<Result>,
+): Promise<Result> {
+  const trx = await db.startTransaction().execute();
+  try {
+    // BEGIN may be answered only after the client was: 503.
+    currentSignal()?.throwIfAborted();
+    const result = await work(trx);
+    await (isProblem(result) ? trx.rollback() : trx.commit()).execute();
+    return result;
+  } catch (error) {
+    await trx
+      .rollback()
+      .execute()
+      .catch(() => undefined);
+    throw error;
+  }
 }

@@ -3,38 +3,41 @@ import type { WrittenEvent } from '@enterprise-api/shared/events';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import { isSampled, type Tracing } from '@enterprise-api/shared/tracing';
 
-/** The spans of the events of one request, and what is kept with each event. */
-export interface EmissionSpans {
-  /** One per event. */
-  readonly traceparents: readonly string[];
-  /** @param written undefined when nothing was */
-  end(written?: readonly WrittenEvent[]): void;
-}
-
 /** Events of one request that share its trace. A trace with a thousand events, and the attempts of each, shows nothing. */
-const mostInOneTrace = 100;
+const maxInOneTrace = 100;
+
+type Write = (traceparents: readonly string[]) => Promise<WrittenEvent[]>;
 
 /**
- * Begins a span for each event: what comes of the event is below it. The events of a large request have a trace each, with
- * a link to the request, unless the request is not recorded.
+ * Writes the events of a request, each below a span of its own: what comes of the event is below it. The events of a large
+ * request have a trace each, with a link to the request, unless the request is not recorded.
+ *
+ * @param settled calls what it is given, once it is known whether the events are committed
  */
-export function startEmissionSpans(
+export async function writeWithSpans(
   tracing: Tracing,
   events: readonly Pick<EmitEvent, 'type'>[],
   requestTrace: string,
-): EmissionSpans {
-  const isShared = events.length <= mostInOneTrace || !isSampled(requestTrace);
+  settled: (tell: (isCommitted: boolean) => void) => void,
+  write: Write,
+): Promise<WrittenEvent[]> {
+  const isShared = events.length <= maxInOneTrace || !isSampled(requestTrace);
   const place = isShared ? { parent: requestTrace } : { links: [requestTrace] };
   const spans = events.map(({ type }) => {
     const attributes = { 'messaging.operation.type': 'create', 'enterprise_api.event_type': type };
     return tracing.start(`emit ${type}`, { kind: 'producer', ...place, attributes });
   });
-  return {
-    traceparents: spans.map((span) => span.traceparent),
-    end: (written) => {
-      for (const [index, span] of spans.entries()) span.end(outcomeOf(written?.[index]));
-    },
+  const end = (written?: readonly WrittenEvent[]) => {
+    for (const [index, span] of spans.entries()) span.end(outcomeOf(written?.[index]));
   };
+  try {
+    const written = await write(spans.map((span) => span.traceparent));
+    settled((isCommitted) => end(isCommitted ? written : undefined));
+    return written;
+  } catch (error) {
+    end();
+    throw error;
+  }
 }
 
 function outcomeOf(written: WrittenEvent | undefined) {

@@ -11,7 +11,7 @@ import { type Counter, fromPublicId, type Uuid } from '@enterprise-api/shared/ru
 import type { Tracing } from '@enterprise-api/shared/tracing';
 import type { Transact } from '../core/unit-of-work.ts';
 import { invalid, type Problem } from '../http/problem.ts';
-import { startEmissionSpans } from './emission-spans.ts';
+import { writeWithSpans } from './emission-spans.ts';
 
 export interface EventServiceOptions {
   emit: BatchedProducer['emit'];
@@ -43,27 +43,19 @@ export function createEventService(options: EventServiceOptions) {
     const missing = await findMissing(new Set(organizations), trx);
     if (missing.size === 0) return null;
     const unknown = organizations.flatMap((id, index) => (missing.has(id) ? [index] : []));
-    return invalid(unknown.slice(0, 50).map((index) => unknownOrganization('events' in body ? index : null)));
+    return invalid(unknown.map((index) => unknownOrganization('events' in body ? index : null)));
   };
 
-  /** Writes the events of a request, each under a span of its own where spans are recorded. */
-  const recorded = async (
+  /** Writes the events of a request. Where no spans are recorded, they keep the trace of their request as it came. */
+  const write = (
     events: readonly EmitEvent[],
-    { traceparent }: Pick<Request, 'traceparent'>,
+    traceparent: string | undefined,
     settled: (tell: (isCommitted: boolean) => void) => void,
-    write: (traceparents: readonly string[] | undefined) => Promise<WrittenEvent[]>,
+    run: (traceparents: readonly string[] | undefined) => Promise<WrittenEvent[]>,
   ) => {
-    if (traceparent === undefined) return write(undefined);
-    if (tracing === undefined) return write(events.map(() => traceparent));
-    const spans = startEmissionSpans(tracing, events, traceparent);
-    try {
-      const written = await write(spans.traceparents);
-      settled((isCommitted) => spans.end(isCommitted ? written : undefined));
-      return written;
-    } catch (error) {
-      spans.end();
-      throw error;
-    }
+    if (traceparent === undefined) return run(undefined);
+    if (tracing === undefined) return run(events.map(() => traceparent));
+    return writeWithSpans(tracing, events, traceparent, settled, run);
   };
 
   return {
@@ -72,8 +64,8 @@ export function createEventService(options: EventServiceOptions) {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
       const events = eventsOf(body);
-      const isWritten = (tell: (isCommitted: boolean) => void) => tell(true);
-      const written = await recorded(events, request, isWritten, (traceparents) =>
+      const settled = (tell: (isCommitted: boolean) => void) => tell(true);
+      const written = await write(events, request.traceparent, settled, (traceparents) =>
         emit(events, { ...request, traceparents }),
       );
       onEmitted(written);
@@ -86,7 +78,7 @@ export function createEventService(options: EventServiceOptions) {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;
         const events = eventsOf(body);
-        const written = await recorded(events, request, settled, (traceparents) =>
+        const written = await write(events, request.traceparent, settled, (traceparents) =>
           emitWithin(trx, events, { ...request, traceparents }),
         );
         emitted(written);

@@ -26,13 +26,16 @@ export function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'problem' in value;
 }
 
+/** One request may have thousands of errors; more details than this do not help. */
+const maxDetails = 50;
+
 /** A request with invalid content. `param` and `message` describe its first detail. */
 export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'validation_failed'): Problem {
   const [first] = details;
   if (first === undefined) return problem(code);
   const param = first.path === '' ? first.location : first.path;
   const message = first.path === '' ? `The ${first.location} ${first.message}.` : `${first.path}: ${first.message}.`;
-  return problem(code, { param, message, details });
+  return problem(code, { param, message, details: details.slice(0, maxDetails) });
 }
 
 /** A request with a header whose value cannot be accepted. */

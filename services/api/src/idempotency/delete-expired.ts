@@ -13,7 +13,7 @@ export function deleteExpiredRegularly(
   db: Database,
   closers: Closers,
   onError: (error: unknown) => void,
-  { everyMs = 60_000, batchSize = 1_000 }: DeletionOptions = {},
+  { everyMs = 60 * 1_000, batchSize = 1_000 }: DeletionOptions = {},
 ): void {
   let running: Promise<void> | undefined;
   let closing = false;

@@ -8,7 +8,7 @@ import type { Answer } from '../http/routing/respond.ts';
 import { findAnswer, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
 
 /** A request with an `Idempotency-Key`: it has its effect at most once, however often it is sent. */
-interface IdempotentRequest {
+export interface IdempotentRequest {
   /** UUID: the caller's organization; of an internal caller, what names its secret. */
   ownerId: string;
   key: string;

@@ -1,5 +1,6 @@
 import { createDatabase, type Database, type LedgerAddress } from '@enterprise-api/shared/ledger';
 import { type Clock, createLimitedWarning, createLoop, withTimeout } from '@enterprise-api/shared/runtime';
+import { currentSignal } from '../core/database-health.ts';
 import { applicationName, closeWithinMs, type Foundation } from '../core/foundation.ts';
 import { poolSize } from '../core/open-database.ts';
 import { type FlushedPosition, hasReplayed, readFlushedPosition } from './queries.ts';
@@ -21,7 +22,14 @@ export function openHistoryReads(
 ): HistoryReads {
   if (replicaUrl === undefined) return (read) => read(db);
   const onError = createLimitedWarning(log, 'connection to the replica lost');
-  const replica = createDatabase({ ...ledger.pool, url: replicaUrl, applicationName, onError, poolSize });
+  const replica = createDatabase({
+    ...ledger.pool,
+    url: replicaUrl,
+    applicationName,
+    onError,
+    poolSize,
+    signal: currentSignal,
+  });
   registerPool('replica', replica);
   closers.add('replica', () => replica.destroy(), closeWithinMs);
   const onObstacle = createLimitedWarning(log, 'replica lags or cannot be read: lists are read from the primary');

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { ErrorDetail } from '@enterprise-api/shared/contracts';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { invalid, isProblem, type Problem } from '../problem.ts';
@@ -7,7 +8,7 @@ import { type IfMatch, parseIfMatch } from '../routing/etag.ts';
 import { announcesBody, awaitsContinue, declaredLength, type RequestContext } from '../server/request-context.ts';
 import { parseQuery } from './request-target.ts';
 import { type JsonLimits, parseJson } from './strict-json.ts';
-import { type Parsed, parseWith } from './zod-issues.ts';
+import { detailsOf, type Issue, messageOf } from './zod-issues.ts';
 
 export interface BodyLimits extends JsonLimits {
   maxBytes: number;
@@ -61,6 +62,18 @@ const noParameters = z.strictObject({});
 const noBody = z.strictObject({}).optional();
 const nothing = { ok: true, value: undefined } as const;
 const none = { ok: true, value: null } as const;
+
+type Parsed<Value> = { ok: true; value: Value } | { ok: false; details: ErrorDetail[] };
+
+export function parseWith<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  location: 'query' | 'body',
+): Parsed<z.output<Schema>> {
+  const parsed = schema.safeParse(input, { error: (issue) => messageOf(issue as Issue) });
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, details: detailsOf(parsed.error.issues, location, input) };
+}
 
 function readIfMatch({ headers }: Request): Parsed<IfMatch | null> {
   const header = headers['if-match'];

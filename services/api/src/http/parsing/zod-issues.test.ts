@@ -1,11 +1,15 @@
 import { createWebhookSchema, emitBatchSchema, listDeliveriesQuerySchema } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
 import type { z } from 'zod';
-import { formatPath, parseWith } from './zod-issues.ts';
+import { invalid } from '../problem.ts';
+import { parseWith } from './read-input.ts';
+import { formatPath } from './zod-issues.ts';
 
 function problemsOf(schema: z.ZodType, input: unknown, location: 'body' | 'query' = 'body') {
   const parsed = parseWith(schema, input, location);
-  return parsed.ok ? [] : parsed.details.map(({ path, code, message }) => [path, code, message]);
+  return parsed.ok
+    ? []
+    : (invalid(parsed.details).details ?? []).map(({ path, code, message }) => [path, code, message]);
 }
 
 describe('the details of an invalid body', () => {

@@ -2,25 +2,14 @@ import type { ErrorDetail } from '@enterprise-api/shared/contracts';
 import type { z } from 'zod';
 
 type Location = ErrorDetail['location'];
-type Issue = z.core.$ZodIssue;
+export type Issue = z.core.$ZodIssue;
 
-/** One request may have thousands of errors; more details than this do not help. */
-const maxDetails = 50;
 /** A path may quote field names from the request, so it is cut. */
 const maxPathLength = 200;
 
-export type Parsed<Value> = { ok: true; value: Value } | { ok: false; details: ErrorDetail[] };
-
-/** Parses with a schema. Error texts are ours: the schema's own message, or one made here from the issue. */
-export function parseWith<Schema extends z.ZodType>(
-  schema: Schema,
-  input: unknown,
-  location: Location,
-): Parsed<z.output<Schema>> {
-  const parsed = schema.safeParse(input, { error: (issue) => messageOf(issue as Issue) });
-  if (parsed.success) return { ok: true, value: parsed.data };
-  const details = parsed.error.issues.flatMap((issue) => toDetails(issue, location, input));
-  return { ok: false, details: withoutRepeats(details).slice(0, maxDetails) };
+/** The issues of an input, one per place. Error texts are ours: the schema's own message, or {@link messageOf} the issue. */
+export function detailsOf(issues: readonly Issue[], location: Location, input: unknown): ErrorDetail[] {
+  return withoutRepeats(issues.flatMap((issue) => toDetails(issue, location, input)));
 }
 
 /** `events[1]`, `data.items[3].name` */
@@ -75,7 +64,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part], input);
 }
 
-function messageOf(issue: Issue): string {
+export function messageOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'is required' : `must be ${withArticle(issue.expected)}`;

@@ -121,8 +121,8 @@ function write(response: Response, { status, headers, body, streamed }: Answer):
   response.writeHead(status, all).end(body);
 }
 
-export function sendJson(response: Response, status: number, body: unknown): void {
-  sendAnswer(response, jsonAnswer(status, body));
+export function sendJson(response: Response, body: unknown): void {
+  sendAnswer(response, jsonAnswer(200, body));
 }
 
 export function sendProblem(response: Response, found: Problem): void {

@@ -1,10 +1,10 @@
 import type { Area } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { Request, RequestHandler, Response } from 'express';
-import type { WithDatabaseCheck } from '../../core/database-health.ts';
+import { untilAborted, type WithDatabaseCheck } from '../../core/database-health.ts';
 import type { WithinDatabaseShare } from '../../core/database-share.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
-import type { RunOnce } from '../../idempotency/run-once.ts';
+import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
 import { type BodyLimits, type Input, readInput } from '../parsing/read-input.ts';
 import { isProblem, type Problem, problem } from '../problem.ts';
 import { forbidStorage, type RequestContext, requestContextOf } from '../server/request-context.ts';
@@ -98,40 +98,43 @@ interface Call<Access> {
 }
 
 async function perform<Access>(
-  { context, access, route, ids, input }: Call<Access>,
+  call: Call<Access>,
   render: (outcome: unknown) => Answer,
   options: ServeOptions<Access>,
 ): Promise<Answer> {
-  const { within, ownerOf } = options;
-  const { requestId, traceparent, startedAtMs: receivedAtMs, target } = context;
-  const { json, idempotencyKey: key, onBehalfOf } = input;
+  const { context, access, route, ids, input } = call;
+  const { withDatabaseCheck, within, ownerOf } = options;
+  const { requestId, traceparent, startedAtMs: receivedAtMs } = context;
+  const { idempotencyKey: key, onBehalfOf } = input;
   const abandon = new AbortController();
   const { signal } = abandon;
   const transact: Transact = (work) =>
-    options.transactAs({ actor: options.actorOf(access), onBehalfOf, requestId }, signal)(work);
+    options.transactAs({ actor: options.actorOf(access), onBehalfOf, requestId })(work);
   const handle = (transact: Transact) =>
     ids === null
       ? problem('not_found')
       : route.handle({ ...input, access, ids, transact, signal, requestId, traceparent, receivedAtMs });
+  const work = () =>
+    key === null
+      ? handle(transact)
+      : options.runOnce(idempotentRequest(call, ownerOf(access), key), transact, handle, render);
+  // Routes without a caller, and those that need no database, are not bounded.
+  const isBounded = within !== undefined && !route.withoutDatabase && route.caller !== 'anyone';
+  const started = untilAborted(signal, () => (isBounded ? within(ownerOf(access), work) : work()));
+  // A handler that answers at once needs no database, and no check of it.
+  const outcome = started instanceof Promise ? await withDatabaseCheck(started, abandon) : started;
+  return key === null || isProblem(outcome) ? render(outcome) : (outcome as Answer);
+}
+
+function idempotentRequest<Access>(
+  { context: { target }, access, route, ids, input }: Call<Access>,
+  ownerId: string,
+  key: string,
+): IdempotentRequest {
   const exists = async (trx: DatabaseTransaction) =>
     ids !== null && ((await route.exists?.({ access, ids, trx })) ?? true);
-  const work = () => {
-    if (key === null) return handle(transact);
-    const { method } = route;
-    const { path, query } = target;
-    return options.runOnce(
-      { ownerId: ownerOf(access), key, method, path, query, json, exists },
-      transact,
-      handle,
-      render,
-    );
-  };
-  // Routes without a caller, and those that need no database, are not bounded.
-  const isBounded = !route.withoutDatabase && route.caller !== 'anyone';
-  const started = within !== undefined && isBounded ? within(ownerOf(access), signal, work) : work();
-  // A handler that answers at once needs no database, and no check of it.
-  const outcome = started instanceof Promise ? await options.withDatabaseCheck(started, abandon) : started;
-  return key === null || isProblem(outcome) ? render(outcome) : (outcome as Answer);
+  const { method } = route;
+  return { ownerId, key, method, path: target.path, query: target.query, json: input.json, exists };
 }
 
 /** @throws for a POST whose object cannot be looked up when its `Idempotency-Key` was used with another body */

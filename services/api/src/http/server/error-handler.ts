@@ -44,7 +44,7 @@ const socketCodes = new Set([
  * SQLSTATEs that are not about the request: 08 connection, 53 resources, 57 operator intervention (a canceled statement
  * included), a lock timeout, a read-only server (during a failover), a deadlock.
  */
-const sqlStates = /^(?:08|53|57)|^(?:55P03|25006|40P01)$/;
+const sqlStates = /^(?:(?:08|53|57)...|55P03|25006|40P01)$/;
 /** Errors of the pool and the driver that have no code. "Client was closed" is a connection that ended between two statements. */
 const driverTexts =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/;
@@ -53,7 +53,7 @@ function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError) return true;
   // By its fields: an error of a socket may belong to another realm (Jest), where `instanceof Error` is false.
   const { code, message, errors } = (error ?? {}) as { code?: unknown; message?: unknown; errors?: unknown };
-  if (typeof code === 'string' && (socketCodes.has(code) || (code.length === 5 && sqlStates.test(code)))) return true;
+  if (typeof code === 'string' && (socketCodes.has(code) || sqlStates.test(code))) return true;
   if (typeof message === 'string' && driverTexts.test(message)) return true;
   return Array.isArray(errors) && errors.length > 0 && errors.every(isDatabaseUnavailable);
 }

@@ -27,9 +27,9 @@ export function refuseMethod(response: Response): void {
  * @param isReady whether the database answers and the process is not stopping; Redis is not needed
  */
 export function probeRoutes(isReady: () => Promise<boolean>): Router {
-  const health = fixedRoute('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
+  const health = fixedRoute('/healthz', (_request, response) => sendJson(response, { status: 'ok' }));
   const readiness = fixedRoute('/readyz', async (_request, response) => {
-    if (await isReady()) sendJson(response, 200, { status: 'ready' });
+    if (await isReady()) sendJson(response, { status: 'ready' });
     else sendProblem(response, problem('service_unavailable'));
   });
   return Router().use(health, readiness);

@@ -4,7 +4,8 @@ import { setImmediate as afterPolling } from 'node:timers/promises';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import { canonicalAddress, cidrContains } from '@enterprise-api/shared/security';
 import { addressBucket } from './client-address.ts';
-import { noteAnswer, refuseMalformed } from './malformed-request.ts';
+import { noteAnswer } from './connection-state.ts';
+import { refuseMalformed } from './malformed-request.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:3000` */
@@ -35,7 +36,7 @@ const usualLimits: ListenerLimits = {
   requestMs: 30_000,
   keepAliveMs: 65_000,
   // Longer than any statement of a request may run.
-  silentMs: 60_000,
+  silentMs: 60 * 1_000,
   checkEveryMs: 2_000,
   connections: 20_000,
   connectionsPerPeer: 2_000,

@@ -1,18 +1,11 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import { problem, problemBody } from '../problem.ts';
+import { hasOwnTimeLimits, isNextAnswer } from './connection-state.ts';
 import { closeLingering, type LingerLimits } from './lingering-close.ts';
-import { hasOwnTimeLimits } from './own-time-limits.ts';
 import { requestIdOf } from './request-context.ts';
-
-const latest = new WeakMap<Socket, ServerResponse>();
-
-/** Notes the answer to the request that a connection has received last. */
-export function noteAnswer(request: IncomingMessage, response: ServerResponse): void {
-  latest.set(request.socket, response);
-}
 
 /**
  * A client that was too slow gets little time to read its answer. Merely to end our side would be wrong: a request that is
@@ -50,17 +43,4 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, lo
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
   closeLingering(socket, isTooSlow ? afterTimeout : undefined);
   log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
-}
-
-/**
- * Whether what is written to a connection now stands behind the answers to all requests before, and is the answer to what
- * the client sent last. Where it is not, the client would take it for a part of another answer, or for another answer.
- */
-function isNextAnswer(socket: Socket): boolean {
-  const response = latest.get(socket);
-  if (response === undefined || response.writableFinished) return true;
-  // Node.js gives the connection to one answer after the other: this one has not begun, and others are before it.
-  if (response.socket === null) return false;
-  const isInBody = !response.req.complete;
-  return response.writableEnded || (isInBody && !response.headersSent);
 }

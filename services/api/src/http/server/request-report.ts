@@ -78,11 +78,11 @@ function fieldsOf(
     path: path.slice(0, maxPathLength),
     route: context.route,
     status: statusCode,
-    duration_ms: tenths(durationMs),
+    duration_ms: Number(durationMs.toFixed(1)),
     ...(!writableFinished && { aborted: true }),
     ...(caller?.area !== undefined && { area: caller.area }),
     ...(context.upstreamStatus !== undefined && { upstream_status: context.upstreamStatus }),
-    ...(context.upstreamMs !== undefined && { upstream_ms: tenths(context.upstreamMs) }),
+    ...(context.upstreamMs !== undefined && { upstream_ms: Number(context.upstreamMs.toFixed(1)) }),
     ...(context.eventIds !== undefined && { event_ids: context.eventIds }),
     ...(context.traceparent !== undefined && { trace_id: traceIdOf(context.traceparent) }),
     ...(context.errorCode !== undefined && { error_code: context.errorCode }),
@@ -92,8 +92,4 @@ function fieldsOf(
     }),
     ...(caller !== undefined && { client_address: caller.address }),
   };
-}
-
-function tenths(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }
