@@ -43,13 +43,9 @@ interface UnitOfWork {
   due(webhookId: string): void;
   /** Events were written through `trx`: they are counted, and workers are notified of them, after the commit. */
   emitted(events: readonly WrittenEvent[]): void;
-  /** Calls this once it is known whether the transaction, or the part of it, is committed. */
-  settled(tell: TellOutcome): void;
   /** Runs a part of the work, which is rolled back by itself when it ends in a problem. */
   readonly part: Transact;
 }
-
-type TellOutcome = (isCommitted: boolean) => void;
 
 /** Runs work in one transaction. Work that ends in an error or in a problem changes nothing. */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>) => Promise<Result>;
@@ -74,16 +70,9 @@ export function createTransact({ db, log, notify, onEmitted }: TransactOptions):
   };
   return (origin) => async (work) => {
     const changes: CommittedChange[] = [];
-    const waiting: TellOutcome[] = [];
-    let isCommitted = false;
-    try {
-      const result = await runTransaction(db, (trx) => work(createUnit(trx, origin, { changes, waiting })));
-      isCommitted = !isProblem(result);
-      if (isCommitted) await Promise.all(changes.map(report));
-      return result;
-    } finally {
-      for (const tell of waiting) tell(isCommitted);
-    }
+    const result = await runTransaction(db, (trx) => work(createUnit(trx, origin, changes)));
+    if (!isProblem(result)) await Promise.all(changes.map(report));
+    return result;
   };
 }
 
@@ -94,12 +83,7 @@ interface CommittedChange {
   entry?: NewAuditEntry;
 }
 
-interface AfterCommit {
-  changes: CommittedChange[];
-  waiting: TellOutcome[];
-}
-
-function createUnit(trx: DatabaseTransaction, origin: Origin, { changes, waiting }: AfterCommit): UnitOfWork {
+function createUnit(trx: DatabaseTransaction, origin: Origin, changes: CommittedChange[]): UnitOfWork {
   const unit: UnitOfWork = {
     trx,
     changed: async (reported) => {
@@ -119,17 +103,13 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, { changes, waiting
     emitted: (events) => {
       changes.push({ events });
     },
-    settled: (tell) => {
-      waiting.push(tell);
-    },
     part: async (work) => {
-      const before = { changes: changes.length, waiting: waiting.length };
+      const before = changes.length;
       await markSavepoint(trx);
       const result = await work(unit);
       if (isProblem(result)) {
         await returnToSavepoint(trx);
-        changes.length = before.changes;
-        for (const tell of waiting.splice(before.waiting)) tell(false);
+        changes.length = before;
       }
       return result;
     },

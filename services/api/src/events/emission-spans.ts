@@ -6,20 +6,15 @@ import { isSampled, type Tracing } from '@enterprise-api/shared/tracing';
 /** Events of one request that share its trace. A trace with a thousand events, and the attempts of each, shows nothing. */
 const maxInOneTrace = 100;
 
-type Write = (traceparents: readonly string[]) => Promise<WrittenEvent[]>;
-
 /**
  * Writes the events of a request, each below a span of its own: what comes of the event is below it. The events of a large
  * request have a trace each, with a link to the request, unless the request is not recorded.
- *
- * @param settled calls what it is given, once it is known whether the events are committed
  */
 export async function writeWithSpans(
   tracing: Tracing,
   events: readonly Pick<EmitEvent, 'type'>[],
   requestTrace: string,
-  settled: (tell: (isCommitted: boolean) => void) => void,
-  write: Write,
+  write: (traceparents: readonly string[]) => Promise<WrittenEvent[]>,
 ): Promise<WrittenEvent[]> {
   const isShared = events.length <= maxInOneTrace || !isSampled(requestTrace);
   const place = isShared ? { parent: requestTrace } : { links: [requestTrace] };
@@ -32,7 +27,7 @@ export async function writeWithSpans(
   };
   try {
     const written = await write(spans.map((span) => span.traceparent));
-    settled((isCommitted) => end(isCommitted ? written : undefined));
+    end(written);
     return written;
   } catch (error) {
     end();

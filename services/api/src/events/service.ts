@@ -50,12 +50,11 @@ export function createEventService(options: EventServiceOptions) {
   const write = (
     events: readonly EmitEvent[],
     traceparent: string | undefined,
-    settled: (tell: (isCommitted: boolean) => void) => void,
     run: (traceparents: readonly string[] | undefined) => Promise<WrittenEvent[]>,
   ) => {
     if (traceparent === undefined) return run(undefined);
     if (tracing === undefined) return run(events.map(() => traceparent));
-    return writeWithSpans(tracing, events, traceparent, settled, run);
+    return writeWithSpans(tracing, events, traceparent, run);
   };
 
   return {
@@ -64,8 +63,7 @@ export function createEventService(options: EventServiceOptions) {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
       const events = eventsOf(body);
-      const settled = (tell: (isCommitted: boolean) => void) => tell(true);
-      const written = await write(events, request.traceparent, settled, (traceparents) =>
+      const written = await write(events, request.traceparent, (traceparents) =>
         emit(events, { ...request, traceparents }),
       );
       onEmitted(written);
@@ -74,11 +72,11 @@ export function createEventService(options: EventServiceOptions) {
 
     /** Emits in the transaction of a request with an `Idempotency-Key`. */
     emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'signal'>): Emission =>
-      transact(async ({ trx, emitted, settled }) => {
+      transact(async ({ trx, emitted }) => {
         const refusal = await refuseUnknown(body, trx);
         if (refusal !== null) return refusal;
         const events = eventsOf(body);
-        const written = await write(events, request.traceparent, settled, (traceparents) =>
+        const written = await write(events, request.traceparent, (traceparents) =>
           emitWithin(trx, events, { ...request, traceparents }),
         );
         emitted(written);

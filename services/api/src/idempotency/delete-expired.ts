@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import type { Closers } from '@enterprise-api/shared/runtime';
+import { type Closers, createLoop } from '@enterprise-api/shared/runtime';
 import { deleteExpired } from './queries.ts';
 
 export interface DeletionOptions {
@@ -15,21 +15,11 @@ export function deleteExpiredRegularly(
   onError: (error: unknown) => void,
   { everyMs = 60 * 1_000, batchSize = 1_000 }: DeletionOptions = {},
 ): void {
-  let running: Promise<void> | undefined;
-  let closing = false;
-  const sweep = async () => {
-    while (!closing && (await deleteExpired(db, batchSize)) === batchSize);
-  };
-  const timer = setInterval(() => {
-    running ??= sweep()
-      .catch(onError)
-      .finally(() => {
-        running = undefined;
-      });
-  }, everyMs).unref();
-  closers.add('idempotency keys', async () => {
-    closing = true;
-    clearInterval(timer);
-    await running;
+  const loop = createLoop({
+    run: async () => ((await deleteExpired(db, batchSize)) === batchSize ? 0 : everyMs),
+    onError,
+    delayAfterErrorMs: everyMs,
   });
+  closers.add('idempotency keys', loop.stop);
+  loop.start();
 }
