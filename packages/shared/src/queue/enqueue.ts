@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import type { z } from 'zod';
-import { type Clock, createMicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
+import { type Clock, MicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
 
@@ -125,12 +125,12 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
       });
     return (await settledWithin(adding, addWithinMs)) ? adding : 'timeout';
   };
-  const named = createMicroBatcher({
+  const named = new MicroBatcher({
     maxSize: maxEventsPerJob,
     run: async (eventIds: Uuid[]) => onOutcome(await addJob({ version: 1, event_ids: eventIds }), eventIds.length),
   });
-  const relayWaker = createMicroBatcher({
-    waitMs: () => wakeRelayEveryMs,
+  const relayWaker = new MicroBatcher({
+    waitMs: wakeRelayEveryMs,
     maxRunning: 1,
     run: () => addJob({ version: 1, more_in_outbox: true }),
   });

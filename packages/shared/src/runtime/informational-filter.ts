@@ -1,11 +1,10 @@
-const headEnd = Buffer.from('\r\n\r\n');
-const firstDigit = 'HTTP/1.1 '.length;
-const one = '1'.charCodeAt(0);
+const nothing = Buffer.alloc(0);
+const headEnd = '\r\n\r\n';
 /** This many bytes of a status line tell an informational response from a final one. */
 const tellingBytes = 'HTTP/1.1 100 '.length;
-const maxHeadBytes = 16_384;
+const maxHeadBytes = 16 * 1_024;
 /** A peer may send informational responses until the deadline; this bounds what they cost. */
-const maxInformationalBytes = 1_048_576;
+const maxInformationalBytes = 1_024 ** 2;
 
 /** The bytes of an answer on their way to the parser. */
 type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): unknown };
@@ -16,12 +15,13 @@ type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): u
  * never answer. A 101 stays: it changes the protocol.
  */
 export class InformationalFilter {
+  /** Whether any byte came since `arm`, be it of an informational response. */
+  sawBytes = false;
   readonly #source: ByteSource;
   readonly #onTooMany: () => Error;
-  #armed = false;
-  #held: Buffer | null = null;
+  #isArmed = false;
+  #held: Buffer = nothing;
   #removedBytes = 0;
-  #sawBytes = false;
 
   /**
    * Replaces the `read` of the source by its own.
@@ -32,25 +32,20 @@ export class InformationalFilter {
     const read = source.read.bind(source);
     this.#source = source;
     this.#onTooMany = onTooMany;
-    source.read = (size) => (this.#armed && size === undefined ? this.#read(read) : read(size));
+    source.read = (size) => (this.#isArmed && size === undefined ? this.#read(read) : read(size));
   }
 
   /** An answer comes next. Bytes that come while no answer is due are left to the parser, which refuses them. */
   arm(): void {
-    this.#armed = true;
+    this.#isArmed = true;
     this.#removedBytes = 0;
-    this.#sawBytes = false;
-  }
-
-  /** Whether any byte came since `arm`, be it of an informational response. */
-  get sawBytes(): boolean {
-    return this.#sawBytes;
+    this.sawBytes = false;
   }
 
   #read(read: ByteSource['read']): Buffer | null {
     for (let chunk = read(); chunk !== null; chunk = read()) {
-      this.#sawBytes = true;
-      const rest = this.#strip(this.#held === null ? chunk : Buffer.concat([this.#held, chunk]));
+      this.sawBytes = true;
+      const rest = this.#strip(this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]));
       if (rest !== null) return rest;
     }
     return null;
@@ -58,29 +53,25 @@ export class InformationalFilter {
 
   /** What remains for the parser; null when all bytes belong, or may yet belong, to informational responses. */
   #strip(bytes: Buffer): Buffer | null {
-    this.#held = null;
     let rest = bytes;
     while (rest.length > 0) {
       const end = mayBeInformational(rest) ? rest.indexOf(headEnd) : 0;
       if (end === 0 || (end === -1 && rest.length > maxHeadBytes)) {
-        this.#armed = false;
+        this.#isArmed = false;
+        this.#held = nothing;
         return rest;
       }
-      if (end === -1) {
-        this.#held = rest;
-        return null;
-      }
+      if (end === -1) break;
       this.#removedBytes += end + headEnd.length;
       rest = rest.subarray(end + headEnd.length);
     }
+    this.#held = rest;
     if (this.#removedBytes > maxInformationalBytes) this.#source.destroy(this.#onTooMany());
     return null;
   }
 }
 
 function mayBeInformational(bytes: Buffer): boolean {
-  // The usual case, and the cheap one.
-  if (bytes.length >= tellingBytes && bytes[firstDigit] !== one) return false;
   const start = bytes.toString('latin1', 0, tellingBytes);
   return start.length < tellingBytes
     ? 'HTTP/1.1 1'.startsWith(start.slice(0, 10))

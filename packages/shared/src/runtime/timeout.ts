@@ -1,3 +1,5 @@
+const timedOut = Symbol('timed out');
+
 /**
  * The result of `work`, or of `onTimeout` when `work` has not settled after `ms`. The work itself goes on: what it does
  * later is ignored, also when it rejects.
@@ -10,12 +12,10 @@ export async function withTimeout<Result, Otherwise>(
   ms: number,
   onTimeout: () => Otherwise,
 ): Promise<Result | Otherwise> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<typeof timedOut>((resolve) => {
-    timer = setTimeout(() => afterPoll(() => resolve(timedOut)), ms);
-  });
+  const late = Promise.withResolvers<typeof timedOut>();
+  const timer = setTimeout(() => afterPoll(() => late.resolve(timedOut)), ms);
   try {
-    const first = await Promise.race([work, late]);
+    const first = await Promise.race([work, late.promise]);
     return first === timedOut ? onTimeout() : first;
   } finally {
     clearTimeout(timer);
@@ -27,17 +27,8 @@ export function afterPoll(judge: () => void): void {
   setImmediate(() => setImmediate(judge));
 }
 
-const timedOut = Symbol('timed out');
-
-/**
- * Waits until `work` settles, either way, and at most `ms`. For stops and questions whose failure counts as no answer.
- *
- * @returns whether it settled in time
- */
-export function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const settled = work.then(
-    () => true,
-    () => true,
-  );
-  return withTimeout(settled, ms, () => false);
+/** @returns whether `work` settled, either way, within `ms` */
+export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const results = await withTimeout(Promise.allSettled([work]), ms, () => null);
+  return results !== null;
 }

@@ -1,4 +1,4 @@
-import { type Clock, createMicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
+import { type Clock, MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 
 /** Writes when keys were last used, beside the requests: in batches, and at most once a minute per key. */
 export interface LastUsed {
@@ -26,12 +26,12 @@ export function createLastUsed({ write, clock, onError }: LastUsedOptions): Last
   const forgetOld = () => {
     for (const [keyId, noted] of notedAtMs) if (clock.monotonic() - noted >= everyMs) notedAtMs.delete(keyId);
   };
-  const batcher = createMicroBatcher<KeyUse, void>({
+  const batcher = new MicroBatcher<KeyUse, void>({
     run: (uses) => {
       forgetOld();
       return write(uses).catch(onError);
     },
-    waitMs: () => gatherMs,
+    waitMs: gatherMs,
   });
   return {
     note: (keyId) => {

@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { createMicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
+import { MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 import { type HorizonRow, readHorizonRows } from './queries.ts';
 
 /**
@@ -20,7 +20,7 @@ interface Completeness {
  * been committed by then.
  */
 export function createHorizonReader(db: Database): Horizon {
-  const batcher = createMicroBatcher({ maxRunning: 1, run: async () => completenessOf(await readHorizonRows(db)) });
+  const batcher = new MicroBatcher({ maxRunning: 1, run: async () => completenessOf(await readHorizonRows(db)) });
   return async (organizationId) => (await batcher.add(null))(organizationId);
 }
 

@@ -1,4 +1,4 @@
-import { BoundedMap, type Clock, createMicroBatcher, type MicroBatcher } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Clock, MicroBatcher } from '@enterprise-api/shared/runtime';
 import { type SigningKey, signingKey } from '@enterprise-api/shared/security';
 import type { WebhookRow } from './queries.ts';
 
@@ -37,7 +37,7 @@ export class WebhookCache {
 
   constructor(options: WebhookCacheOptions) {
     this.#options = options;
-    this.#lookUps = createMicroBatcher({
+    this.#lookUps = new MicroBatcher({
       run: async (ids: string[]) => new Map((await options.find([...new Set(ids)])).map((row) => [row.id, row])),
     });
   }

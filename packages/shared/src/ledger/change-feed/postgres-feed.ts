@@ -1,5 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
-import { createMicroBatcher } from '../../runtime/micro-batcher.ts';
+import { MicroBatcher } from '../../runtime/micro-batcher.ts';
 import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
@@ -17,7 +17,7 @@ class PostgresFeed implements ChangeFeed {
   readonly #onError: (error: Error) => void;
   readonly #connections = new Set<Client>();
   /** One statement at a time: pg's clients no longer queue statements. Changes meanwhile go into the next one. */
-  readonly #changes = createMicroBatcher({ run: (changes: Change[]) => this.#notify(changes), maxRunning: 1 });
+  readonly #changes = new MicroBatcher({ run: (changes: Change[]) => this.#notify(changes), maxRunning: 1 });
   #publisher: Promise<Client> | undefined;
   #isClosed = false;
 
