@@ -24,8 +24,8 @@ const processReserveMs = 2_500;
 const statementMs = 500;
 /** Of the time that is left, attempts leave so much for their outcomes. */
 const flushReserveMs = 1_000;
-/** What follows from outcomes, leases that are being released, connections: each step at most `statementMs`. */
-const closeReserveMs = 3 * statementMs;
+/** What follows from outcomes, and leases that are being released: each step at most `statementMs`. */
+const closeReserveMs = 2 * statementMs;
 
 /**
  * Stops the stages in the order in which a delivery passes them: leases nothing more, lets attempts end, and records their
@@ -51,7 +51,7 @@ export function createStop(stages: StoppableStages, processMs: number) {
     await settledWithin(stages.outcomes.flush(flushMs), flushMs);
     await settledWithin(stages.autoDisable.settled(), statementMs);
     await settledWithin(Promise.all([stages.cancellation.stop(), stages.leaseLoader.settled()]), statementMs);
-    await settledWithin(stages.sender.close(), statementMs);
+    stages.sender.close();
   };
   return { stopStarting, stop };
 }

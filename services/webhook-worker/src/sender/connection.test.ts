@@ -1,54 +1,37 @@
-import { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { expect, it } from '@jest/globals';
-import { Connection, type ConnectionParts } from './connection.ts';
-import { Deadline, Exchange } from './exchange.ts';
+import { isNetworkDown } from './connection.ts';
 import { OutageRecord } from './failures.ts';
 
-const monotonic = () => performance.now();
+const withoutRoute = Object.assign(new Error('connect'), { code: 'ENETUNREACH' });
+const newOutages = () => ({ 4: new OutageRecord(), 6: new OutageRecord() });
 
-function newParts(): ConnectionParts {
-  return {
-    outages: { 4: new OutageRecord(monotonic), 6: new OutageRecord(monotonic) },
-    monotonic,
-    onClose: () => undefined,
-    // As a network without a route does it, which a test cannot ask of the machine that it runs on.
-    open: () => {
-      const socket = new TLSSocket(new Socket());
-      setImmediate(() => socket.destroy(Object.assign(new Error('connect'), { code: 'ENETUNREACH' })));
-      return socket;
-    },
-  };
+/** Why no route leads to this host: our network, or the host itself. */
+function causeOf(outages: ReturnType<typeof newOutages>, host: string, address: string): string {
+  const route = { origin: `https://${host}`, host, port: 443, path: '/', addresses: [address] };
+  return isNetworkDown(withoutRoute, route, outages) ? 'network' : 'the host';
 }
 
-/** Why a request to this host failed: our network, or the host itself. */
-async function causeOf(parts: ConnectionParts, host: string, address: string): Promise<string> {
-  const origin = `https://${host}`;
-  const connection = new Connection({ origin, host, port: 443, addresses: [address] }, parts);
-  const deadline = new Deadline(5_000, 0, monotonic);
-  const exchange = new Exchange(connection, { deadline, monotonic, mayStart: () => true });
-  exchange.start('/', { headers: {}, body: Buffer.from('{}') });
-  const result = await exchange.result;
-  connection.destroy();
-  if (result.kind !== 'error') throw new Error(`No failure: ${result.kind}`);
-  expect(result.failure.code).toBe('connection_refused');
-  return result.failure.localCause ?? 'the host';
-}
-
-it('a host without a route is itself the cause, and our network is when another host of its address family has none', async () => {
-  const parts = newParts();
-  expect(await causeOf(parts, 'a.example', '203.0.113.1')).toBe('the host');
-  expect(await causeOf(parts, 'a.example', '203.0.113.1')).toBe('the host');
-  expect(await causeOf(parts, 'c.example', '2001:db8::1')).toBe('the host');
-  expect(await causeOf(parts, 'b.example', '203.0.113.2')).toBe('network');
-  expect(await causeOf(parts, 'a.example', '203.0.113.1')).toBe('network');
+it('a host without a route is itself the cause, and our network is when another host of its address family has none', () => {
+  const outages = newOutages();
+  expect(causeOf(outages, 'a.example', '203.0.113.1')).toBe('the host');
+  expect(causeOf(outages, 'a.example', '203.0.113.1')).toBe('the host');
+  expect(causeOf(outages, 'c.example', '2001:db8::1')).toBe('the host');
+  expect(causeOf(outages, 'b.example', '203.0.113.2')).toBe('network');
+  expect(causeOf(outages, 'a.example', '203.0.113.1')).toBe('network');
 });
 
-it('a host without a route is itself the cause while others of its address family are reached', async () => {
-  const parts = newParts();
-  await causeOf(parts, 'a.example', '203.0.113.1');
-  parts.outages[4].succeeded('https://b.example');
-  expect(await causeOf(parts, 'c.example', '203.0.113.3')).toBe('the host');
-  parts.outages[6].succeeded('https://b.example');
-  expect(await causeOf(parts, 'a.example', '203.0.113.1')).toBe('network');
+it('a host without a route is itself the cause while others of its address family are reached', () => {
+  const outages = newOutages();
+  causeOf(outages, 'a.example', '203.0.113.1');
+  outages[4].succeeded('https://b.example');
+  expect(causeOf(outages, 'c.example', '203.0.113.3')).toBe('the host');
+  outages[6].succeeded('https://b.example');
+  expect(causeOf(outages, 'a.example', '203.0.113.1')).toBe('network');
+});
+
+it('a host that refuses is no sign of our network', () => {
+  const outages = newOutages();
+  causeOf(outages, 'a.example', '203.0.113.1');
+  const route = { origin: 'https://b.example', host: 'b.example', port: 443, path: '/', addresses: ['203.0.113.2'] };
+  expect(isNetworkDown(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), route, outages)).toBe(false);
 });

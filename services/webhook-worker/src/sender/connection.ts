@@ -1,8 +1,17 @@
 import { isIP, isIPv6, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
-import { type ConnectionOptions, connect, createSecureContext, getCACertificates, type TLSSocket } from 'node:tls';
+import {
+  type ConnectionOptions,
+  connect,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import type { Attempt } from '@enterprise-api/shared/contracts';
 import { InformationalFilter } from '@enterprise-api/shared/runtime';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { Client } from 'undici';
+import type { Target } from './destination.ts';
 import {
   connectFailure,
   connectionLost,
@@ -11,126 +20,66 @@ import {
   type Failure,
   FailureError,
   isWithoutRoute,
-  OutageRecord,
+  type OutageRecord,
   tlsFailure,
   tooManyInformational,
 } from './failures.ts';
 
-export type ConnectorOptions = {
+/** Where to connect: a host, and the checked addresses that the connection is pinned to. */
+export type Route = Target & { addresses: readonly string[] };
+
+/** What the connections of a sender share. */
+export type ConnectionParts = {
   policy: AddressPolicy;
-  /** PEM certificates of authorities trusted in addition to the usual ones. */
-  ca?: string | undefined;
-  /** The monotonic clock, milliseconds. */
-  monotonic: () => number;
+  secureContext: SecureContext;
+  outages: NetworkOutages;
+  /** Told when a socket has reached an address that it may not write to. */
+  onBlocked: () => void;
   /** Told when a connection has ended, for whatever reason. */
   onClose: (connection: Connection) => void;
-  /** Told when a socket has reached an address that it may not write to. */
-  onBlocked?: () => void;
 };
-
-export type Connector = (route: Route) => Connection;
-
-/** A silent address delays the next one by this long; one that refuses or is unreachable does not. */
-const nextAddressAfterMs = 1_000;
 
 /**
- * Makes connections that cannot lead into our own network. The socket gets exactly the addresses that were checked, and
- * the address it connected to is checked again before the first byte, even of TLS, is written. SNI, `Host` and the
- * certificate check use the name. No proxy, no HTTP/2, no session resumption (it skips the certificate check).
+ * One for all connections: reading the root certificates for each handshake would cost more than the handshake.
+ *
+ * @param ca PEM certificates of authorities trusted in addition to the usual ones
  */
-export function createConnector({ policy, ca, monotonic, onClose, onBlocked }: ConnectorOptions): Connector {
-  // One for all: reading the root certificates for each handshake would cost more than the handshake.
-  const secureContext = createSecureContext({
-    minVersion: 'TLSv1.2',
-    ca: ca === undefined ? getCACertificates('default') : [...getCACertificates('default'), ca],
-  });
-  const open = (route: Route): TLSSocket => {
-    const options: ConnectionOptions & TcpNetConnectOpts = {
-      host: route.host,
-      port: route.port,
-      servername: isIP(route.host) === 0 ? route.host : '',
-      lookup: pinned(route.addresses),
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-      secureContext,
-      minVersion: 'TLSv1.2',
-      ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: true,
-    };
-    const socket = connect(options).setNoDelay(true);
-    // Before TLS's own listener, which would write the first bytes of the handshake.
-    socket.prependOnceListener('connect', () => {
-      const peer = socket.remoteAddress;
-      // A socket that was reset at once has no address.
-      if (peer === undefined) socket.destroy(new FailureError(connectionLost));
-      else if (!route.addresses.includes(peer) || !policy.permits(peer)) {
-        onBlocked?.();
-        socket.destroy(new FailureError(destinationBlocked));
-      }
-    });
-    return socket;
-  };
-  const outages = { 4: new OutageRecord(monotonic), 6: new OutageRecord(monotonic) };
-  return (route) => new Connection(route, { open, outages, monotonic, onClose });
+export function createTrust(ca: string | undefined): SecureContext {
+  const usual = getCACertificates('default');
+  return createSecureContext({ minVersion: 'TLSv1.2', ca: ca === undefined ? usual : [...usual, ca] });
 }
 
-/** Answers each look-up of the socket with the checked addresses. Node.js does not call it for IP literals. */
-function pinned(addresses: readonly string[]): LookupFunction {
-  const answers = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-  return (_host, options, callback) => {
-    process.nextTick(() => {
-      if (options.all) callback(null, answers);
-      else callback(null, answers[0]?.address ?? '', answers[0]?.family);
-    });
-  };
-}
-
-/** Where to connect: a host, and the checked addresses that the connection is pinned to. */
-export type Route = {
-  origin: string;
-  host: string;
-  port: number;
-  addresses: readonly string[];
-};
-
-const maxHeaderSize = 16_384;
+const maxHeaderSize = 16 * 1_024;
 const keepAliveMs = 30_000;
 const keepAliveMaxMs = 60_000;
 /** Close an idle connection this long before the server announced to: no request meets its closing. */
 const keepAliveMarginMs = 1_000;
+/** A silent address delays the next one by this long; one that refuses or is unreachable does not. */
+const nextAddressAfterMs = 1_000;
+const reused = { dns_ms: null, connect_ms: null, tls_ms: null };
 
-/** What all connections of a connector share. */
-export type ConnectionParts = {
-  /** Opens a socket that leads to one of the route's addresses, or ends with an error. */
-  open: (route: Route) => TLSSocket;
-  /** By address family: whether our own network is down. */
-  outages: Record<4 | 6, OutageRecord>;
-  /** The monotonic clock, milliseconds. */
-  monotonic: () => number;
-  /** Told when a connection has ended, for whatever reason. */
-  onClose: (connection: Connection) => void;
-};
-
-/** One connection with at most one request at a time. The first request connects it, and it never connects again. */
+/**
+ * One connection with at most one request at a time. The first request connects it, and it never connects again. It cannot
+ * lead into our own network: the socket gets exactly the addresses that were checked, and the address it connected to is
+ * checked again before the first byte, even of TLS, is written. SNI, `Host` and the certificate check use the name. No
+ * proxy, no HTTP/2, no session resumption (it skips the certificate check).
+ */
 export class Connection {
   readonly origin: string;
   readonly client: Client;
   stage: 'connecting' | 'securing' | 'open' = 'connecting';
-  peer: string | null = null;
-  /** Milliseconds, once known. */
-  connectMs: number | null = null;
-  tlsMs: number | null = null;
+  /** The stages of connecting, for the timings of the first request. */
+  setup: Omit<Attempt['timings'], 'first_byte_ms'>;
   readonly #route: Route;
   readonly #parts: ConnectionParts;
   #socket: TLSSocket | null = null;
   #filter: InformationalFilter | null = null;
-  /** Of the address family of the peer. */
-  #outages: OutageRecord | null = null;
   /** undici reports the last error, and the first one says more: after a TLS alert, writing fails as well. */
   #firstError: Error | null = null;
 
-  constructor(route: Route, parts: ConnectionParts) {
+  constructor(route: Route, dnsMs: number, parts: ConnectionParts) {
     this.origin = route.origin;
+    this.setup = { ...reused, dns_ms: dnsMs };
     this.#route = route;
     this.#parts = parts;
     this.client = new Client(route.origin, {
@@ -155,6 +104,11 @@ export class Connection {
     return this.#socket?.destroyed === false;
   }
 
+  /** The remote address, once connected. */
+  get peer(): string | undefined {
+    return this.#socket?.remoteAddress;
+  }
+
   /** Whether everything that was written has left this process. */
   isDrained(): boolean {
     return this.#socket?.writableLength === 0;
@@ -165,9 +119,9 @@ export class Connection {
     this.#filter?.arm();
   }
 
-  /** An answer came: the network works for this address family. */
-  noteAnswer(): void {
-    if (this.#outages?.hasFailures === true) this.#outages.succeeded(this.origin);
+  /** The next request does not connect. */
+  becomeIdle(): void {
+    this.setup = reused;
   }
 
   /** Whether any byte of an answer to the current request came, be it of an informational response. */
@@ -188,140 +142,138 @@ export class Connection {
   #connect(callback: ConnectCallback): void {
     // undici would connect again for a request that waits; whether to do that is the sender's decision.
     if (this.#socket !== null || this.client.destroyed) return callback(new FailureError(connectionLost), null);
-    const { open, monotonic } = this.#parts;
-    const startedAt = monotonic();
+    const startedAt = performance.now();
     let connectedAt = startedAt;
-    const socket = open(this.#route);
+    const socket = connect(this.#socketOptions()).setNoDelay(true);
     this.#socket = socket;
-    const fail = (error: Error) => {
-      socket.off('error', fail).off('close', failLost);
-      callback(new FailureError(this.#failureToConnect(error)), null);
-    };
-    const failLost = () => fail(new FailureError(connectionLost));
     socket
-      .on('error', fail)
-      .on('close', failLost)
-      .once('connect', () => {
+      // Before TLS's own listener, which would write the first bytes of the handshake.
+      .prependOnceListener('connect', () => {
+        const refusal = this.#refusalOf(socket.remoteAddress);
+        if (refusal !== null) return socket.destroy(new FailureError(refusal));
         this.stage = 'securing';
-        connectedAt = monotonic();
-        this.connectMs = connectedAt - startedAt;
-        this.#outages = this.#parts.outages[familyOf(socket.remoteAddress)];
-        this.#outages.succeeded(this.origin);
+        connectedAt = performance.now();
+        this.setup.connect_ms = Math.round(connectedAt - startedAt);
       })
       .once('secureConnect', () => {
         this.stage = 'open';
-        this.tlsMs = monotonic() - connectedAt;
-        this.peer = socket.remoteAddress ?? null;
+        this.setup.tls_ms = Math.round(performance.now() - connectedAt);
         this.#filter = new InformationalFilter(socket, () => new FailureError(tooManyInformational));
-        socket.off('error', fail).off('close', failLost);
         callback(null, socket);
       })
       // Listens for good: an error without a listener would end the process.
       .on('error', (error) => {
-        this.#firstError ??= error;
+        this.#firstError ??= this.stage === 'open' ? error : new FailureError(this.#failureToConnect(error, socket));
+      })
+      .once('close', () => {
+        if (this.stage !== 'open') callback(this.#firstError ?? new FailureError(connectionLost), null);
       });
   }
 
-  #failureToConnect(error: Error): Failure {
-    if (this.stage !== 'connecting') return tlsFailure(error, hasCertificate(this.#socket));
-    const { addresses, origin } = this.#route;
-    const families = new Set(isWithoutRoute(error) ? addresses.map(familyOf) : []);
-    const areDown = [...families].map((family) => this.#parts.outages[family].failed(origin));
-    return connectFailure(error, areDown.length > 0 && !areDown.includes(false));
+  #socketOptions(): ConnectionOptions & TcpNetConnectOpts {
+    const { host, port, addresses } = this.#route;
+    return {
+      host,
+      port,
+      servername: isIP(host) === 0 ? host : '',
+      lookup: pinned(addresses),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+      secureContext: this.#parts.secureContext,
+      minVersion: 'TLSv1.2',
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: true,
+    };
+  }
+
+  /** @param peer undefined for a socket that was reset at once */
+  #refusalOf(peer: string | undefined): Failure | null {
+    if (peer === undefined) return connectionLost;
+    const { policy, outages, onBlocked } = this.#parts;
+    outages[familyOf(peer)].succeeded(this.origin);
+    if (this.#route.addresses.includes(peer) && policy.permits(peer)) return null;
+    onBlocked();
+    return destinationBlocked;
+  }
+
+  #failureToConnect(error: Error, socket: TLSSocket): Failure {
+    if (this.stage === 'securing') return tlsFailure(error, Object.keys(socket.getPeerCertificate() ?? {}).length > 0);
+    return connectFailure(error, isNetworkDown(error, this.#route, this.#parts.outages));
   }
 }
 
 type ConnectCallback = (...result: [null, TLSSocket] | [Error, null]) => void;
 
-function familyOf(address: string | undefined): 4 | 6 {
-  return address !== undefined && isIPv6(address) ? 6 : 4;
+/** Answers each look-up of the socket with the checked addresses. Node.js does not call it for IP literals. */
+function pinned(addresses: readonly string[]): LookupFunction {
+  const answers = addresses.map((address) => ({ address, family: familyOf(address) }));
+  return (_host, _options, callback) => process.nextTick(callback, null, answers);
 }
 
-/** Whether the receiver's certificate has come. */
-function hasCertificate(socket: TLSSocket | null): boolean {
-  return Object.keys(socket?.getPeerCertificate() ?? {}).length > 0;
+/** By address family. */
+type NetworkOutages = Record<4 | 6, OutageRecord>;
+
+/** Whether the network has no route to this destination nor to others of the same address families. */
+export function isNetworkDown(error: unknown, { addresses, origin }: Route, outages: NetworkOutages): boolean {
+  const families = new Set(isWithoutRoute(error) ? addresses.map(familyOf) : []);
+  const areDown = [...families].map((family) => outages[family].failed(origin));
+  return areDown.length > 0 && !areDown.includes(false);
+}
+
+function familyOf(address: string): 4 | 6 {
+  return isIPv6(address) ? 6 : 4;
 }
 
 /** What the pool needs to know of a connection. */
-export type PooledConnection = {
-  readonly origin: string;
-  /** The remote address; null until it is connected. */
-  readonly peer: string | null;
-  isOpen(): boolean;
-  destroy(): void;
-};
-
-/** The number of connections that a busy origin needs varies: one that was idle for so long is spare. */
-const spareAfterMs = 1_000;
+type PooledConnection = Pick<Connection, 'origin' | 'peer' | 'isOpen' | 'destroy'>;
 
 /**
  * Idle connections, by origin. One is reused only while its peer is among the addresses that the host has now, so that a
- * host that moved takes its deliveries along. Their number is bounded. The first to be closed is a spare one of an origin
- * that has others, then the one that has been idle longest: with a thousand origins, the connections that a busy origin
- * needed once would otherwise push out the only ones of other origins.
+ * host that moved takes its deliveries along. Beyond their limit, the one that has been idle longest is closed.
  */
-export class ConnectionPool<Connection extends PooledConnection> {
+export class ConnectionPool<Kept extends PooledConnection> {
   readonly #maxIdle: number;
-  readonly #byOrigin = new Map<string, Connection[]>();
+  readonly #byOrigin = new Map<string, Kept[]>();
   /** In the order in which they became idle. */
-  readonly #idle = new Set<Connection>();
-  /** All but the first of each origin, and since when they are idle (monotonic). */
-  readonly #spare = new Map<Connection, number>();
-  readonly #monotonic: () => number;
+  readonly #idle = new Set<Kept>();
 
-  constructor(maxIdle: number, monotonic: () => number) {
+  constructor(maxIdle: number) {
     this.#maxIdle = maxIdle;
-    this.#monotonic = monotonic;
   }
 
   /** The most recently used idle connection to one of these addresses. It is no longer idle. */
-  acquire(origin: string, addresses: readonly string[]): Connection | undefined {
-    const idle = this.#byOrigin.get(origin) ?? [];
-    for (let index = idle.length - 1; index >= 0; index -= 1) {
-      const connection = idle[index];
-      if (connection?.peer == null || !connection.isOpen() || !addresses.includes(connection.peer)) continue;
-      // The list stays when it becomes empty: the connection will most likely come back.
-      this.#remove(idle, index, connection);
-      return connection;
-    }
-    return undefined;
+  acquire(origin: string, addresses: readonly string[]): Kept | undefined {
+    const isUsable = (each: Kept) => each.isOpen() && each.peer !== undefined && addresses.includes(each.peer);
+    const connection = this.#byOrigin.get(origin)?.findLast(isUsable);
+    if (connection !== undefined) this.remove(connection);
+    return connection;
   }
 
   /** Keeps a connection for the next request. */
-  release(connection: Connection): void {
+  release(connection: Kept): void {
     const idle = this.#byOrigin.get(connection.origin);
     if (idle === undefined) this.#byOrigin.set(connection.origin, [connection]);
-    else if (idle.push(connection) > 1) this.#spare.set(connection, this.#monotonic());
+    else idle.push(connection);
     this.#idle.add(connection);
     if (this.#idle.size > this.#maxIdle) this.#dropOldest();
   }
 
-  /** Forgets a connection that has ended, idle or not. */
-  remove(connection: Connection): void {
-    const idle = this.#byOrigin.get(connection.origin) ?? [];
-    const index = idle.lastIndexOf(connection);
-    if (index !== -1) this.#remove(idle, index, connection);
-    if (idle.length === 0) this.#byOrigin.delete(connection.origin);
-  }
-
-  #remove(idle: Connection[], index: number, connection: Connection): void {
-    idle.splice(index, 1);
-    this.#idle.delete(connection);
-    this.#spare.delete(connection);
-    const [first] = idle;
-    if (first !== undefined) this.#spare.delete(first);
+  /** Forgets a connection that is used or has ended. */
+  remove(connection: Kept): void {
+    if (!this.#idle.delete(connection)) return;
+    const others = this.#byOrigin.get(connection.origin)?.filter((other) => other !== connection) ?? [];
+    if (others.length > 0) this.#byOrigin.set(connection.origin, others);
+    else this.#byOrigin.delete(connection.origin);
   }
 
   #dropOldest(): void {
-    const [[spare, since] = []] = this.#spare;
-    const isSpare = since !== undefined && this.#monotonic() - since >= spareAfterMs;
-    const [oldest] = isSpare ? [spare] : this.#idle;
+    const [oldest] = this.#idle;
     if (oldest === undefined) return;
     this.remove(oldest);
     oldest.destroy();
   }
 
   destroyAll(): void {
-    while (this.#idle.size > 0) this.#dropOldest();
+    for (const connection of this.#idle) connection.destroy();
   }
 }

@@ -1,6 +1,6 @@
-import { Resolver as DnsResolver } from 'node:dns/promises';
+import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { BoundedMap, settledWithin, withTimeout } from '@enterprise-api/shared/runtime';
+import { BoundedMap, withTimeout } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkOutboundUrl } from '@enterprise-api/shared/security';
 import {
   codeOf,
@@ -11,9 +11,6 @@ import {
   OutageRecord,
   resolverDown,
 } from './failures.ts';
-
-/** URLs taken apart, and names in the DNS cache. */
-const maxEntries = 10_000;
 
 /** A webhook's URL, taken apart. */
 export type Target = {
@@ -26,73 +23,56 @@ export type Target = {
 };
 
 /**
- * Takes URLs apart, each once. A URL is checked again here as at its registration: the rules may have changed since.
+ * Takes a URL apart. It is checked again as at its registration: the rules may have changed since.
  *
  * @returns null for a URL that deliveries may not go to
  */
-export function createTargets(policy: AddressPolicy): (url: string) => Target | null {
-  const targets = new BoundedMap<string, Target | null>(maxEntries);
-  return (url) => {
-    const known = targets.get(url);
-    if (known !== undefined) return known;
-    const target = checkOutboundUrl(url, policy).ok ? takeApart(new URL(url)) : null;
-    targets.set(url, target);
-    return target;
-  };
-}
-
-function takeApart({ origin, hostname, port, pathname, search }: URL): Target {
-  return {
-    origin,
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? 443 : Number(port),
-    path: pathname + search,
-  };
+export function targetOf(url: string, policy: AddressPolicy): Target | null {
+  if (!checkOutboundUrl(url, policy).ok) return null;
+  const { origin, hostname, port, pathname, search } = new URL(url);
+  return { origin, host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), path: pathname + search };
 }
 
 /** Where a host can be reached: the addresses to hand to the socket, each one permitted; or why there is none. */
 export type Location = { ok: true; addresses: readonly string[] } | { ok: false; failure: Failure };
 
-export type DnsCacheOptions = {
-  resolver: Pick<Resolver, 'resolve'>;
-  policy: AddressPolicy;
-  /** The monotonic clock, milliseconds. */
-  monotonic: () => number;
-};
-
 /** All addresses of a name are checked; this many are kept. */
 const maxAddresses = 16;
 /** An answer is kept for its own time to live, and at most this long: enough for one look-up per burst. */
 const maxKeptMs = 5_000;
-/** RFC 6761: resolved without asking anybody. */
-const loopback: Resolution = { ok: true, addresses: ['127.0.0.1', '::1'], ttlMs: Number.POSITIVE_INFINITY };
+const maxNames = 10_000;
 
 /** `isFailing`: the last look-up brought no answer about the name. */
 type Entry = { location: Location; expiresAt: number; isFailing: boolean };
 
 /**
- * The first of the two address checks (the connector has the second): a name is refused if **any** of its addresses is
+ * The first of the two address checks (the connection has the second): a name is refused if **any** of its addresses is
  * forbidden. No legitimate name mixes public and private addresses, and using the permitted ones would let an attacker
- * choose which answer we act on.
+ * choose which answer we act on. Asks over DNS alone (no hosts file), not by `dns.lookup`, which has at most two useful
+ * threads: two names whose servers are silent would block every other name for ten seconds.
  */
 export class DnsCache {
-  readonly #options: DnsCacheOptions;
-  readonly #entries = new BoundedMap<string, Entry>(maxEntries);
+  readonly #resolver: Pick<Resolver, 'resolve4' | 'resolve6'>;
+  readonly #policy: AddressPolicy;
+  readonly #entries = new BoundedMap<string, Entry>(maxNames);
   /** Look-ups under way, by name. */
   readonly #lookUps = new Map<string, Promise<Location>>();
-  readonly #outages: OutageRecord;
+  readonly #outages = new OutageRecord();
 
-  constructor(options: DnsCacheOptions) {
-    this.#options = options;
-    this.#outages = new OutageRecord(options.monotonic);
+  constructor(resolver: Pick<Resolver, 'resolve4' | 'resolve6'>, policy: AddressPolicy) {
+    this.#resolver = resolver;
+    this.#policy = policy;
   }
 
-  /** What is known without a look-up: an IP literal, or a name looked up a moment ago. */
+  /** What is known without a look-up: an IP literal, `localhost` (RFC 6761), or a name looked up a moment ago. */
   known(host: string): Location | undefined {
-    const { policy, monotonic } = this.#options;
+    if (isIP(host) !== 0) return this.#check([host]);
+    // An operator may have allowed only one of the two.
+    if (/(?:^|\.)localhost$/.test(host)) {
+      return this.#check(['127.0.0.1', '::1'].filter((address) => this.#policy.permits(address)));
+    }
     const entry = this.#entries.get(host);
-    if (entry !== undefined && entry.expiresAt > monotonic()) return entry.location;
-    return isIP(host) === 0 ? undefined : this.#keep(host, check([host], policy), Number.POSITIVE_INFINITY);
+    return entry !== undefined && entry.expiresAt > performance.now() ? entry.location : undefined;
   }
 
   /** Looks a name up, for at most `withinMs`. Never rejects; simultaneous look-ups of one name are one. */
@@ -112,33 +92,29 @@ export class DnsCache {
     const entry = this.#entries.get(host);
     if (entry === undefined || !entry.isFailing || !entry.location.ok) return [];
     void this.#lookUpOnce(host);
-    return entry.location.addresses.filter((address) => this.#options.policy.permits(address));
+    return entry.location.addresses.filter((address) => this.#policy.permits(address));
   }
 
   #lookUpOnce(host: string): Promise<Location> {
-    const running = this.#lookUps.get(host);
-    if (running !== undefined) return running;
-    const lookUp = this.#lookUp(host).finally(() => this.#lookUps.delete(host));
+    const lookUp = this.#lookUps.get(host) ?? this.#lookUp(host).finally(() => this.#lookUps.delete(host));
     this.#lookUps.set(host, lookUp);
     return lookUp;
   }
 
   async #lookUp(host: string): Promise<Location> {
-    const { resolver, policy } = this.#options;
-    const isLoopback = host === 'localhost' || host.endsWith('.localhost');
-    const resolution = isLoopback ? loopback : await resolver.resolve(host);
-    if (!resolution.ok && resolution.isTemporary) return this.#noAnswer(host, resolution.failure, true);
-    if (!isLoopback) this.#outages.succeeded(host);
-    if (!resolution.ok) {
+    const [v4, v6] = await askBothFamilies(this.#resolver, host);
+    const records = [...v4.records, ...v6.records];
+    // Most names have no records of one family: the error of the other one says more.
+    const error = codeOf(v4.error) === 'ENODATA' ? v6.error : v4.error;
+    if (records.length === 0 && isTemporaryDnsError(error)) return this.#noAnswer(host, dnsFailure(error), true);
+    this.#outages.succeeded(host);
+    if (records.length === 0) {
       this.#entries.delete(host);
-      return { ok: false, failure: resolution.failure };
+      return { ok: false, failure: dnsFailure(error) };
     }
-    const addresses = isLoopback ? permittedOf(resolution.addresses, policy) : resolution.addresses;
-    return this.#keep(host, check(addresses, policy), Math.min(resolution.ttlMs, maxKeptMs));
-  }
-
-  #keep(host: string, location: Location, forMs: number): Location {
-    this.#entries.set(host, { location, expiresAt: this.#options.monotonic() + forMs, isFailing: false });
+    const location = this.#check(records.map(({ address }) => address));
+    const keptMs = Math.min(maxKeptMs, 1_000 * Math.min(...records.map(({ ttl }) => ttl)));
+    this.#entries.set(host, { location, expiresAt: performance.now() + keptMs, isFailing: false });
     return location;
   }
 
@@ -152,85 +128,32 @@ export class DnsCache {
     const isOurs = this.#outages.failed(host) || (isOursAlone && !this.#outages.othersSucceed(host));
     return { ok: false, failure: isOurs ? resolverDown(failure) : failure };
   }
+
+  #check(addresses: readonly string[]): Location {
+    const isPermitted = addresses.length > 0 && addresses.every((address) => this.#policy.permits(address));
+    if (!isPermitted) return { ok: false, failure: destinationBlocked };
+    return { ok: true, addresses: addresses.slice(0, maxAddresses) };
+  }
 }
 
-function check(addresses: readonly string[], policy: AddressPolicy): Location {
-  if (!addresses.every((address) => policy.permits(address))) return { ok: false, failure: destinationBlocked };
-  return { ok: true, addresses: addresses.slice(0, maxAddresses) };
-}
+type Answer = { records: { address: string; ttl: number }[]; error?: unknown };
 
-/** We answer for `localhost` with both loopback addresses; an operator may have allowed only one of them. */
-function permittedOf(addresses: readonly string[], policy: AddressPolicy): readonly string[] {
-  const permitted = addresses.filter((address) => policy.permits(address));
-  return permitted.length > 0 ? permitted : addresses;
-}
-
-/** What the name servers say about a name: every address, IPv4 first, and for how long that holds. */
-export type Resolution =
-  | { ok: true; addresses: string[]; ttlMs: number }
-  /** `isTemporary`: no answer about the name, unlike an answer that it has no address. */
-  | { ok: false; failure: Failure; isTemporary: boolean };
-
-export type Resolver = {
-  /** Never rejects. */
-  resolve(name: string): Promise<Resolution>;
-  close(): void;
-};
-
-export type ResolverOptions = {
-  /** `address` or `address:port`; default: those of the system. */
-  servers?: readonly string[];
-  timeoutMs?: number;
-  tries?: number;
-  /** How long to wait for the other family once one has answered. */
-  graceMs?: number;
-};
-
-type Records = { address: string; ttl: number }[];
-
-/**
- * Resolves names over DNS alone (no hosts file). Not `dns.lookup`, which has at most two useful threads: two names whose
- * servers are silent would block every other name for ten seconds.
- */
-export function createResolver(options: ResolverOptions = {}): Resolver {
-  const { servers, timeoutMs = 2_000, tries = 2, graceMs = 1_000 } = options;
-  const dns = new DnsResolver({ timeout: timeoutMs, tries, maxTimeout: timeoutMs });
-  if (servers !== undefined) dns.setServers([...servers]);
-  return {
-    async resolve(name) {
-      const [v4, v6] = await bothFamilies(
-        dns.resolve4(name, { ttl: true }),
-        dns.resolve6(name, { ttl: true }),
-        graceMs,
-      );
-      const records = [...(v4.records ?? []), ...(v6.records ?? [])];
-      if (records.length === 0) {
-        // Most names have no records of one family: the error of the other one says more.
-        const error = codeOf(v4.error) === 'ENODATA' ? v6.error : v4.error;
-        return { ok: false, failure: dnsFailure(error), isTemporary: isTemporaryDnsError(error) };
-      }
-      const ttlMs = 1_000 * Math.min(...records.map((record) => record.ttl));
-      return { ok: true, addresses: records.map((record) => record.address), ttlMs };
-    },
-    close: () => dns.cancel(),
-  };
-}
-
-type Family = { records?: Records; error?: unknown };
+/** How long to wait for the other family once one has answered. */
+const graceMs = 1_000;
 
 /** Name servers that ignore questions for one family are common: their silence must not delay the other family's answer. */
-async function bothFamilies(v4: Promise<Records>, v6: Promise<Records>, graceMs: number): Promise<[Family, Family]> {
-  const families: [Family, Family] = [{}, {}];
-  const settled = [v4, v6].map(async (question, index) => {
-    try {
-      families[index as 0 | 1].records = await question;
-    } catch (error) {
-      families[index as 0 | 1].error = error;
-    }
-  });
-  const all = Promise.all(settled);
-  await Promise.race([all, ...settled]);
-  if (families.some((family) => family.records !== undefined)) await settledWithin(all, graceMs);
-  else await all;
-  return families;
+async function askBothFamilies(
+  resolver: Pick<Resolver, 'resolve4' | 'resolve6'>,
+  host: string,
+): Promise<[Answer, Answer]> {
+  const questions = [resolver.resolve4(host, { ttl: true }), resolver.resolve6(host, { ttl: true })] as const;
+  const [v4, v6] = questions.map((question) =>
+    question.then(
+      (records): Answer => ({ records }),
+      (error): Answer => ({ records: [], error }),
+    ),
+  ) as [Promise<Answer>, Promise<Answer>];
+  await Promise.any(questions).catch(() => undefined);
+  const within = (answer: Promise<Answer>) => withTimeout(answer, graceMs, (): Answer => ({ records: [] }));
+  return Promise.all([within(v4), within(v6)]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { excerptOf, isCompressed, maxExcerptBytes } from './exchange.ts';
+import { excerptOf, isCompressedEncoding, maxExcerptBytes } from './exchange.ts';
 
 const of = (...chunks: (string | Buffer)[]) =>
   excerptOf(
@@ -21,11 +21,11 @@ describe('the excerpt of a body', () => {
   });
 
   it.each(['gzip', 'br', 'deflate', 'zstd', 'x-unknown', 'gzip, identity'])('does not exist of %s', (encoding) => {
-    expect(isCompressed(encoding)).toBe(true);
+    expect(isCompressedEncoding(encoding)).toBe(true);
   });
 
   it.each([undefined, 'identity', ' Identity '])('exists of a body that is not compressed (%s)', (encoding) => {
-    expect(isCompressed(encoding)).toBe(false);
+    expect(isCompressedEncoding(encoding)).toBe(false);
   });
 
   it.each<[string, Buffer, string]>([

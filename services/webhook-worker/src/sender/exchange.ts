@@ -1,9 +1,26 @@
 import { TextDecoder } from 'node:util';
+import type { Attempt } from '@enterprise-api/shared/contracts';
+import { afterPoll } from '@enterprise-api/shared/runtime';
 import type { Connection } from './connection.ts';
-import { type Failure, FailureError } from './failures.ts';
+import { type Failure, FailureError, foreignAnswer } from './failures.ts';
 
-/** What is kept of an answer. */
-export type Answer = {
+/** What one attempt sends: a POST of exactly these bytes. */
+export type DeliveryRequest = {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer;
+};
+
+type Ended = {
+  /** To the complete headers, or to the failure, without the wait to connect. */
+  durationMs: number;
+  /** Milliseconds per stage, as they are stored. The first three are null where a connection was reused. */
+  timings: Attempt['timings'];
+};
+
+/** The receiver answered: a complete status line and headers came before the deadline. */
+export type SendResponse = Ended & {
+  kind: 'response';
   /** 200 to 999. */
   statusCode: number;
   /** The first `Retry-After` header, unparsed. */
@@ -16,34 +33,16 @@ export type Answer = {
   isCompressed: boolean;
 };
 
-/** What came of one request on one connection. */
-export type ExchangeResult =
-  | {
-      kind: 'response';
-      answer: Answer;
-      /** From the start of the deadline to the complete headers. */
-      answeredMs: number;
-      /** From writing the request to the first byte of an answer; null without one. */
-      firstByteMs: number | null;
-      /** The body was read to its end: the connection can be used again. */
-      isWhole: boolean;
-    }
-  | {
-      kind: 'error';
-      failure: Failure;
-      /** Whether the receiver may have seen the request. */
-      written: boolean;
-      /** The connection ended before the request was written, or else before the first byte of an answer. */
-      isRepeatable: boolean;
-      firstByteMs: number | null;
-    }
-  /** The caller refused the start. The connection is as good as before. */
-  | { kind: 'not_started' };
+/** No usable answer. */
+export type SendFailure = Ended & Failure & { kind: 'error' };
+
+/** `not_started`: `mayStart` said no, and nothing was sent. */
+export type SendResult = SendResponse | SendFailure | { kind: 'not_started' };
 
 export type ExchangeOptions = {
-  deadline: Deadline;
-  /** The monotonic clock, milliseconds. */
-  monotonic: () => number;
+  /** When the deadline began (monotonic), and how long it is. */
+  startedAt: number;
+  timeoutMs: number;
   /** Asked right before the first byte; `false` gives the request up. */
   mayStart: () => boolean;
 };
@@ -52,134 +51,139 @@ type Headers = Record<string, string | string[] | undefined>;
 type Controller = { abort(reason: Error): void };
 
 /** At 16 KiB a body is cut off, and after the head of an answer it is read for at most 2 s. */
-const maxBodyBytes = 16_384;
+const maxBodyBytes = 16 * 1_024;
 const maxBodyMs = 2_000;
-/** A deadline that fires later than this shows that this process was blocked, not that the receiver was slow. */
-const lateMs = 500;
 
-const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not one that belongs to the request.' };
 const notDrained: Failure = { code: 'connection_reset', message: 'The connection still holds a part of a request.' };
-/** Thrown at undici; the exchange has its result already. */
-const givenUp = new FailureError(notDrained);
 
 /** One request on one connection, as a handler for undici's `dispatch`. It ends at the deadline at the latest. */
 export class Exchange {
-  readonly result: Promise<ExchangeResult>;
+  /** Whether the receiver may have seen the request. */
+  isWritten = false;
+  /** The connection ended before the request was written, or else before the first byte of an answer. */
+  isRepeatable = false;
+  /** The answer was read to its end, or nothing was written: the connection is as good as before. */
+  isReusable = false;
   readonly #connection: Connection;
   readonly #options: ExchangeOptions;
-  #settle!: (result: ExchangeResult) => void;
+  readonly #settled = Promise.withResolvers<SendResult>();
+  #timer: NodeJS.Timeout | undefined;
   #isOver = false;
-  #isWritten = false;
-  /** When the request was written, and when the answer began: milliseconds of the deadline. */
   #writtenAt = 0;
-  #firstByteAt: number | null = null;
+  #firstByteMs: number | null = null;
   #answeredMs = 0;
   #statusCode = 0;
   #headers: Headers = {};
   #bodyBytes = 0;
-  #chunks: Buffer[] = [];
+  readonly #chunks: Buffer[] = [];
 
   constructor(connection: Connection, options: ExchangeOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.result = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
   }
 
-  start(path: string, request: { headers: Readonly<Record<string, string>>; body: Buffer }): void {
-    this.#options.deadline.arm(() => this.#expire());
-    this.#connection.client.dispatch({ method: 'POST', path, ...request }, this);
+  send(path: string, { headers, body }: Pick<DeliveryRequest, 'headers' | 'body'>): Promise<SendResult> {
+    this.#expireWithin(Number.POSITIVE_INFINITY);
+    this.#connection.client.dispatch({ method: 'POST', path, headers, body }, this);
+    return this.#settled.promise;
   }
 
   onRequestStart(): void {
-    const connection = this.#connection;
     // The receiver answered the previous request without reading all of it: this request would wait behind its rest.
-    if (!this.#isOver && !connection.isDrained()) this.#fail(notDrained);
-    if (!this.#isOver && !this.#options.mayStart()) this.#end({ kind: 'not_started' });
+    if (!this.#isOver && !this.#connection.isDrained()) this.#fail(notDrained);
+    if (!this.#isOver && !this.#options.mayStart()) {
+      this.isReusable = true;
+      this.#end({ kind: 'not_started' });
+    }
     // Thrown, not aborted: an abort would end the connection too.
-    if (this.#isOver) throw givenUp;
-    this.#isWritten = true;
-    connection.begin();
-    this.#writtenAt = this.#options.monotonic();
+    if (this.#isOver) throw new FailureError(notDrained);
+    this.isWritten = true;
+    this.#connection.begin();
+    this.#writtenAt = performance.now();
   }
 
   onResponseStarted(): void {
-    this.#firstByteAt ??= this.#options.monotonic();
+    this.#firstByteMs ??= Math.round(performance.now() - this.#writtenAt);
   }
 
   onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
     if (this.#isOver) return;
     // Informational responses have been removed: this status changes the protocol, or HTTP does not know it.
-    if (statusCode < 200) return controller.abort(new FailureError(notHttp));
-    const { deadline } = this.#options;
+    if (statusCode < 200) return controller.abort(new FailureError(foreignAnswer));
     this.#statusCode = statusCode;
     this.#headers = headers;
-    this.#answeredMs = deadline.elapsedMs;
-    deadline.arm(() => this.#answer(false), maxBodyMs);
-    this.#connection.noteAnswer();
+    this.#answeredMs = this.#elapsedMs;
+    this.#expireWithin(maxBodyMs);
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
     if (this.#isOver) return;
     if (this.#bodyBytes < maxExcerptBytes) this.#chunks.push(chunk);
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > maxBodyBytes) this.#answer(false);
+    if (this.#bodyBytes > maxBodyBytes) this.#answer();
   }
 
   onResponseEnd(): void {
-    if (!this.#isOver) this.#answer(true);
+    if (this.#isOver) return;
+    this.isReusable = true;
+    this.#answer();
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {
     if (this.#isOver) return;
     // A body that is cut off does not take back the answer.
     if (this.#statusCode === 0) this.#fail(this.#connection.failureOf(error));
-    else this.#answer(false);
+    else this.#answer();
   }
 
-  #answer(isWhole: boolean): void {
-    const headers = this.#headers;
-    const compressed = isCompressed(first(headers['content-encoding']));
-    const answer = {
+  #answer(): void {
+    const header = (name: string) => [this.#headers[name]].flat()[0];
+    const isCompressed = isCompressedEncoding(header('content-encoding'));
+    this.#end({
+      kind: 'response',
       statusCode: this.#statusCode,
-      retryAfter: first(headers['retry-after']) ?? null,
-      location: first(headers.location) ?? null,
-      excerpt: compressed ? null : excerptOf(this.#chunks, first(headers['content-type'])),
-      isCompressed: compressed && this.#bodyBytes > 0,
-    };
-    this.#end({ kind: 'response', answer, answeredMs: this.#answeredMs, firstByteMs: this.#firstByteMs, isWhole });
+      retryAfter: header('retry-after') ?? null,
+      location: header('location') ?? null,
+      excerpt: isCompressed ? null : excerptOf(this.#chunks, header('content-type')),
+      isCompressed: isCompressed && this.#bodyBytes > 0,
+      ...this.#ended(this.#answeredMs),
+    });
   }
 
   #fail(failure: Failure): void {
-    const isUnanswered = this.#firstByteAt === null && !this.#connection.sawBytes;
-    const hasEnded = this.#connection.stage === 'open' && failure.code === 'connection_reset';
-    const isRepeatable = this.#isWritten ? hasEnded && isUnanswered : failure.code !== 'timeout';
-    this.#end({ kind: 'error', failure, written: this.#isWritten, isRepeatable, firstByteMs: this.#firstByteMs });
+    this.isRepeatable = this.isWritten
+      ? failure.code === 'connection_reset' && !this.#connection.sawBytes
+      : failure.code !== 'timeout';
+    this.#end({ kind: 'error', ...failure, ...this.#ended(this.#elapsedMs) });
   }
 
-  #end(result: ExchangeResult): void {
-    if (this.#isOver) return;
+  #ended(durationMs: number): Ended {
+    const timings = { ...this.#connection.setup, first_byte_ms: this.#firstByteMs };
+    return { durationMs: Math.round(durationMs), timings };
+  }
+
+  #end(result: SendResult): void {
     this.#isOver = true;
-    this.#options.deadline.clear();
-    this.#settle(result);
+    clearTimeout(this.#timer);
+    this.#settled.resolve(result);
   }
 
-  get #firstByteMs(): number | null {
-    return this.#firstByteAt === null ? null : this.#firstByteAt - this.#writtenAt;
+  get #elapsedMs(): number {
+    return performance.now() - this.#options.startedAt;
+  }
+
+  /** At the deadline, or after `atMostMs`. */
+  #expireWithin(atMostMs: number): void {
+    clearTimeout(this.#timer);
+    const leftMs = Math.max(0, this.#options.timeoutMs - this.#elapsedMs);
+    // Timers count whole milliseconds from the beginning of the event-loop turn: without the addition they fire early.
+    this.#timer = setTimeout(() => afterPoll(() => this.#expire()), Math.ceil(Math.min(leftMs, atMostMs)) + 1);
   }
 
   #expire(): void {
-    const { deadline } = this.#options;
-    // After the process was blocked, the timer runs before the answer that came meanwhile is read: read it first.
-    if (deadline.lateMs > lateMs && this.#isWritten) setImmediate(() => this.#timeOut());
-    else this.#timeOut();
-  }
-
-  #timeOut(): void {
     if (this.#isOver) return;
-    if (this.#statusCode !== 0) return this.#answer(false);
-    const message = `${missing[this.#connection.stage]} within ${this.#options.deadline.totalMs} ms.`;
+    if (this.#statusCode !== 0) return this.#answer();
+    const message = `${missing[this.#connection.stage]} within ${this.#options.timeoutMs} ms.`;
     this.#fail({ code: 'timeout', message });
   }
 }
@@ -190,57 +194,8 @@ const missing = {
   open: 'The receiver did not answer',
 } as const;
 
-function first(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** The one deadline of an attempt, and how long the attempt has taken. */
-export class Deadline {
-  readonly totalMs: number;
-  readonly #monotonic: () => number;
-  readonly #startedAt: number;
-  #timer: NodeJS.Timeout | undefined;
-
-  /** @param spentMs what looking up the host took */
-  constructor(totalMs: number, spentMs: number, monotonic: () => number) {
-    this.totalMs = totalMs;
-    this.#monotonic = monotonic;
-    this.#startedAt = monotonic() - spentMs;
-  }
-
-  get elapsedMs(): number {
-    return this.#monotonic() - this.#startedAt;
-  }
-
-  get remainingMs(): number {
-    return Math.max(0, this.totalMs - this.elapsedMs);
-  }
-
-  get hasPassed(): boolean {
-    return this.remainingMs === 0;
-  }
-
-  get lateMs(): number {
-    return this.elapsedMs - this.totalMs;
-  }
-
-  /** Calls `expire` when the deadline has passed, or after `atMostMs`, instead of what was armed before. */
-  arm(expire: () => void, atMostMs = Number.POSITIVE_INFINITY): void {
-    this.clear();
-    // Timers count whole milliseconds from the beginning of the event-loop turn: without the addition they fire early.
-    this.#timer = setTimeout(expire, Math.ceil(Math.min(this.remainingMs, atMostMs)) + 1);
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
 /** An excerpt has at most this many bytes, both of the body and as stored. */
-export const maxExcerptBytes = 4_096;
-
-/** Made once, because most answers are UTF-8 or name no charset. */
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+export const maxExcerptBytes = 4 * 1_024;
 
 /**
  * The beginning of a body as text that PostgreSQL and JSON can hold. Bytes that are invalid in the body's charset and NUL
@@ -250,47 +205,27 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export function excerptOf(chunks: readonly Buffer[], contentType: string | undefined): string | null {
   if (chunks.length === 0) return null;
-  const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-  const decoder = decoderFor(contentType);
-  const text = (decoder === utf8 ? decodeUtf8(body) : decodeBeginning(decoder, body)).replaceAll('\0', '\ufffd');
-  return text === '' ? null : withinBytes(text);
+  const text = beginningOf(Buffer.concat(chunks), decoderFor(contentType)).replaceAll('\0', '\ufffd');
+  if (Buffer.byteLength(text) <= maxExcerptBytes) return text || null;
+  // Text can have more bytes as UTF-8 than its body had: U+FFFD has three for one.
+  return beginningOf(Buffer.from(text), decoderFor(undefined));
 }
 
 /** Compressed bodies are not inflated: 10 KB of a stranger's bytes can become 10 GB. */
-export function isCompressed(contentEncoding: string | undefined): boolean {
+export function isCompressedEncoding(contentEncoding: string | undefined): boolean {
   return contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity';
 }
 
 function decoderFor(contentType: string | undefined): TextDecoder {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType ?? '')?.[1]?.toLowerCase();
-  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return utf8;
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType ?? '')?.[1];
   try {
     return new TextDecoder(charset, { ignoreBOM: true });
   } catch {
-    return utf8;
+    return new TextDecoder('utf-8', { ignoreBOM: true });
   }
 }
 
-function decodeUtf8(body: Buffer): string {
-  return utf8.decode(body.subarray(0, wholeCharacters(body)));
-}
-
-function decodeBeginning(decoder: TextDecoder, body: Buffer): string {
+function beginningOf(bytes: Buffer, decoder: TextDecoder): string {
   // As a stream: a character that the limit cuts is then not written as U+FFFD.
-  return decoder.decode(body.subarray(0, maxExcerptBytes), { stream: body.length > maxExcerptBytes });
-}
-
-/** The length of the longest beginning within the limit that does not end inside a UTF-8 character. */
-function wholeCharacters(body: Buffer): number {
-  if (body.length <= maxExcerptBytes) return body.length;
-  for (let back = 0; back < 4; back += 1) {
-    if (((body[maxExcerptBytes - back] ?? 0) & 0xc0) !== 0x80) return maxExcerptBytes - back;
-  }
-  return maxExcerptBytes;
-}
-
-/** Text can have more bytes as UTF-8 than its body had (U+FFFD has three for one): cut again, between code points. */
-function withinBytes(text: string): string {
-  const bytes = Buffer.from(text);
-  return bytes.length <= maxExcerptBytes ? text : bytes.toString('utf8', 0, wholeCharacters(bytes));
+  return decoder.decode(bytes.subarray(0, maxExcerptBytes), { stream: bytes.length > maxExcerptBytes });
 }

@@ -1,17 +1,14 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
 import { BoundedMap } from '@enterprise-api/shared/runtime';
 
-/** Codes that sending itself can find; the other ones of {@link AttemptError} come from an answer or from the caller. */
-export type SendErrorCode = Exclude<AttemptError, 'redirect' | 'http_error' | 'secret_unavailable'>;
-
 /** Why an attempt failed on our side: no file descriptor or local port was free, no route, or no name server. */
 export type LocalCause = 'file_descriptors' | 'local_ports' | 'network' | 'resolver';
 
 /** Why there is no answer, in a public code and in our own words: never a library's text, never an address. */
 export type Failure = {
-  code: SendErrorCode;
+  code: AttemptError;
   message: string;
-  /** Set when the failure is ours. */
+  /** Set when the failure is ours, and says nothing about the receiver. */
   localCause?: LocalCause;
 };
 
@@ -40,113 +37,93 @@ export const tooManyInformational: Failure = {
   message: 'The receiver sends informational responses without end.',
 };
 
-/** Says nothing about the receiver: no request reached it. */
-const localFailures: Record<string, Failure> = {
-  EMFILE: ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side. Nothing was sent.'),
-  ENFILE: ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side. Nothing was sent.'),
-  EADDRNOTAVAIL: ours('connection_refused', 'local_ports', 'No local port was free on our side. Nothing was sent.'),
+export const foreignAnswer: Failure = {
+  code: 'response_invalid',
+  message: 'The answer is not one that belongs to the request.',
 };
+
+const closed = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ENOTCONN', 'ERR_STREAM_DESTROYED', 'UND_ERR_SOCKET'];
+const unreachable = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAFNOSUPPORT'];
+const noDescriptor = ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side.');
+
+/** By code. Of several addresses, the error of one that answered says most: the first entry that fits counts. */
+const connectFailures = new Map<string, Failure>([
+  ...sameFor(closed, 'connection_reset', 'The receiver closed the connection while it was being made.'),
+  ...sameFor(['ECONNREFUSED'], 'connection_refused', 'The receiver refused the connection.'),
+  ['EMFILE', noDescriptor],
+  ['ENFILE', noDescriptor],
+  ['EADDRNOTAVAIL', ours('connection_refused', 'local_ports', 'No local port was free on our side.')],
+  ...sameFor(['ETIMEDOUT'], 'timeout', 'The receiver did not accept the connection in time.'),
+  ...sameFor(unreachable, 'connection_refused', 'The receiver cannot be reached over the network.'),
+]);
 
 const networkDown = ours(
   'connection_refused',
   'network',
-  'Our network has no route to this address family, so the failure is on our side. Nothing was sent.',
+  'Our network has no route to this address family, so the failure is on our side.',
 );
 
 /** A look-up that failed because our name servers do not answer for names in general. */
 export function resolverDown({ code, message }: Failure): Failure {
-  return ours(code, 'resolver', `${message} It is on our side, because other names fail too. Nothing was sent.`);
+  return ours(code, 'resolver', `${message} It is on our side, because other names fail too.`);
 }
-
-const unreachable = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAFNOSUPPORT']);
-const closed = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ENOTCONN', 'ERR_STREAM_DESTROYED', 'UND_ERR_SOCKET']);
 
 /** Whether the name servers gave no answer about the name, and may give one later. */
 export function isTemporaryDnsError(error: unknown): boolean {
-  const code = codeOf(error);
-  return code !== 'ENOTFOUND' && code !== 'ENODATA' && code !== 'EBADNAME';
+  return !['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(codeOf(error));
 }
+
+const dnsMessages: Record<string, string> = {
+  ENOTFOUND: 'The host name of the URL has no address.',
+  ENODATA: 'The host name of the URL has no address.',
+  ETIMEOUT: 'The name servers did not answer in time.',
+};
 
 /** What ends a name's resolution. */
 export function dnsFailure(error: unknown): Failure {
-  const code = codeOf(error);
-  const message =
-    code === 'ENOTFOUND' || code === 'ENODATA'
-      ? 'The host name of the URL has no address.'
-      : code === 'ETIMEOUT'
-        ? 'The name servers did not answer in time.'
-        : 'The name servers could not resolve the host name of the URL.';
+  const message = dnsMessages[codeOf(error)] ?? 'The name servers could not resolve the host name of the URL.';
   return { code: 'dns_failed', message };
 }
 
 /** No route leads to any of the addresses that were tried. */
 export function isWithoutRoute(error: unknown): boolean {
-  return partsOf(error).every((part) => codeOf(part) === 'ENETUNREACH' || codeOf(part) === 'ENETDOWN');
+  return codesOf(error).every((code) => code === 'ENETUNREACH' || code === 'ENETDOWN');
 }
 
 /**
- * What ends a TCP connection before it is made. Of several addresses, the error of one that answered says most.
+ * What ends a TCP connection before it is made.
  *
  * @param isNetworkDown whether other destinations are without a route too
  */
 export function connectFailure(error: unknown, isNetworkDown: boolean): Failure {
   if (error instanceof FailureError) return error.failure;
-  const codes = partsOf(error).map(codeOf);
-  if (codes.some((code) => closed.has(code))) {
-    return { code: 'connection_reset', message: 'The receiver closed the connection while it was being made.' };
-  }
-  if (codes.includes('ECONNREFUSED')) {
-    return { code: 'connection_refused', message: 'The receiver refused the connection.' };
-  }
-  const local = codes.map((code) => localFailures[code]).find((failure) => failure !== undefined);
-  if (local !== undefined) return local;
-  if (codes.includes('ETIMEDOUT')) {
-    return { code: 'timeout', message: 'The receiver did not accept the connection in time.' };
-  }
   if (isNetworkDown && isWithoutRoute(error)) return networkDown;
-  const message = codes.some((code) => unreachable.has(code))
-    ? 'The receiver cannot be reached over the network.'
-    : 'The connection to the receiver could not be made.';
-  return { code: 'connection_refused', message };
+  const codes = codesOf(error);
+  const [, known] = [...connectFailures].find(([code]) => codes.includes(code)) ?? [];
+  return known ?? { code: 'connection_refused', message: 'The connection to the receiver could not be made.' };
 }
+
+const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not valid HTTP/1.1.' };
+
+/** The parser's errors come with a name and, in this version of undici, mostly without a code. */
+const exchangeFailures: Record<string, Failure> = {
+  ETIMEDOUT: { code: 'timeout', message: 'The connection to the receiver broke down.' },
+  UND_ERR_HEADERS_OVERFLOW: { code: 'response_invalid', message: 'The headers of the answer are larger than 16 KiB.' },
+  HTTPParserError: notHttp,
+  ERR_ASSERTION: notHttp,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: notHttp,
+};
 
 /** What ends an exchange on a standing connection before a complete answer. */
 export function exchangeFailure(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
   const code = codeOf(error);
-  if (isTlsError(code)) return tlsFailure(error, false);
-  if (code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection to the receiver broke down.' };
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return { code: 'response_invalid', message: 'The headers of the answer are larger than 16 KiB.' };
-  }
-  // The parser's errors come with a name and, in this version of undici, mostly without a code.
-  const isParserError = nameOf(error) === 'HTTPParserError' || code === 'ERR_ASSERTION';
-  if (isParserError || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-    return { code: 'response_invalid', message: 'The answer is not valid HTTP/1.1.' };
-  }
+  if (code === 'EPROTO' || /^ERR_(?:SSL|TLS)_/.test(code)) return tlsFailure(error, false);
+  const known = exchangeFailures[code] ?? exchangeFailures[textOf(error, 'name')];
+  if (known !== undefined) return known;
   // undici has one code for a connection that ended and for an answer that it refuses.
-  if (code === 'UND_ERR_SOCKET' && /^bad (?:response|upgrade)$/.test(textOf(error, 'message'))) {
-    return { code: 'response_invalid', message: 'The answer is not one that belongs to the request.' };
-  }
+  if (code === 'UND_ERR_SOCKET' && /^bad (?:response|upgrade)$/.test(textOf(error, 'message'))) return foreignAnswer;
   return { code: 'connection_reset', message: 'The receiver closed the connection before it answered.' };
-}
-
-/**
- * What ends a TLS handshake, or a standing connection by an alert.
- *
- * @param sawCertificate whether the receiver's certificate had come. A handshake refused after that was refused because we
- *   showed no client certificate (TLS 1.2 has no alert of its own for this)
- */
-export function tlsFailure(error: unknown, sawCertificate: boolean): Failure {
-  if (error instanceof FailureError) return error.failure;
-  const code = codeOf(error);
-  if (closed.has(code)) {
-    return { code: 'connection_reset', message: 'The receiver closed the connection during the TLS handshake.' };
-  }
-  if (code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection broke down during the TLS handshake.' };
-  const isRefused = handshakeRefused.has(code);
-  const known = isRefused && sawCertificate ? clientCertificateDemanded : tlsMessages[code];
-  return { code: 'tls_failed', message: known ?? 'The TLS handshake failed.' };
 }
 
 const notTrusted = 'The certificate is not issued by a trusted authority, or an intermediate certificate is missing.';
@@ -154,8 +131,6 @@ const versionTooOld = 'The receiver does not offer TLS 1.2 or later.';
 const notTls = 'The port of the URL does not speak TLS.';
 const clientCertificateDemanded = 'The receiver demands a client certificate. Deliveries carry none.';
 const nothingInCommon = 'The receiver accepts no TLS version, cipher or curve that deliveries offer.';
-/** OpenSSL spells the alert's name in two ways, by version. */
-const handshakeRefused = new Set(['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE']);
 
 const tlsMessages: Record<string, string> = {
   CERT_HAS_EXPIRED: 'The certificate has expired.',
@@ -171,7 +146,9 @@ const tlsMessages: Record<string, string> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: versionTooOld,
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
-  ...Object.fromEntries([...handshakeRefused].map((code) => [code, nothingInCommon])),
+  // OpenSSL spells the alert's name in two ways, by version.
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': nothingInCommon,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: nothingInCommon,
   ERR_SSL_NO_SHARED_CIPHER: nothingInCommon,
   ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY: nothingInCommon,
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'The receiver does not offer HTTP/1.1 over TLS (ALPN).',
@@ -181,20 +158,34 @@ const tlsMessages: Record<string, string> = {
   ERR_SSL_EE_KEY_TOO_SMALL: 'The key of the certificate is too short.',
 };
 
-function isTlsError(code: string): boolean {
-  return code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
+/**
+ * What ends a TLS handshake, or a standing connection by an alert.
+ *
+ * @param sawCertificate whether the receiver's certificate had come. A handshake refused after that was refused because we
+ *   showed no client certificate (TLS 1.2 has no alert of its own for this)
+ */
+export function tlsFailure(error: unknown, sawCertificate: boolean): Failure {
+  if (error instanceof FailureError) return error.failure;
+  const code = codeOf(error);
+  if (closed.includes(code)) {
+    return { code: 'connection_reset', message: 'The receiver closed the connection during the TLS handshake.' };
+  }
+  if (code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection broke down during the TLS handshake.' };
+  const isDemanded = sawCertificate && code.endsWith('_ALERT_HANDSHAKE_FAILURE');
+  const message = isDemanded ? clientCertificateDemanded : tlsMessages[code];
+  return { code: 'tls_failed', message: message ?? 'The TLS handshake failed.' };
 }
 
-function ours(code: SendErrorCode, localCause: LocalCause, message: string): Failure {
-  return { code, message, localCause };
+function ours(code: AttemptError, localCause: LocalCause, message: string): Failure {
+  return { code, message: `${message} Nothing was sent.`, localCause };
+}
+
+function sameFor(codes: string[], code: AttemptError, message: string): [string, Failure][] {
+  return codes.map((each) => [each, { code, message }]);
 }
 
 export function codeOf(error: unknown): string {
   return textOf(error, 'code');
-}
-
-function nameOf(error: unknown): string {
-  return textOf(error, 'name');
 }
 
 /** By shape, not by class: an error may come from another realm (a `node:vm` context) or another copy of a library. */
@@ -203,57 +194,39 @@ function textOf(error: unknown, property: 'code' | 'message' | 'name'): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The errors of all addresses that were tried, or the one error. */
-function partsOf(error: unknown): unknown[] {
+/** Of all addresses that were tried, or of the one error. */
+function codesOf(error: unknown): string[] {
   const parts = typeof error === 'object' && error !== null && 'errors' in error ? error.errors : null;
-  return Array.isArray(parts) && parts.length > 0 ? parts : [error];
+  return Array.isArray(parts) && parts.length > 0 ? parts.map(codeOf) : [codeOf(error)];
 }
 
 /** What happened longer ago says nothing about now. */
 const recentMs = 60_000;
-/** So many failing destinations show an outage as well as a thousand do. */
-const maxFailing = 8;
 
-/**
- * Tells an outage on our side from a failure of one destination. A failure is ours when another destination has failed
- * in the same way since one last succeeded.
- */
+/** Tells an outage on our side from a failure of one destination. */
 export class OutageRecord {
-  readonly #monotonic: () => number;
-  /** Destinations that have failed since the last success, and when they last did. */
-  readonly #failing = new BoundedMap<string, number>(maxFailing);
-  /** The last success, and the last one of another destination than that. */
-  #last = { destination: '', at: Number.NEGATIVE_INFINITY };
-  #lastOther = Number.NEGATIVE_INFINITY;
-  /** Whether a destination has failed since the last success. A field, because every answer asks. */
-  hasFailures = false;
-
-  constructor(monotonic: () => number) {
-    this.#monotonic = monotonic;
-  }
+  /** The latest failures since the last success, and the latest successes: two destinations of each tell. */
+  readonly #failed = new BoundedMap<string, number>(2);
+  readonly #succeeded = new BoundedMap<string, number>(2);
 
   succeeded(destination: string): void {
-    if (this.hasFailures) this.#failing.clear();
-    this.hasFailures = false;
-    if (this.#last.destination !== destination) {
-      this.#lastOther = this.#last.at;
-      this.#last = { destination, at: 0 };
-    }
-    this.#last.at = this.#monotonic();
+    this.#failed.clear();
+    this.#succeeded.set(destination, performance.now());
   }
 
-  /** @returns whether another destination has failed since the last success */
+  /** @returns whether another destination has failed since the last success, within the last minute */
   failed(destination: string): boolean {
-    const now = this.#monotonic();
-    this.#failing.set(destination, now);
-    this.hasFailures = true;
-    for (const [other, at] of this.#failing) if (other !== destination && now - at < recentMs) return true;
-    return false;
+    this.#failed.set(destination, performance.now());
+    return hasRecentOther(this.#failed, destination);
   }
 
   /** Whether another destination succeeded within the last minute. */
   othersSucceed(destination: string): boolean {
-    const at = this.#last.destination === destination ? this.#lastOther : this.#last.at;
-    return this.#monotonic() - at < recentMs;
+    return hasRecentOther(this.#succeeded, destination);
   }
+}
+
+function hasRecentOther(times: ReadonlyMap<string, number>, destination: string): boolean {
+  const now = performance.now();
+  return [...times].some(([other, at]) => other !== destination && now - at < recentMs);
 }

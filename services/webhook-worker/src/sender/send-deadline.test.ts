@@ -2,8 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { startDnsServer } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
-import { createResolver } from './destination.ts';
+import {
+  always,
+  createFixture,
+  type Fixture,
+  isFailure,
+  isResponse,
+  requestTo,
+  resolverOf,
+} from '../testing/send-fixture.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {
@@ -18,7 +25,7 @@ describe('the one deadline', () => {
   it('covers the look-up of the name', async () => {
     const dns = await startDnsServer({ 'silent.example': 'silent' });
     fixture.onClose(() => dns.close());
-    const sender = fixture.sender({ timeoutMs, resolver: createResolver({ servers: [dns.address] }) });
+    const sender = fixture.sender({ timeoutMs, resolver: resolverOf(dns) });
     const result = isFailure(await sender.send(requestTo('https://silent.example/'), always));
     expect(result).toMatchObject({
       code: 'timeout',

@@ -8,8 +8,15 @@ import {
   startDnsServer,
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
-import { createResolver } from './destination.ts';
+import {
+  always,
+  createFixture,
+  type Fixture,
+  isFailure,
+  isResponse,
+  requestTo,
+  resolverOf,
+} from '../testing/send-fixture.ts';
 import type { Sender } from './send.ts';
 
 const name = 'receiver.example';
@@ -25,7 +32,7 @@ beforeEach(async () => {
   receiver = await fixture.receiver({
     certificate: await fixture.ca.issue({ hosts: [name, 'other.example', 'receiver'] }),
   });
-  sender = fixture.sender({ resolver: createResolver({ servers: [dns.address], timeoutMs: 500, graceMs: 300 }) });
+  sender = fixture.sender({ resolver: resolverOf(dns, 500) });
 });
 afterEach(() => fixture.close());
 
@@ -181,7 +188,7 @@ describe('the address that a socket connected to', () => {
     const watched = await fixture.receiver({
       onConnection: (socket) => void socket.on('data', (chunk) => bytes.push(chunk)),
     });
-    const resolver = createResolver({ servers: [dns.address] });
+    const resolver = resolverOf(dns);
     dns.set({ [name]: { a: ['127.0.0.1'] } });
     const guarded = fixture.sender({ policy: { ...policy, permits }, resolver });
     const result = isFailure(await guarded.send(requestTo(watched.url('/', name)), always));
@@ -206,7 +213,7 @@ describe('name servers that do not answer', () => {
     dns.set(Object.fromEntries(others.map((other) => [other, { a: ['127.0.0.1'] }])));
     for (const other of others) isResponse(await sender.send(requestTo(receiver.url('/', other)), always));
     const alone = isFailure(await send('silent'));
-    expect(alone).toMatchObject({ code: 'dns_failed', localCause: null });
+    expect([alone.code, alone.localCause]).toEqual(['dns_failed', undefined]);
     dns.set(Object.fromEntries(others.map((other) => [other, { code: 'SERVFAIL' }])));
     // Another origin than before: no connection stands.
     const elsewhere = await fixture.receiver({ certificate: await fixture.ca.issue({ hosts: others }) });
@@ -231,7 +238,8 @@ describe('name servers that do not answer', () => {
     receiver.resetConnections();
     expect(isFailure(await send('silent'))).toMatchObject({ code: 'dns_failed', localCause: 'resolver' });
     isResponse(await send({ a: ['127.0.0.1'] }));
-    expect(isFailure(await send({ code: 'NXDOMAIN' }))).toMatchObject({ code: 'dns_failed', localCause: null });
+    const gone = isFailure(await send({ code: 'NXDOMAIN' }));
+    expect([gone.code, gone.localCause]).toEqual(['dns_failed', undefined]);
   });
 
   it('leave a request whose kept connection ends under it unsent, rather than connecting to an old address', async () => {
@@ -245,7 +253,7 @@ describe('name servers that do not answer', () => {
     const policy = createAddressPolicy({ allowedPrivateCidrs: ['127.0.0.0/8'] });
     let isForbidden = false;
     const permits = (address: string) => !isForbidden && policy.permits(address);
-    const resolver = createResolver({ servers: [dns.address], timeoutMs: 500 });
+    const resolver = resolverOf(dns, 500);
     const guarded = fixture.sender({ policy: { ...policy, permits }, resolver });
     dns.set({ [name]: { a: ['127.0.0.1'] } });
     isResponse(await guarded.send(requestTo(receiver.url('/', name)), always));

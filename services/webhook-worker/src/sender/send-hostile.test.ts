@@ -13,7 +13,7 @@ import {
 } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { always, createFixture, type Fixture, isFailure, isResponse, requestTo } from '../testing/send-fixture.ts';
-import type { SendResponse, SendResult } from './send.ts';
+import type { SendResponse, SendResult } from './exchange.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -1,7 +1,6 @@
 import { startDnsServer } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { createFixture, type Fixture, isFailure, requestTo } from '../testing/send-fixture.ts';
-import { createResolver } from './destination.ts';
+import { createFixture, type Fixture, isFailure, requestTo, resolverOf } from '../testing/send-fixture.ts';
 import { createConnectPacing } from './send.ts';
 
 let fixture: Fixture;
@@ -46,7 +45,7 @@ it('a name is looked up before the attempt is asked whether it may start, and th
   let asked = 0;
   const dns = await startDnsServer({ 'silent.example': 'silent' });
   fixture.onClose(() => dns.close());
-  const sender = fixture.sender({ timeoutMs: 300, resolver: createResolver({ servers: [dns.address] }) });
+  const sender = fixture.sender({ timeoutMs: 300, resolver: resolverOf(dns) });
   const mayStart = () => {
     asked += 1;
     return true;

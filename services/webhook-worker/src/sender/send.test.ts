@@ -97,14 +97,6 @@ describe('connections', () => {
     expect(receiver.requests).toHaveLength(5);
     expect(receiver.connections()).toBe(5);
   });
-
-  it('are bounded in number while idle', async () => {
-    const receiver = await fixture.receiver();
-    const sender = fixture.sender({ maxIdleConnections: 2 });
-    await Promise.all(Array.from({ length: 5 }, () => sender.send(requestTo(receiver.url()), always)));
-    await Promise.all(Array.from({ length: 5 }, () => sender.send(requestTo(receiver.url()), always)));
-    expect(receiver.connections()).toBe(8);
-  });
 });
 
 describe('the permission to start', () => {
@@ -128,20 +120,5 @@ describe('the permission to start', () => {
     };
     await fixture.sender().send(requestTo('https://10.0.0.1/'), { mayStart });
     expect(asked).toBe(0);
-  });
-});
-
-describe('closing', () => {
-  it('waits for running requests, and starts no further ones', async () => {
-    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
-    const receiver = await fixture.receiver({ respond: () => mayAnswer.then(() => ({ status: 201 })) });
-    const sender = fixture.sender();
-    const sending = sender.send(requestTo(receiver.url()), always);
-    await receiver.waitFor(1);
-    const closed = sender.close();
-    expect(await sender.send(requestTo(receiver.url()), always)).toEqual({ kind: 'not_started' });
-    answer();
-    expect(isResponse(await sending).statusCode).toBe(201);
-    await closed;
   });
 });

@@ -1,13 +1,15 @@
+import { Resolver } from 'node:dns/promises';
 import { createAddressPolicy } from '@enterprise-api/shared/security';
 import {
   type CertificateAuthority,
   createCertificateAuthority,
+  type DnsServer,
   type Receiver,
   type ReceiverOptions,
   startReceiver,
 } from '@enterprise-api/testkit';
-import type { DeliveryRequest, Sender, SendFailure, SendHooks, SendResponse, SendResult } from '../sender/send.ts';
-import { createSender, type SenderOptions } from '../sender/send.ts';
+import type { DeliveryRequest, SendFailure, SendResponse, SendResult } from '../sender/exchange.ts';
+import { createSender, type Sender, type SenderOptions, type SendHooks } from '../sender/send.ts';
 
 /** What a test of the sender starts; `close` stops all of it. */
 export type Fixture = {
@@ -43,6 +45,13 @@ export async function createFixture(): Promise<Fixture> {
       for (const close of closers.splice(0).reverse()) await close();
     },
   };
+}
+
+/** Asks a server of the test's own. */
+export function resolverOf({ address }: DnsServer, timeoutMs = 2_000): Resolver {
+  const resolver = new Resolver({ timeout: timeoutMs, maxTimeout: timeoutMs, tries: 2 });
+  resolver.setServers([address]);
+  return resolver;
 }
 
 export const always: SendHooks = { mayStart: () => true };
