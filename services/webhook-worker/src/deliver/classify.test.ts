@@ -1,7 +1,8 @@
+import type { AttemptError } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
-import type { LocalCause, SendErrorCode } from '../sender/failures.ts';
-import type { SendFailure, SendResponse } from '../sender/send.ts';
-import { classify, describeAnswer, secretUnavailable } from './classify.ts';
+import type { SendFailure, SendResponse } from '../sender/exchange.ts';
+import type { LocalCause } from '../sender/failures.ts';
+import { classify, describeAnswer } from './classify.ts';
 
 const now = Date.UTC(2026, 10, 21);
 const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null };
@@ -11,19 +12,28 @@ function answer(statusCode: number, retryAfter: string | null = null): SendRespo
   return { kind: 'response', ...head, durationMs: 1, timings };
 }
 
-function failure(code: SendErrorCode, localCause: LocalCause | null = null): SendFailure {
-  return { kind: 'error', code, message: 'x', localCause, durationMs: 1, timings };
+function failure(code: AttemptError, localCause?: LocalCause): SendFailure {
+  return { kind: 'error', code, message: 'x', ...(localCause && { localCause }), durationMs: 1, timings };
 }
 
 describe('an answer', () => {
   it.each([200, 201, 202, 204, 206, 226, 299])('%d delivers', (status) => {
-    expect(classify(answer(status, '60'), now)).toEqual({ kind: 'delivered' });
+    expect(classify(answer(status, '60'), now)).toMatchObject({ result: 'delivered', error: null, retryAfterMs: null });
   });
 
-  it('410 stops', () => expect(classify(answer(410, '60'), now)).toEqual({ kind: 'stop', reason: 'gone' }));
+  it('410 stops', () =>
+    expect(classify(answer(410, '60'), now)).toMatchObject({
+      result: 'stop',
+      error: 'http_error',
+      retryAfterMs: null,
+    }));
 
   it.each([300, 301, 302, 303, 305, 307, 308])('%d is retried as a redirect', (status) => {
-    expect(classify(answer(status), now)).toMatchObject({ kind: 'retry', reason: 'redirect', countsForBreaker: false });
+    expect(classify(answer(status), now)).toMatchObject({
+      result: 'retry',
+      error: 'redirect',
+      countsForBreaker: false,
+    });
   });
 
   it.each([304, 306, 399, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 451, 499, 600, 999])(
@@ -31,8 +41,8 @@ describe('an answer', () => {
     (status) => {
       const verdict = classify(answer(status), now);
       expect(verdict).toMatchObject({
-        kind: 'retry',
-        reason: 'http_error',
+        result: 'retry',
+        error: 'http_error',
         countsForBreaker: false,
         countsForHealth: true,
       });
@@ -42,8 +52,8 @@ describe('an answer', () => {
   it.each([429, 500, 502, 503, 504, 520, 599])('%d is retried, and a sign of trouble', (status) => {
     const verdict = classify(answer(status), now);
     expect(verdict).toMatchObject({
-      kind: 'retry',
-      reason: 'http_error',
+      result: 'retry',
+      error: 'http_error',
       countsForBreaker: true,
       countsForHealth: true,
     });
@@ -57,7 +67,7 @@ describe('an answer', () => {
 });
 
 describe('no answer', () => {
-  it.each<[SendErrorCode, boolean]>([
+  it.each<[AttemptError, boolean]>([
     ['timeout', true],
     ['dns_failed', true],
     ['connection_refused', true],
@@ -66,15 +76,16 @@ describe('no answer', () => {
     ['destination_blocked', false],
     ['response_invalid', false],
   ])('%s is retried; a sign of trouble: %s', (code, countsForBreaker) => {
-    const expected = { kind: 'retry', reason: code, retryAfterMs: null, countsForBreaker, countsForHealth: true };
+    const expected = { result: 'retry', error: code, retryAfterMs: null, countsForBreaker, countsForHealth: true };
     expect(classify(failure(code), now)).toEqual(expected);
   });
 
   it('because of our own secret says nothing about the receiver', () => {
-    expect(secretUnavailable).toMatchObject({ kind: 'retry', countsForBreaker: false, countsForHealth: false });
+    const secretUnavailable = classify(failure('secret_unavailable'), now);
+    expect(secretUnavailable).toMatchObject({ result: 'retry', countsForBreaker: false, countsForHealth: false });
   });
 
-  it.each<[SendErrorCode, LocalCause]>([
+  it.each<[AttemptError, LocalCause]>([
     ['connection_refused', 'file_descriptors'],
     ['connection_refused', 'local_ports'],
     ['connection_refused', 'network'],
@@ -82,7 +93,7 @@ describe('no answer', () => {
     ['timeout', 'resolver'],
   ])('%s because of our %s is retried, and counts for neither breaker nor health', (code, localCause) => {
     const counts = { countsForBreaker: false, countsForHealth: false };
-    const expected = { kind: 'retry', reason: code, retryAfterMs: null, ...counts };
+    const expected = { result: 'retry', error: code, retryAfterMs: null, ...counts };
     expect(classify(failure(code, localCause), now)).toEqual(expected);
   });
 });

@@ -3,31 +3,31 @@ import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import type { Span } from '@enterprise-api/shared/tracing';
 import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
-import type { SendFailure, SendResponse } from '../sender/send.ts';
+import type { SendFailure, SendResponse } from '../sender/exchange.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
 
 /** What the result of an attempt means for its delivery. */
-export type Verdict =
-  | { kind: 'delivered' }
-  | {
-      kind: 'retry';
-      reason: AttemptError;
-      /** What the receiver asked for, at most 24 h. */
-      retryAfterMs: number | null;
-      /** A sign of a receiver in trouble: several in a row open the webhook's circuit breaker. */
-      countsForBreaker: boolean;
-      /** The receiver's doing: counts towards disabling its webhook. */
-      countsForHealth: boolean;
-    }
-  | { kind: 'stop'; reason: 'gone' };
+export type Verdict = Pick<Outcome, 'result' | 'error' | 'countsForBreaker' | 'countsForHealth'> & {
+  /** What the receiver asked for, at most 24 h. */
+  retryAfterMs: number | null;
+};
+
+const delivered: Verdict = {
+  result: 'delivered',
+  error: null,
+  retryAfterMs: null,
+  countsForBreaker: false,
+  countsForHealth: true,
+};
+const gone: Verdict = { ...delivered, result: 'stop', error: 'http_error' };
 
 /** The statuses that send a client elsewhere. 304 and the unassigned ones of the 3xx do not. */
 const redirects = new Set([300, 301, 302, 303, 305, 307, 308]);
 
 /** Timeouts, connect and TLS failures: with 5xx and 429 the signs of a receiver in trouble. */
-const troubles: ReadonlySet<AttemptError> = new Set<AttemptError>([
+const troubles = new Set<AttemptError>([
   'timeout',
   'dns_failed',
   'connection_refused',
@@ -43,15 +43,20 @@ const troubles: ReadonlySet<AttemptError> = new Set<AttemptError>([
  */
 export function classify(result: SendResponse | SendFailure, now: number): Verdict {
   if (result.kind === 'error') {
-    const isOurs = result.localCause !== null;
-    return retry(result.code, { countsForBreaker: !isOurs && troubles.has(result.code), countsForHealth: !isOurs });
+    const isOurs = result.localCause !== undefined || result.code === 'secret_unavailable';
+    const countsForBreaker = !isOurs && troubles.has(result.code);
+    return { result: 'retry', error: result.code, retryAfterMs: null, countsForBreaker, countsForHealth: !isOurs };
   }
   const { statusCode } = result;
-  if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' };
-  if (statusCode === 410) return { kind: 'stop', reason: 'gone' };
-  const reason = redirects.has(statusCode) ? 'redirect' : 'http_error';
-  const countsForBreaker = statusCode === 429 || (statusCode >= 500 && statusCode < 600);
-  return retry(reason, { countsForBreaker, countsForHealth: true }, parseRetryAfter(result.retryAfter, now));
+  if (statusCode >= 200 && statusCode < 300) return delivered;
+  if (statusCode === 410) return gone;
+  return {
+    result: 'retry',
+    error: redirects.has(statusCode) ? 'redirect' : 'http_error',
+    retryAfterMs: parseRetryAfter(result.retryAfter, now),
+    countsForBreaker: statusCode === 429 || (statusCode >= 500 && statusCode < 600),
+    countsForHealth: true,
+  };
 }
 
 /** An attempt whose webhook is known. */
@@ -61,26 +66,14 @@ export interface BegunAttempt {
   /** By the database's clock. */
   startedAt: Date;
   /** Where spans are recorded. */
-  span?: Span | undefined;
+  span: Span | undefined;
 }
 
-/** The result of an attempt that was not made because its secret cannot be decrypted. The code recorded is the verdict's. */
-export const unreadableSecret: SendFailure = {
-  kind: 'error',
-  code: 'response_invalid',
-  message: 'The signing secret of this webhook could not be read. Nothing was sent.',
-  localCause: null,
-  durationMs: 0,
-  timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
-};
-
-/** The verdict on {@link unreadableSecret}: a failure of our own side. */
-export const secretUnavailable: Verdict = retry('secret_unavailable', {
-  countsForBreaker: false,
-  countsForHealth: false,
-});
-
-/** @param random 0 ≤ random < 1, for the delay until the next attempt */
+/**
+ * What is recorded of an attempt. A test does not affect its webhook's health, and a 410 does not end it.
+ *
+ * @param random 0 ≤ random < 1, for the delay until the next attempt
+ */
 export function outcomeOf(
   { lease, webhook, startedAt }: BegunAttempt,
   result: SendResponse | SendFailure,
@@ -88,9 +81,19 @@ export function outcomeOf(
   policy: RetryPolicy,
   random: number,
 ): Outcome {
+  const isTest = lease.eventType === 'webhook.test';
   const answer = result.kind === 'response' ? result : null;
+  const { retryAfterMs } = verdict;
   return {
-    ...consequences(lease, verdict, policy, random),
+    result: isTest && verdict.result === 'stop' ? 'retry' : verdict.result,
+    error: verdict.error,
+    delayMs:
+      verdict.result === 'retry'
+        ? (nextDelayMs(policy, { number: lease.number, maxAttempts: lease.maxAttempts, retryAfterMs }, random) ?? 0)
+        : 0,
+    openCircuitForMs: isTest ? null : retryAfterMs,
+    countsForHealth: !isTest && verdict.countsForHealth,
+    countsForBreaker: !isTest && verdict.countsForBreaker,
     deliveryId: lease.deliveryId,
     webhookId: lease.webhookId,
     round: lease.round,
@@ -98,37 +101,13 @@ export function outcomeOf(
     number: lease.number,
     manual: lease.manual,
     startedAt,
-    durationMs: Math.round(result.durationMs),
+    durationMs: result.durationMs,
     statusCode: answer?.statusCode ?? null,
     errorMessage: result.kind === 'error' ? result.message : describeAnswer(result, verdict, webhook.url),
     excerpt: answer?.excerpt ?? null,
     webhookVersion: webhook.version,
     timings: result.timings,
   };
-}
-
-/** What the verdict means for this delivery. A test does not affect its webhook's health, and a 410 does not end it. */
-function consequences(lease: Lease, verdict: Verdict, policy: RetryPolicy, random: number) {
-  const isTest = lease.eventType === 'webhook.test';
-  const base = { delayMs: 0, openCircuitForMs: null, countsForHealth: !isTest, countsForBreaker: false };
-  switch (verdict.kind) {
-    case 'delivered':
-      return { ...base, result: 'delivered', error: null } as const;
-    case 'stop':
-      return { ...base, result: isTest ? 'retry' : 'stop', error: 'http_error' } as const;
-    case 'retry': {
-      const { number, maxAttempts } = lease;
-      const { retryAfterMs } = verdict;
-      return {
-        result: 'retry',
-        error: verdict.reason,
-        delayMs: nextDelayMs(policy, { number, maxAttempts, retryAfterMs }, random) ?? 0,
-        openCircuitForMs: isTest ? null : retryAfterMs,
-        countsForHealth: !isTest && verdict.countsForHealth,
-        countsForBreaker: !isTest && verdict.countsForBreaker,
-      } as const;
-    }
-  }
 }
 
 const maxLocationLength = 200;
@@ -139,9 +118,9 @@ const maxLocationLength = 200;
  * @param url the webhook's, against which `Location` is read
  */
 export function describeAnswer(answer: SendResponse, verdict: Verdict, url: string): string | null {
-  if (verdict.kind === 'delivered') return null;
+  if (verdict.result === 'delivered') return null;
   const sentences: string[] = [];
-  if (verdict.reason === 'redirect') sentences.push(`${describeRedirect(answer.location, url)} It is not followed.`);
+  if (verdict.error === 'redirect') sentences.push(`${describeRedirect(answer.location, url)} It is not followed.`);
   if (answer.isCompressed) sentences.push('The body of the answer is compressed and is not shown.');
   return sentences.length === 0 ? null : sentences.join(' ');
 }
@@ -156,12 +135,4 @@ function describeRedirect(location: string | null, url: string): string {
   const text = target.origin + target.pathname;
   const bounded = text.length > maxLocationLength ? `${text.slice(0, maxLocationLength)}…` : text;
   return `The receiver redirects to ${bounded} (Location, without its query).`;
-}
-
-function retry(
-  reason: AttemptError,
-  counts: { countsForBreaker: boolean; countsForHealth: boolean },
-  retryAfterMs: number | null = null,
-): Verdict {
-  return { kind: 'retry', reason, retryAfterMs, ...counts };
 }

@@ -1,4 +1,6 @@
+import { deliveryHeaders } from '@enterprise-api/shared/contracts';
 import { type Clock, type Logger, toPublicId, uuidTimeMs, version } from '@enterprise-api/shared/runtime';
+import { signBody, signStandard } from '@enterprise-api/shared/security';
 import { type Tracing, traceIdOf } from '@enterprise-api/shared/tracing';
 import type { EventBodies } from '../leases/event-bodies.ts';
 import type { Lease } from '../leases/lease.ts';
@@ -7,10 +9,10 @@ import type { WorkerMetrics } from '../metrics.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
 import type { KnownPauses } from '../pauses/sending-pauses.ts';
-import type { Sender, SendFailure, SendResponse } from '../sender/send.ts';
+import type { DeliveryRequest, SendFailure, SendResponse, SendResult } from '../sender/exchange.ts';
+import type { Sender } from '../sender/send.ts';
 import type { SigningKeys, WebhookCache, WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { type BegunAttempt, classify, outcomeOf, secretUnavailable, unreadableSecret } from './classify.ts';
-import { buildRequest } from './request.ts';
+import { type BegunAttempt, classify, outcomeOf } from './classify.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { endAttemptSpan, startAttemptSpan } from './span.ts';
 
@@ -51,11 +53,10 @@ export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () =
   try {
     const webhook = await lookUp(parts, lease);
     if (webhook === null) return false;
-    const begun = begin(parts, lease, webhook);
-    if (webhook.keys === null && mayStart(parts, lease)) {
-      return record(parts, begun, unreadableSecret, secretUnavailable);
-    }
-    const result = webhook.keys === null ? notStarted : await send(parts, begun, webhook.keys, onConnect);
+    const startedAt = new Date(parts.clock.now());
+    const span = parts.tracing && startAttemptSpan(parts.tracing, { lease, webhook });
+    const begun = { lease, webhook, startedAt, span };
+    const result = await send(parts, begun, onConnect);
     if (result.kind !== 'not_started') return record(parts, begun, result);
     parts.leaseLoader.release([lease]);
   } catch (error) {
@@ -66,8 +67,6 @@ export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () =
   }
   return false;
 }
-
-const notStarted = { kind: 'not_started' } as const;
 
 /** @returns null when nothing is to be sent; what follows from that is done */
 async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig | null> {
@@ -95,42 +94,70 @@ function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
   return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
 }
 
-function begin({ clock, tracing }: DeliverParts, lease: Lease, webhook: WebhookConfig): BegunAttempt {
-  const begun = { lease, webhook, startedAt: new Date(clock.now()) };
-  return tracing === undefined ? begun : { ...begun, span: startAttemptSpan(tracing, begun) };
+/** Of an attempt that is not made because its secret cannot be decrypted. */
+const unreadableSecret: SendFailure = {
+  kind: 'error',
+  code: 'secret_unavailable',
+  message: 'The signing secret of this webhook could not be read. Nothing was sent.',
+  durationMs: 0,
+  timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
+};
+
+async function send(parts: DeliverParts, begun: BegunAttempt, onConnect: () => void): Promise<SendResult> {
+  const { keys } = begun.webhook;
+  const mayStart = () => mayStartNow(parts, begun.lease);
+  if (keys === null) return mayStart() ? unreadableSecret : { kind: 'not_started' };
+  const request = buildRequest(begun, keys);
+  const traceparent = parts.sendsTraceparent ? traceOf(begun) : null;
+  if (traceparent !== null) request.headers.traceparent = traceparent;
+  return parts.sender.send(request, { mayStart, onConnect });
 }
 
-function send(parts: DeliverParts, begun: BegunAttempt, keys: SigningKeys, onConnect: () => void) {
-  const request = buildRequest(version, begun, keys);
-  const traceparent = traceOf(begun);
-  const traced = parts.sendsTraceparent && traceparent !== null ? { ...request.headers, traceparent } : request.headers;
-  return parts.sender.send(
-    { ...request, headers: traced },
-    { mayStart: () => mayStart(parts, begun.lease), onConnect },
-  );
+/**
+ * The request of one attempt, with its signatures. During the overlap of a rotation `X-Service-Signature` is made with
+ * the old secret, so that a receiver that knows only this header has time to switch, and `webhook-signature` carries
+ * both, the new one first.
+ */
+export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: SigningKeys): DeliveryRequest {
+  const { body } = lease;
+  const eventId = toPublicId('evt', lease.eventId);
+  const timestampSeconds = Math.floor(startedAt.getTime() / 1_000);
+  const headers = deliveryHeaders({
+    productVersion: version,
+    eventId,
+    eventType: lease.eventType,
+    deliveryId: toPublicId('dlv', lease.deliveryId),
+    attempt: lease.number,
+    contentLength: body.length,
+    timestampSeconds,
+  });
+  const old = keys.previous !== null && startedAt.getTime() < keys.previous.expiresAt ? keys.previous.key : null;
+  headers['X-Service-Signature'] = signBody(old ?? keys.current, body);
+  const signatures = [signStandard(keys.current, eventId, timestampSeconds, body)];
+  if (old !== null) signatures.push(signStandard(old, eventId, timestampSeconds, body));
+  headers['webhook-signature'] = signatures.join(' ');
+  return { url: webhook.url, headers, body };
 }
 
 /** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
-function mayStart({ scheduler, pauses, clock, startWithinMs, webhooks }: DeliverParts, lease: Lease): boolean {
+function mayStartNow({ scheduler, pauses, clock, startWithinMs, webhooks }: DeliverParts, lease: Lease): boolean {
   if (scheduler.isStopped || pauses.isPaused(lease.organizationId)) return false;
   if (clock.monotonic() - lease.leasedAt > startWithinMs) return false;
   return accepts(webhooks.knownState(lease.webhookId) ?? 'enabled', lease);
 }
 
-function record(
-  { log, policy, random, clock, outcomes, metrics, warnOfLocalFailure }: DeliverParts,
-  begun: BegunAttempt,
-  result: SendResponse | SendFailure,
-  verdict = classify(result, clock.now()),
-): boolean {
-  const outcome = outcomeOf(begun, result, verdict, policy, random());
-  outcomes.add(outcome);
-  logAttempt(log, begun, outcome);
+/** @returns whether the receiver answered */
+function record(parts: DeliverParts, begun: BegunAttempt, result: SendResponse | SendFailure): boolean {
+  const { metrics } = parts;
+  const verdict = classify(result, parts.clock.now());
+  const outcome = outcomeOf(begun, result, verdict, parts.policy, parts.random());
+  parts.outcomes.add(outcome);
+  logAttempt(parts.log, begun, outcome);
   if (begun.span !== undefined) endAttemptSpan(begun.span, outcome);
   countAttempt(metrics, outcome);
-  if (result.kind === 'error' && result.localCause !== null) {
+  if (result.kind === 'error' && result.localCause !== undefined) {
     metrics.localFailures.inc({ cause: result.localCause });
-    warnOfLocalFailure(new Error(result.localCause));
+    parts.warnOfLocalFailure(new Error(result.localCause));
   }
   return result.kind === 'response';
 }

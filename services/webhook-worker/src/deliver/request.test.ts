@@ -1,10 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { newUuid, toPublicId, version } from '@enterprise-api/shared/runtime';
 import { signBody, signingKey, signStandard } from '@enterprise-api/shared/security';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { SigningKeys } from '../webhooks/webhook-cache.ts';
-import { buildRequest } from './request.ts';
+import type { BegunAttempt } from './classify.ts';
+import { buildRequest } from './deliver.ts';
 
 const oldSecret = `whsec_${randomBytes(32).toString('base64')}`;
 const newSecret = `whsec_${randomBytes(32).toString('base64')}`;
@@ -14,9 +15,9 @@ const body = Buffer.from(text);
 const [eventId, deliveryId] = [newUuid(), newUuid()];
 
 function build(keys: SigningKeys) {
-  const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, body } as const;
-  const webhook = { url: 'https://example.com/x' };
-  return buildRequest('1.2.3', { lease, webhook, startedAt: new Date(now) }, keys);
+  const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, body };
+  const begun = { lease, webhook: { url: 'https://example.com/x' }, startedAt: new Date(now) };
+  return buildRequest(begun as BegunAttempt, keys);
 }
 
 function isVerifiedBy(secret: string, headers: Readonly<Record<string, string>>): boolean {
@@ -37,7 +38,7 @@ describe('the request of an attempt', () => {
     expect(headers).toEqual({
       'Content-Type': 'application/json',
       'Content-Length': String(body.length),
-      'User-Agent': 'enterprise-api-webhooks/1.2.3',
+      'User-Agent': `enterprise-api-webhooks/${version}`,
       'X-Service-Event': 'batch.failed',
       'X-Service-Event-Id': toPublicId('evt', eventId),
       'X-Service-Delivery-Id': toPublicId('dlv', deliveryId),
