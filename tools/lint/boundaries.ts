@@ -18,8 +18,7 @@ const entries = (...names: string[]) => names.flatMap((name) => [`**/${name}/**`
 const tests = ['**/*.test.ts', 'tests/**', '**/testing/**', 'packages/testkit/**'];
 const tools = ['tools/**', 'bench/**', 'examples/**'];
 const pureFiles = [
-  'services/webhook-worker/src/deliver/{deliver,request,classify,retry-policy,retry-after}.ts',
-  'services/webhook-worker/src/scheduler/endpoint-queue.ts',
+  'services/webhook-worker/src/deliver/{deliver,classify,retry-policy,retry-after}.ts',
   'services/api/src/auth/{key-format,scopes}.ts',
   'services/api/src/forwarding/headers.ts',
   'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',
@@ -135,7 +134,7 @@ const boundaries: Boundary[] = [
     allowedIn: [
       'packages/shared/src/{ledger,events}/**',
       '**/*queries.ts',
-      'services/webhook-worker/src/leases/{event-contents,lease,lease-loader}.ts',
+      'services/webhook-worker/src/leases/lease.ts',
       'services/webhook-worker/src/dispatch/visited-webhooks.ts',
       'services/webhook-worker/src/outcomes/{health-changes,record-outcomes}.ts',
       'services/api/src/pagination/sql-paging.ts',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
-import { releaseLeases } from '../leases/lease-loader.ts';
+import { releaseLeases } from '../leases/queries.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import {
   circuitOpenForMs,

@@ -9,8 +9,7 @@ import {
 } from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
-import { traceOf } from '../leases/event-contents.ts';
-import { leaseColumns } from '../leases/lease.ts';
+import { leaseColumns, traceOf } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
 import { type FannedOut, type FannedOutLease, type FanOutSettings, maxBytesAlong } from './fanned-out.ts';
 

@@ -46,7 +46,7 @@ function bench(ledger: Database, startWithinMs: number, bodyMemory = Number.POSI
     log: createLogger('test', 'silent'),
     scheduler,
     bodies,
-    webhooks: { get: () => ({ hostKey: 'host' }) },
+    webhooks: { get: async () => null },
     startWithinMs,
     leaseMs: 45_000,
     onReleased: (leases) => {

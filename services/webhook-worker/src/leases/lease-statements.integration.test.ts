@@ -6,9 +6,8 @@ import { sql } from 'kysely';
 import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
-import { findEvents } from './event-contents.ts';
 import type { LeaseRow } from './lease.ts';
-import { releaseLeases } from './lease-loader.ts';
+import { findEvents, releaseLeases } from './queries.ts';
 
 const leaseMs = 45_000;
 const page = { cursor: nilUuid, visit: 1_000, rows: 1_000, from: null };

@@ -1,5 +1,6 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
+import { longestTraceparent } from '@enterprise-api/shared/tracing';
 import { type RawBuilder, sql } from 'kysely';
 
 /** The right to make one attempt of a delivery until a time, as it travels through a worker. */
@@ -51,4 +52,9 @@ export function leaseColumns(alias: string): RawBuilder<unknown> {
   return sql`${column('delivery_id')} as id, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
     ${column('event_type')}, ${column('attempt_count')}, ${column('max_attempts')}, ${column('round')},
     ${column('manual')}, ${column('next_attempt_at')}::text as lease_token`;
+}
+
+/** The trace of an event, from `events` or an alias of it. What a producer wrote may be longer than a trace can be. */
+export function traceOf(alias: string): RawBuilder<unknown> {
+  return sql`left(${sql.ref(`${alias}.traceparent`)}, ${sql.lit(longestTraceparent + 1)}) as traceparent`;
 }
