@@ -34,7 +34,6 @@ import { registerQueueGauges } from './maintenance/queue-gauges.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog } from './maintenance/watchdog.ts';
 import { createWorkerMetrics, registerStageGauges } from './metrics.ts';
-import { createAfterOutcome } from './outcomes/after-outcome.ts';
 import { OutcomeBatcher } from './outcomes/outcome-batcher.ts';
 import { recordOutcomes } from './outcomes/record-outcomes.ts';
 import { createSendingPauses } from './pauses/sending-pauses.ts';
@@ -213,7 +212,8 @@ function buildAttempts(foundation: Foundation) {
   const outcomes = new OutcomeBatcher({
     ...foundation,
     record: recordOutcomes.bind(null, db),
-    onFailuresRecorded: createAfterOutcome(scheduling.scheduler, autoDisable),
+    scheduler: scheduling.scheduler,
+    autoDisable,
     onDropped: (count) => metrics.outcomesDropped.inc(count),
   });
   const stages = { ...scheduling, sender, outcomes, cancellation, autoDisable };

@@ -3,7 +3,7 @@ import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { LeaseRow } from '../leases/lease.ts';
-import { releaseLeases } from '../leases/lease-loader.ts';
+import { releaseLeases } from '../leases/queries.ts';
 import { leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';
 import { cancelLeased } from '../webhooks/queries.ts';

@@ -1,5 +1,6 @@
-import { type BackoffLimits, createLogger } from '@enterprise-api/shared/runtime';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { createLogger } from '@enterprise-api/shared/runtime';
+import { elapsedMs, lowest } from '@enterprise-api/testkit';
+import { describe, expect, it } from '@jest/globals';
 import type { Outcome, Recorded } from './outcome.ts';
 import { OutcomeBatcher } from './outcome-batcher.ts';
 
@@ -32,17 +33,14 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
 
 const sqlError = (code: string) => Object.assign(new Error('refused'), { code });
 
-function controlled(
-  record: (outcomes: Outcome[], call: number) => Promise<Recorded>,
-  options: { backoff?: BackoffLimits } = {},
-) {
+function controlled(record: (outcomes: Outcome[], call: number) => Promise<Recorded>) {
   let now = 0;
   let calls = 0;
   const written: Outcome[] = [];
-  const withFailures: string[][] = [];
+  const disabled: unknown[] = [];
+  const circuitsOpened: string[] = [];
   let dropped = 0;
   const batcher = new OutcomeBatcher({
-    ...options,
     log: silent,
     clock: { now: () => now, monotonic: () => now },
     record: async (outcomes) => {
@@ -51,7 +49,8 @@ function controlled(
       written.push(...outcomes);
       return answer;
     },
-    onFailuresRecorded: (_answer, outcomes) => withFailures.push(outcomes.map(({ attemptId }) => attemptId)),
+    scheduler: { releaseWaiting: (webhookId) => void circuitsOpened.push(webhookId) },
+    autoDisable: { disable: async (...webhook) => void disabled.push(webhook) },
     onDropped: (count) => {
       dropped += count;
     },
@@ -59,7 +58,8 @@ function controlled(
   return {
     batcher,
     written,
-    withFailures,
+    disabled,
+    circuitsOpened,
     calls: () => calls,
     dropped: () => dropped,
     pass: (ms: number) => {
@@ -68,36 +68,7 @@ function controlled(
   };
 }
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 describe('the outcome batcher', () => {
-  it('records an outcome at once when none came for a while, and lets those that follow gather', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-    const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-    const sizes: number[] = [];
-    const { batcher, pass } = controlled(async (outcomes) => {
-      sizes.push(outcomes.length);
-      return nothing;
-    });
-    batcher.add(outcome('a'));
-    await turn();
-    expect(sizes).toEqual([1]);
-    for (const id of ['b', 'c', 'd']) {
-      pass(10);
-      batcher.add(outcome(id));
-      await turn();
-    }
-    expect(sizes).toEqual([1]);
-    await jest.advanceTimersByTimeAsync(25);
-    expect(sizes).toEqual([1, 3]);
-    pass(25);
-    batcher.add(outcome('e'));
-    await turn();
-    expect(sizes).toEqual([1, 3, 1]);
-  });
-
   it('records what comes together in one statement', async () => {
     const { batcher, written, calls } = controlled(async () => nothing);
     for (const id of ['a', 'b', 'c']) batcher.add(outcome(id));
@@ -106,15 +77,22 @@ describe('the outcome batcher', () => {
     expect(batcher.waiting).toBe(0);
   });
 
-  it('reports what it has recorded when an attempt failed, and not when all have delivered', async () => {
-    const { batcher, withFailures } = controlled(async () => nothing);
-    for (const id of ['a', 'b']) batcher.add(outcome(id));
+  it('releases what waits for a webhook whose circuit has opened, and disables one that is gone or has failed for days', async () => {
+    const { batcher, disabled, circuitsOpened } = controlled(async (outcomes) =>
+      outcomes.length === 1 ? nothing : { failing: ['failing'], circuitOpened: ['open'] },
+    );
+    batcher.add(outcome('a'));
     await batcher.flush(10_000_000);
-    expect(withFailures).toEqual([]);
-    batcher.add(outcome('c'));
+    expect([disabled, circuitsOpened]).toEqual([[], []]);
+    batcher.add({ ...outcome('b'), result: 'retry', webhookId: 'failing', webhookVersion: 2 });
+    batcher.add({ ...outcome('c'), result: 'retry', webhookId: 'failing', webhookVersion: 3 });
     batcher.add({ ...outcome('d'), result: 'stop', statusCode: 410, error: 'http_error' });
     await batcher.flush(10_000_000);
-    expect(withFailures).toEqual([['c', 'd']]);
+    expect(disabled).toEqual([
+      ['webhook', 'gone', 1],
+      ['failing', 'failing', 3],
+    ]);
+    expect(circuitsOpened).toEqual(['open']);
   });
 
   it('records at most two hundred outcomes in one statement', async () => {
@@ -175,21 +153,23 @@ describe('the outcome batcher', () => {
   });
 
   it('tries at once when a flush begins, and for as long as the flush may take', async () => {
-    const tried = Promise.withResolvers<void>();
-    const { batcher, written, dropped, pass } = controlled(
-      async (_outcomes, call) => {
-        tried.resolve();
+    const flushAfterFiveTries = async () => {
+      const tried = Promise.withResolvers<void>();
+      const { batcher, written, dropped, pass } = controlled(async (_outcomes, call) => {
+        if (call === 5) tried.resolve();
         // The database comes back after nine seconds of a flush that may take ten.
-        if (call > 1) pass(3_000);
-        if (call < 5) throw sqlError('57P01');
+        if (call > 6) pass(3_000);
+        if (call < 9) throw sqlError('57P01');
         return nothing;
-      },
-      { backoff: { firstMs: 3_600_000, mostMs: 3_600_000 } },
-    );
-    batcher.add(outcome('a'));
-    await tried.promise;
-    await batcher.flush(10_000);
-    expect([written.length, dropped()]).toEqual([1, 0]);
+      });
+      batcher.add(outcome('a'));
+      await tried.promise;
+      const flushMs = await elapsedMs(() => batcher.flush(10_000));
+      expect([written.length, dropped()]).toEqual([1, 0]);
+      return flushMs;
+    };
+    // Without a flush, the next try would follow after 1.6 s.
+    expect(await lowest(1_500, flushAfterFiveTries)).toBeLessThan(1_500);
   });
 
   it('drops outcomes when the time of a flush is over, for a stop must not wait for the database', async () => {

@@ -1,11 +1,18 @@
-import { createMicroBatcher, type MicroBatcher } from '@enterprise-api/shared/runtime';
-import { type Batch, type Entry, FailedWrites, type FailedWritesOptions } from './failed-writes.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { sqlStateOf } from '@enterprise-api/shared/ledger';
+import { backoffMs, type Clock, type Logger, MicroBatcher, toPublicId } from '@enterprise-api/shared/runtime';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { AutoDisable } from '../webhooks/auto-disable.ts';
 import type { Outcome, Recorded } from './outcome.ts';
 
-export interface OutcomeBatcherOptions extends FailedWritesOptions {
+export interface OutcomeBatcherOptions {
+  clock: Clock;
+  log: Logger;
   record: (outcomes: Outcome[]) => Promise<Recorded>;
-  /** Called for a recorded batch with a failure in it. Attempts that deliver change nothing beyond their rows. */
-  onFailuresRecorded: (recorded: Recorded, outcomes: Outcome[]) => void;
+  scheduler: Pick<Scheduler, 'releaseWaiting'>;
+  autoDisable: Pick<AutoDisable, 'disable'>;
+  /** Outcomes that could not be recorded: their leases run out, and their deliveries are sent again. */
+  onDropped: (outcomes: number) => void;
 }
 
 const maxBatchSize = 200;
@@ -13,13 +20,23 @@ const maxConcurrentWrites = 2;
 /**
  * How long an outcome waits for others. Nothing waits for it: its permit is free already, and a retry is seconds away. A
  * worker that is killed meanwhile sends again what it had not recorded.
- *
- * One that comes when none has come for as long does not wait: on a quiet day no other would join it, and to wake for it
- * costs the worker and the database more than to go on at once.
  */
 const gatherMs = 25;
 /** From this age on of the oldest outcome, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
+const dropAfterMs = 60_000;
+const backoff = { firstMs: 100, mostMs: 5_000 };
+/** A write that lost a race (a deadlock, say) is soon tried again: the winner ends within milliseconds. */
+const conflictBackoff = { firstMs: 5, mostMs: 100 };
+
+interface Entry {
+  outcome: Outcome;
+  /** Monotonic. */
+  since: number;
+}
+
+/** Oldest entry first. */
+type Batch = readonly Entry[];
 
 /**
  * Records outcomes in batches: one INSERT per attempt costs ten times as much. A batch is tried until it is recorded or
@@ -28,32 +45,27 @@ const behindAfterMs = 1_000;
 export class OutcomeBatcher {
   readonly #options: OutcomeBatcherOptions;
   readonly #batches: MicroBatcher<Entry, void>;
-  readonly #failedWrites: FailedWrites;
   /** Batches that are being written. */
   readonly #writing = new Set<Batch>();
-  #addedAt = Number.NEGATIVE_INFINITY;
-  /** Whether the latest outcome came a while after the one before. */
-  #isAlone = true;
+  /** Aborted when a flush begins: a batch that waits for its next try waits no longer. */
+  readonly #flushBegun = new AbortController();
+  #dropAt = Number.POSITIVE_INFINITY;
 
   constructor(options: OutcomeBatcherOptions) {
     this.#options = options;
-    this.#failedWrites = new FailedWrites(options);
-    this.#batches = createMicroBatcher({
+    this.#batches = new MicroBatcher({
       run: async (batch) => {
         this.#writing.add(batch);
         await this.#write(batch).finally(() => this.#writing.delete(batch));
       },
-      waitMs: () => (this.#isAlone ? undefined : gatherMs),
+      waitMs: gatherMs,
       maxSize: maxBatchSize,
       maxRunning: maxConcurrentWrites,
     });
   }
 
   add(outcome: Outcome): void {
-    const now = this.#options.clock.monotonic();
-    this.#isAlone = now - this.#addedAt >= gatherMs;
-    this.#addedAt = now;
-    void this.#batches.add({ outcome, since: now });
+    void this.#batches.add({ outcome, since: this.#now });
   }
 
   /**
@@ -62,18 +74,15 @@ export class OutcomeBatcher {
    * @param withinMs what is not recorded by then is dropped
    */
   async flush(withinMs: number): Promise<void> {
-    this.#failedWrites.beginFlush(withinMs);
+    this.#dropAt = this.#now + withinMs;
+    this.#flushBegun.abort();
     await this.#batches.flush();
   }
 
   /** Whether outcomes have waited for so long that this process should lease no further deliveries. */
   isBehind(): boolean {
-    const now = this.#options.clock.monotonic();
     // Batches that still gather are younger than those that are being written.
-    for (const [oldest] of this.#writing) {
-      if (oldest !== undefined && now - oldest.since > behindAfterMs) return true;
-    }
-    return false;
+    return [...this.#writing].some(([oldest]) => this.#ageOf(oldest) > behindAfterMs);
   }
 
   /** Outcomes that are not recorded yet. */
@@ -81,16 +90,82 @@ export class OutcomeBatcher {
     return this.#batches.unfinished;
   }
 
-  async #write(batch: Batch, failures = 0): Promise<void> {
-    const outcomes = batch.map((entry) => entry.outcome);
-    let recorded: Recorded;
-    try {
-      recorded = await this.#options.record(outcomes);
-    } catch (error) {
-      const again = await this.#failedWrites.writeAgain(batch, error, failures + 1);
-      for (const part of again) await this.#write(part, part === batch ? failures + 1 : 0);
-      return;
+  async #write(batch: Batch): Promise<void> {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await this.#record(batch.map((entry) => entry.outcome));
+      } catch (error) {
+        const state = sqlStateOf(error);
+        // Bad data (21, 22, 23), a limit (54), or an error that a trigger raised (P0).
+        if (/^(?:2[123]|54|P0)...$/.test(state)) return this.#writeParts(batch, error);
+        if (this.#now >= this.#dropAt || this.#ageOf(batch[0]) > dropAfterMs) return this.#drop(batch, error);
+        const isConflict = /^40...$/.test(state);
+        if (!isConflict) this.#options.log.warn({ err: error, outcomes: batch.length }, 'outcomes not recorded yet');
+        await this.#waitAfter(failures, isConflict);
+      }
     }
-    if (outcomes.some(({ result }) => result !== 'delivered')) this.#options.onFailuresRecorded(recorded, outcomes);
   }
+
+  async #record(outcomes: Outcome[]): Promise<void> {
+    const { record, scheduler, autoDisable } = this.#options;
+    const { circuitOpened, failing } = await record(outcomes);
+    // Dispatch leases what waited once the circuit allows.
+    for (const webhookId of circuitOpened) scheduler.releaseWaiting(webhookId);
+    const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
+    for (const [webhookId, version] of gone) void autoDisable.disable(webhookId, 'gone', version);
+    if (failing.length === 0) return;
+    const versions = newestVersions(outcomes);
+    for (const webhookId of failing) void autoDisable.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
+  }
+
+  /** One outcome of the batch cannot be stored: halving finds it, and it is recorded without the receiver's text. */
+  async #writeParts(batch: Batch, error: unknown): Promise<void> {
+    const middle = Math.ceil(batch.length / 2);
+    if (batch.length > 1) {
+      await this.#write(batch.slice(0, middle));
+      return this.#write(batch.slice(middle));
+    }
+    const { log, onDropped } = this.#options;
+    for (const { outcome, since } of batch) {
+      const delivery_id = toPublicId('dlv', outcome.deliveryId);
+      if (outcome.excerpt === null && outcome.errorMessage === null) {
+        log.error({ err: error, delivery_id }, 'outcome cannot be recorded');
+        onDropped(1);
+        continue;
+      }
+      log.warn({ err: error, delivery_id }, 'outcome is recorded without its excerpt');
+      await this.#write([{ outcome: { ...outcome, excerpt: null, errorMessage: null }, since }]);
+    }
+  }
+
+  #drop(batch: Batch, error: unknown): void {
+    const reason = this.#flushBegun.signal.aborted ? 'when the process stopped' : `for ${dropAfterMs / 1_000} s`;
+    this.#options.log.error({ err: error, outcomes: batch.length }, `dropped outcomes: database unavailable ${reason}`);
+    this.#options.onDropped(batch.length);
+  }
+
+  /** While a flush is under way, no try waits long. */
+  async #waitAfter(failures: number, isConflict: boolean): Promise<void> {
+    const { signal } = this.#flushBegun;
+    if (isConflict) await pause(backoffMs(failures, conflictBackoff));
+    else if (signal.aborted) await pause(backoff.firstMs);
+    else await pause(backoffMs(failures, backoff), undefined, { signal }).catch(() => undefined);
+  }
+
+  get #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  #ageOf(entry: Entry | undefined): number {
+    return entry === undefined ? 0 : this.#now - entry.since;
+  }
+}
+
+/** By webhook, the newest version that these outcomes are about. */
+function newestVersions(outcomes: readonly Outcome[]): Map<string, number> {
+  const versions = new Map<string, number>();
+  for (const { webhookId, webhookVersion } of outcomes) {
+    versions.set(webhookId, Math.max(versions.get(webhookId) ?? 0, webhookVersion));
+  }
+  return versions;
 }
