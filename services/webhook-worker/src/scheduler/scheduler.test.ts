@@ -153,6 +153,7 @@ describe('the process', () => {
   it('knows when every attempt has ended', async () => {
     const { scheduler, leases, running } = bench();
     scheduler.accept(leases('a', 2));
+    scheduler.stop();
     let isOver = false;
     const over = scheduler.allEnded().then(() => {
       isOver = true;

@@ -1,7 +1,6 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 import type { Lease } from '../leases/lease.ts';
 import type { KnownPauses } from '../pauses/sending-pauses.ts';
-import { EndpointQueue } from './endpoint-queue.ts';
 
 export interface SchedulerSettings {
   clock: Clock;
@@ -61,6 +60,24 @@ const maxSlowPerHost = 100;
 const waitingPerPermit = 2;
 const tickMs = 50;
 
+/** How long a webhook stays degraded without another attempt. */
+const rememberedMs = 5 * 60_000;
+
+/** The leases of one webhook in this process: which wait, how many run, and whether its endpoint is slow. */
+interface EndpointQueue {
+  readonly webhookId: string;
+  /** Organization and host of the newest lease; empty before the first one. */
+  hostKey: string;
+  waiting: Lease[];
+  /** When rows of this webhook were due in the ledger beyond what was leased here; null when none are known. */
+  dueNotedAt: number | null;
+  /** Attempts from their start to the last byte of the answer, and how many of them are slow. */
+  running: number;
+  slow: number;
+  /** When an attempt became slow; null once none is slow and one was answered quickly. The webhook is degraded until then. */
+  degradedAt: number | null;
+}
+
 interface AttemptInFlight extends Pick<Lease, 'organizationId' | 'hostKey'> {
   queue: EndpointQueue;
   startedAt: number;
@@ -70,20 +87,20 @@ interface AttemptInFlight extends Pick<Lease, 'organizationId' | 'hostKey'> {
 
 /** Decides which leased delivery starts when, so that no endpoint and no organization can use up the process's capacity. */
 export class Scheduler {
+  isStopped = false;
   readonly #settings: SchedulerSettings;
   readonly #queues = new Map<string, EndpointQueue>();
   /** By organization, the queues in which leases wait. Organizations are served in turn, and so are the queues of each. */
   readonly #ready = new Map<string, Set<EndpointQueue>>();
   /** Attempts that hold a permit, the oldest first. */
   readonly #young = new Set<AttemptInFlight>();
-  readonly #youngOfOrganization = new Counts();
-  readonly #slowAtHost = new Counts();
+  readonly #youngOfOrganization = new Map<string, number>();
+  readonly #slowAtHost = new Map<string, number>();
   #slow = 0;
   #waiting = 0;
-  #ports: SchedulerPorts | undefined;
+  #stages!: SchedulerPorts;
   #ticker: NodeJS.Timeout | undefined;
-  #isStopped = false;
-  #allEnded: PromiseWithResolvers<void> | undefined;
+  readonly #allEnded = Promise.withResolvers<void>();
 
   constructor(settings: SchedulerSettings) {
     this.#settings = settings;
@@ -91,12 +108,12 @@ export class Scheduler {
 
   /** Connects the scheduler with the stages before and behind it. Called once, before the first lease. */
   connect(ports: SchedulerPorts): void {
-    this.#ports = ports;
+    this.#stages = ports;
   }
 
   /** Puts leases into their endpoint queues and starts what may start. */
   accept(leases: readonly Lease[]): void {
-    const isRefused = (lease: Lease) => this.#isStopped || this.#settings.pauses.isPaused(lease.organizationId);
+    const isRefused = (lease: Lease) => this.isStopped || this.#settings.pauses.isPaused(lease.organizationId);
     this.#release(leases.filter(isRefused));
     for (const lease of leases.filter((each) => !isRefused(each))) this.#add(lease);
     this.startEligible();
@@ -111,7 +128,11 @@ export class Scheduler {
 
   /** Notes that a statement, sent at `askedAt` (monotonic), found no more due rows of these webhooks than it leased. */
   noteNoneDue(webhookIds: Iterable<string>, askedAt: number): void {
-    for (const id of webhookIds) this.#queues.get(id)?.noteNoneDue(askedAt);
+    for (const id of webhookIds) {
+      const queue = this.#queues.get(id);
+      // The statement may not have seen rows that were noted since it was sent.
+      if (queue?.dueNotedAt != null && queue.dueNotedAt < askedAt) queue.dueNotedAt = null;
+    }
   }
 
   /** Has dispatch look for due rows of these webhooks. It also does so when an attempt ends, but none may be under way. */
@@ -176,20 +197,14 @@ export class Scheduler {
 
   /** Starts nothing more and releases what waits. Attempts under way go on. */
   stop(): void {
-    this.#isStopped = true;
+    this.isStopped = true;
     clearTimeout(this.#ticker);
     this.#releaseWhere(() => true);
   }
 
-  get isStopped(): boolean {
-    return this.#isStopped;
-  }
-
   /** Resolves when no attempt is under way. */
   async allEnded(): Promise<void> {
-    if (this.figures.running === 0) return;
-    this.#allEnded ??= Promise.withResolvers();
-    await this.#allEnded.promise;
+    if (this.figures.running > 0) await this.#allEnded.promise;
   }
 
   /** Figures for the metrics. */
@@ -202,14 +217,9 @@ export class Scheduler {
     return this.#settings.clock.monotonic();
   }
 
-  get #stages(): SchedulerPorts {
-    if (this.#ports === undefined) throw new Error('the scheduler is not connected');
-    return this.#ports;
-  }
-
   /** This process leases nothing more. */
   get #isOff(): boolean {
-    return this.#isStopped || this.#settings.pauses.isAllPaused;
+    return this.isStopped || this.#settings.pauses.isAllPaused;
   }
 
   get #freePermits(): number {
@@ -224,11 +234,11 @@ export class Scheduler {
     return this.#freePlaces < this.#freePermits ? 0 : this.#settings.permits;
   }
 
-  #concurrencyOf(queue: EndpointQueue): number {
+  #concurrencyOf({ degradedAt, hostKey }: EndpointQueue): number {
     const { concurrency } = this.#settings;
-    if (queue.isDegraded && this.#slow >= maxSlow) return 0;
-    if (this.#slowAtHost.of(queue.hostKey) >= maxSlowPerHost) return 1;
-    return queue.isDegraded ? Math.min(degradedConcurrency, concurrency) : concurrency;
+    if (degradedAt !== null && this.#slow >= maxSlow) return 0;
+    if ((this.#slowAtHost.get(hostKey) ?? 0) >= maxSlowPerHost) return 1;
+    return degradedAt === null ? concurrency : Math.min(degradedConcurrency, concurrency);
   }
 
   /**
@@ -236,21 +246,24 @@ export class Scheduler {
    * capacity. While older deliveries are due, new ones get half: they would keep the older ones waiting for ever.
    */
   #freeOf(queue: EndpointQueue, kind: 'new' | 'due'): number {
-    const places = this.#concurrencyOf(queue) + (queue.isDegraded ? 0 : this.#placesPerQueue);
+    const places = this.#concurrencyOf(queue) + (queue.degradedAt === null ? this.#placesPerQueue : 0);
     const limit = kind === 'new' && queue.dueNotedAt !== null ? Math.floor(places / 2) : places;
     return Math.max(0, limit - queue.running - queue.waiting.length);
   }
 
   /** With many backlogs each queue is short: to ask for a few rows whenever an attempt ends would keep the ledger busy. */
   #needsRefill(queue: EndpointQueue | undefined): boolean {
-    if (this.#isStopped || queue === undefined || queue.dueNotedAt === null) return false;
+    if (this.isStopped || queue === undefined || queue.dueNotedAt === null) return false;
     const canUseMore = this.#waiting < this.#settings.permits || this.#freePermits > 0;
     return canUseMore && this.#freeOf(queue, 'due') * 2 >= this.#settings.concurrency + this.#placesPerQueue;
   }
 
   #queueOf(webhookId: string): EndpointQueue {
-    const queue = this.#queues.get(webhookId) ?? new EndpointQueue(webhookId);
-    this.#queues.set(webhookId, queue);
+    let queue = this.#queues.get(webhookId);
+    if (queue === undefined) {
+      queue = { webhookId, hostKey: '', waiting: [], dueNotedAt: null, running: 0, slow: 0, degradedAt: null };
+      this.#queues.set(webhookId, queue);
+    }
     return queue;
   }
 
@@ -284,7 +297,7 @@ export class Scheduler {
 
   #nextQueueOf(organizationId: string, now: number): EndpointQueue | undefined {
     const half = Math.ceil(this.#settings.permits / 2);
-    if (this.#ready.size > 1 && this.#youngOfOrganization.of(organizationId) >= half) return undefined;
+    if (this.#ready.size > 1 && (this.#youngOfOrganization.get(organizationId) ?? 0) >= half) return undefined;
     const isStale = ({ leasedAt }: Lease) => now - leasedAt > this.#settings.startWithinMs;
     for (const queue of this.#ready.get(organizationId) ?? []) {
       // Leases come in the order of time: when the first is not too old to start, none is.
@@ -304,7 +317,7 @@ export class Scheduler {
     const attempt = { queue, organizationId, hostKey, startedAt: now, connectingAt: now };
     queue.running += 1;
     this.#young.add(attempt);
-    this.#youngOfOrganization.add(organizationId, 1);
+    count(this.#youngOfOrganization, organizationId, 1);
     const connects = () => {
       attempt.connectingAt = this.#now;
     };
@@ -317,35 +330,40 @@ export class Scheduler {
       if (now - attempt.startedAt < slowAfterMs) return;
       const { queue, organizationId, hostKey } = attempt;
       this.#young.delete(attempt);
-      this.#youngOfOrganization.add(organizationId, -1);
+      count(this.#youngOfOrganization, organizationId, -1);
       this.#slow += 1;
-      this.#slowAtHost.add(hostKey, 1);
-      queue.noteSlow(now);
+      count(this.#slowAtHost, hostKey, 1);
+      queue.slow += 1;
+      queue.degradedAt = now;
       this.#release(this.#remove(queue));
     }
   }
 
   #ended(attempt: AttemptInFlight, isAnswered: boolean): void {
     const { queue, organizationId, hostKey, connectingAt } = attempt;
-    const wasSlow = !this.#young.delete(attempt);
-    if (wasSlow) {
-      this.#slow -= 1;
-      this.#slowAtHost.add(hostKey, -1);
+    queue.running -= 1;
+    if (this.#young.delete(attempt)) {
+      count(this.#youngOfOrganization, organizationId, -1);
     } else {
-      this.#youngOfOrganization.add(organizationId, -1);
+      this.#slow -= 1;
+      queue.slow -= 1;
+      count(this.#slowAtHost, hostKey, -1);
     }
-    queue.noteEnd({ wasSlow, isQuick: isAnswered && this.#now - connectingAt < slowAfterMs });
-    if (!this.#isStopped) {
+    const isQuick = isAnswered && this.#now - connectingAt < slowAfterMs;
+    if (isQuick && queue.slow === 0) queue.degradedAt = null;
+    if (!this.isStopped) {
       if (this.#waiting > 0) this.startEligible();
       if (this.#waiting < this.#settings.permits) this.#stages.capacityFreed();
       if (this.#needsRefill(queue)) this.#stages.refillNeeded();
     }
     this.#forgetIfIdle(queue);
-    if (this.figures.running === 0) this.#allEnded?.resolve();
+    if (this.isStopped && this.figures.running === 0) this.#allEnded.resolve();
   }
 
   #forgetIfIdle(queue: EndpointQueue): void {
-    if (queue.isIdle(this.#now)) this.#queues.delete(queue.webhookId);
+    const { running, waiting, dueNotedAt, degradedAt } = queue;
+    if (running > 0 || waiting.length > 0 || dueNotedAt !== null) return;
+    if (degradedAt === null || this.#now - degradedAt >= rememberedMs) this.#queues.delete(queue.webhookId);
   }
 
   #releaseWhere(matches: (lease: Lease) => boolean): void {
@@ -366,17 +384,9 @@ export class Scheduler {
   }
 }
 
-/** A number per key, which is forgotten when it is zero. */
-class Counts {
-  readonly #counts = new Map<string, number>();
-
-  of(key: string): number {
-    return this.#counts.get(key) ?? 0;
-  }
-
-  add(key: string, change: number): void {
-    const count = this.of(key) + change;
-    if (count === 0) this.#counts.delete(key);
-    else this.#counts.set(key, count);
-  }
+/** A number that is zero is forgotten. */
+function count(counts: Map<string, number>, key: string, change: number): void {
+  const sum = (counts.get(key) ?? 0) + change;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
 }
