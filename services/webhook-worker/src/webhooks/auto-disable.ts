@@ -36,12 +36,26 @@ export interface AutoDisableOptions {
 }
 
 export function createAutoDisable(options: AutoDisableOptions): AutoDisable {
+  const { db, log, publish, cancellation, onDisabled } = options;
   const underWay = new Map<string, Promise<void>>();
+  const disable = async (webhookId: string, reason: AutoDisableReason, version: number): Promise<void> => {
+    const webhook_id = toPublicId('whk', webhookId);
+    try {
+      const entry = await disableAndCancel(db, webhookId, reason, version);
+      if (entry === undefined) return;
+      onDisabled(reason);
+      log.warn({ webhook_id, reason }, 'webhook disabled');
+      log.info(auditLogFields(entry), 'audit');
+      await publish({ kind: 'webhook', id: webhookId });
+      cancellation.start([webhookId]);
+    } catch (error) {
+      log.error({ err: error, webhook_id }, 'webhook could not be disabled');
+    }
+  };
   return {
     disable: (webhookId, reason, version) => {
-      const known = underWay.get(webhookId);
-      if (known) return known;
-      const work = disableLogged(options, webhookId, reason, version).finally(() => underWay.delete(webhookId));
+      const work =
+        underWay.get(webhookId) ?? disable(webhookId, reason, version).finally(() => underWay.delete(webhookId));
       underWay.set(webhookId, work);
       return work;
     },
@@ -49,26 +63,6 @@ export function createAutoDisable(options: AutoDisableOptions): AutoDisable {
       await Promise.all(underWay.values());
     },
   };
-}
-
-async function disableLogged(
-  { db, log, publish, cancellation, onDisabled }: AutoDisableOptions,
-  webhookId: string,
-  reason: AutoDisableReason,
-  version: number,
-): Promise<void> {
-  const webhook_id = toPublicId('whk', webhookId);
-  try {
-    const entry = await disableAndCancel(db, webhookId, reason, version);
-    if (entry === undefined) return;
-    onDisabled(reason);
-    log.warn({ webhook_id, reason }, 'webhook disabled');
-    log.info(auditLogFields(entry), 'audit');
-    await publish({ kind: 'webhook', id: webhookId });
-    cancellation.start([webhookId]);
-  } catch (error) {
-    log.error({ err: error, webhook_id }, 'webhook could not be disabled');
-  }
 }
 
 /** @returns the audit entry, or undefined when the webhook is not enabled any more, or was changed */
