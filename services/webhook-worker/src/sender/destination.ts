@@ -22,14 +22,26 @@ export type Target = {
   path: string;
 };
 
+/** URLs taken apart, and names in the DNS cache. */
+const maxEntries = 10_000;
+
 /**
- * Takes a URL apart. It is checked again as at its registration: the rules may have changed since.
+ * Takes URLs apart, each once. A URL is checked again as at its registration: the rules may have changed since.
  *
  * @returns null for a URL that deliveries may not go to
  */
-export function targetOf(url: string, policy: AddressPolicy): Target | null {
-  if (!checkOutboundUrl(url, policy).ok) return null;
-  const { origin, hostname, port, pathname, search } = new URL(url);
+export function createTargets(policy: AddressPolicy): (url: string) => Target | null {
+  const targets = new BoundedMap<string, Target | null>(maxEntries);
+  return (url) => {
+    const known = targets.get(url);
+    if (known !== undefined) return known;
+    const target = checkOutboundUrl(url, policy).ok ? takeApart(new URL(url)) : null;
+    targets.set(url, target);
+    return target;
+  };
+}
+
+function takeApart({ origin, hostname, port, pathname, search }: URL): Target {
   return { origin, host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), path: pathname + search };
 }
 
@@ -40,7 +52,6 @@ export type Location = { ok: true; addresses: readonly string[] } | { ok: false;
 const maxAddresses = 16;
 /** An answer is kept for its own time to live, and at most this long: enough for one look-up per burst. */
 const maxKeptMs = 5_000;
-const maxNames = 10_000;
 
 /** `isFailing`: the last look-up brought no answer about the name. */
 type Entry = { location: Location; expiresAt: number; isFailing: boolean };
@@ -54,7 +65,7 @@ type Entry = { location: Location; expiresAt: number; isFailing: boolean };
 export class DnsCache {
   readonly #resolver: Pick<Resolver, 'resolve4' | 'resolve6'>;
   readonly #policy: AddressPolicy;
-  readonly #entries = new BoundedMap<string, Entry>(maxNames);
+  readonly #entries = new BoundedMap<string, Entry>(maxEntries);
   /** Look-ups under way, by name. */
   readonly #lookUps = new Map<string, Promise<Location>>();
   readonly #outages = new OutageRecord();
@@ -66,13 +77,13 @@ export class DnsCache {
 
   /** What is known without a look-up: an IP literal, `localhost` (RFC 6761), or a name looked up a moment ago. */
   known(host: string): Location | undefined {
-    if (isIP(host) !== 0) return this.#check([host]);
-    // An operator may have allowed only one of the two.
-    if (/(?:^|\.)localhost$/.test(host)) {
-      return this.#check(['127.0.0.1', '::1'].filter((address) => this.#policy.permits(address)));
-    }
     const entry = this.#entries.get(host);
-    return entry !== undefined && entry.expiresAt > performance.now() ? entry.location : undefined;
+    if (entry !== undefined && entry.expiresAt > performance.now()) return entry.location;
+    if (isIP(host) !== 0) return this.#keep(host, [host], Number.POSITIVE_INFINITY);
+    if (!/(?:^|\.)localhost$/.test(host)) return undefined;
+    // An operator may have allowed only one of the two.
+    const permitted = ['127.0.0.1', '::1'].filter((address) => this.#policy.permits(address));
+    return this.#keep(host, permitted, Number.POSITIVE_INFINITY);
   }
 
   /** Looks a name up, for at most `withinMs`. Never rejects; simultaneous look-ups of one name are one. */
@@ -112,10 +123,12 @@ export class DnsCache {
       this.#entries.delete(host);
       return { ok: false, failure: dnsFailure(error) };
     }
-    const location = this.#check(records.map(({ address }) => address));
-    const keptMs = Math.min(maxKeptMs, 1_000 * Math.min(...records.map(({ ttl }) => ttl)));
-    this.#entries.set(host, { location, expiresAt: performance.now() + keptMs, isFailing: false });
-    return location;
+    const ttlMs = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
+    return this.#keep(
+      host,
+      records.map(({ address }) => address),
+      Math.min(ttlMs, maxKeptMs),
+    );
   }
 
   /**
@@ -129,10 +142,13 @@ export class DnsCache {
     return { ok: false, failure: isOurs ? resolverDown(failure) : failure };
   }
 
-  #check(addresses: readonly string[]): Location {
+  #keep(host: string, addresses: readonly string[], forMs: number): Location {
     const isPermitted = addresses.length > 0 && addresses.every((address) => this.#policy.permits(address));
-    if (!isPermitted) return { ok: false, failure: destinationBlocked };
-    return { ok: true, addresses: addresses.slice(0, maxAddresses) };
+    const location: Location = isPermitted
+      ? { ok: true, addresses: addresses.slice(0, maxAddresses) }
+      : { ok: false, failure: destinationBlocked };
+    this.#entries.set(host, { location, expiresAt: performance.now() + forMs, isFailing: false });
+    return location;
   }
 }
 

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { Connection, type ConnectionParts, ConnectionPool, createTrust } from './connection.ts';
-import { DnsCache, type Location, type Target, targetOf } from './destination.ts';
+import { createTargets, DnsCache, type Location, type Target } from './destination.ts';
 import { type DeliveryRequest, Exchange, type SendFailure, type SendResult } from './exchange.ts';
 import { destinationBlocked, type Failure, OutageRecord } from './failures.ts';
 
@@ -52,7 +52,7 @@ export function createSender(options: SenderOptions): Sender {
   const resolver = options.resolver ?? new Resolver(times);
   const pool = new ConnectionPool<Connection>(maxIdleConnections);
   const parts = {
-    policy,
+    targetOf: createTargets(policy),
     timeoutMs,
     onResent,
     onBlocked,
@@ -90,7 +90,8 @@ export function createConnectPacing(): () => Promise<void> {
 }
 
 /** What all transmissions of a sender share. */
-type TransmissionParts = Required<Pick<SenderOptions, 'policy' | 'timeoutMs' | 'onResent' | 'onBlocked'>> & {
+type TransmissionParts = Required<Pick<SenderOptions, 'timeoutMs' | 'onResent' | 'onBlocked'>> & {
+  targetOf: (url: string) => Target | null;
   dns: DnsCache;
   pool: ConnectionPool<Connection>;
   paceConnecting: () => Promise<void>;
@@ -119,7 +120,7 @@ class Transmission {
   }
 
   async run(): Promise<SendResult> {
-    const target = targetOf(this.#request.url, this.#parts.policy);
+    const target = this.#parts.targetOf(this.#request.url);
     if (target !== null) return this.#send(target, await this.#findKept(target));
     this.#parts.onBlocked('url');
     return failed(destinationBlocked, 0);
