@@ -32,13 +32,11 @@ export interface DeliverParts {
   outcomes: Pick<OutcomeBatcher, 'add'>;
   leaseLoader: Pick<LeaseLoader, 'release'>;
   bodies: Pick<EventBodies, 'drop'>;
-  /** The webhook accepts nothing any more. */
   cancel(lease: Lease): void;
   metrics: Pick<WorkerMetrics, 'attempts' | 'attemptSeconds' | 'firstAttemptSeconds' | 'localFailures'>;
   warnOfLocalFailure(error: Error): void;
   /** Whether receivers are told of the trace that an attempt belongs to. */
   sendsTraceparent: boolean;
-  /** Undefined where no spans are recorded. */
   tracing?: Tracing | undefined;
 }
 
@@ -146,17 +144,15 @@ function mayStartNow({ scheduler, pauses, clock, startWithinMs, webhooks }: Deli
   return accepts(webhooks.knownState(lease.webhookId) ?? 'enabled', lease);
 }
 
-/** @returns whether the receiver answered */
 function record(parts: DeliverParts, begun: BegunAttempt, result: SendResponse | SendFailure): boolean {
-  const { metrics } = parts;
   const verdict = classify(result, parts.clock.now());
   const outcome = outcomeOf(begun, result, verdict, parts.policy, parts.random());
   parts.outcomes.add(outcome);
   logAttempt(parts.log, begun, outcome);
   if (begun.span !== undefined) endAttemptSpan(begun.span, outcome);
-  countAttempt(metrics, outcome);
+  countAttempt(parts.metrics, outcome);
   if (result.kind === 'error' && result.localCause !== undefined) {
-    metrics.localFailures.inc({ cause: result.localCause });
+    parts.metrics.localFailures.inc({ cause: result.localCause });
     parts.warnOfLocalFailure(new Error(result.localCause));
   }
   return result.kind === 'response';
