@@ -41,7 +41,7 @@ export function startEventStream({ log, clock, closers }: Foundation, parts: Eve
     onError,
     random: Math.random,
   });
-  const slots = createStreamSlots({ max: maxEventStreams, store: parts.slotStore, onError });
+  const slots = createStreamSlots({ store: parts.slotStore, onError });
   const every = (delayMs: number, run: () => Promise<void>) => {
     const loop = createLoop({
       onError,
@@ -69,14 +69,12 @@ export function startEventStream({ log, clock, closers }: Foundation, parts: Eve
   };
 }
 
-interface EventStreamOptions {
+interface EventStreamOptions extends Pick<EventStreamParts, 'onOpened' | 'onEnded'> {
   events: Pick<FollowedEvents, 'placeBehind'>;
   streams: OpenStreams;
   slots: Pick<StreamSlots, 'take' | 'give'>;
   /** The database's clock: signatures carry its time. */
   now: () => number;
-  onOpened: () => void;
-  onEnded: (reason: StreamEnd) => void;
   onError: (error: unknown) => void;
 }
 

@@ -1,3 +1,4 @@
+import { maxEventStreams } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 
 export type StreamSlots = ReturnType<typeof createStreamSlots>;
@@ -7,8 +8,7 @@ export interface SlotStore {
   eval(script: string, keys: number, ...rest: (string | number)[]): Promise<unknown>;
 }
 
-export interface StreamSlotsOptions {
-  max: number;
+interface StreamSlotsOptions {
   /** Without it, each process counts its own streams alone. */
   store: SlotStore | undefined;
   onError: (error: unknown) => void;
@@ -38,7 +38,7 @@ const giveScript = `redis.call('zrem', KEYS[1], ARGV[1])`;
  * Limits the streams that an organization has open at once.
  * While Redis does not answer, streams of other processes are not known: each process then allows as many by itself.
  */
-export function createStreamSlots({ max, store, onError }: StreamSlotsOptions) {
+export function createStreamSlots({ store, onError }: StreamSlotsOptions) {
   const taken = new Map<Uuid, Set<Uuid>>();
   const ask = async (script: string, organizationId: Uuid, ...rest: (string | number)[]) =>
     await store?.eval(script, 1, `enterprise-api-streams:${organizationId}`, ...rest);
@@ -51,10 +51,10 @@ export function createStreamSlots({ max, store, onError }: StreamSlotsOptions) {
     /** @returns false when the organization has as many as it may have */
     take: async (organizationId: Uuid, streamId: Uuid): Promise<boolean> => {
       const streams = taken.get(organizationId) ?? new Set();
-      if (streams.size >= max) return false;
+      if (streams.size >= maxEventStreams) return false;
       taken.set(organizationId, streams.add(streamId));
       try {
-        if ((await ask(takeScript, organizationId, max, leaseMs, streamId)) !== 0) return true;
+        if ((await ask(takeScript, organizationId, maxEventStreams, leaseMs, streamId)) !== 0) return true;
       } catch (error) {
         onError(error);
         return true;
