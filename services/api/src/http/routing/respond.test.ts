@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { createPicker } from './response-shape.ts';
+import { createPicker } from './respond.ts';
 
 describe('an answer', () => {
   it('keeps declared fields and drops all others, at any depth', () => {
