@@ -21,7 +21,7 @@ const pureFiles = [
   'services/webhook-worker/src/deliver/{deliver,classify,retry-policy,retry-after}.ts',
   'services/api/src/auth/{key-format,scopes}.ts',
   'services/api/src/forwarding/headers.ts',
-  'packages/shared/src/security/{address-rules,outbound-url,cidr,host-name,ip-address}.ts',
+  'packages/shared/src/security/{address-rules,outbound-url,cidr}.ts',
   'packages/shared/src/contracts/**',
 ];
 

@@ -1,21 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLogOutput } from './log-output.ts';
+import { LogOutput } from './logger.ts';
 
 /** An output to a pipe that holds so many bytes until it is read. */
-function pipeOf(capacity: number, maxWaiting?: number) {
+function pipeOf(capacity: number) {
   let held = '';
   let read = '';
   const resumed: number[] = [];
-  const output = createLogOutput({
-    write: (bytes) => {
+  const output = new LogOutput(
+    (bytes) => {
       const free = capacity - held.length;
       if (free === 0) throw Object.assign(new Error('try again'), { code: 'EAGAIN' });
       held += Buffer.from(bytes.subarray(0, free)).toString();
       return Math.min(free, bytes.length);
     },
-    ...(maxWaiting !== undefined && { maxWaiting }),
-    onResumed: (dropped) => resumed.push(dropped),
-  });
+    (dropped) => resumed.push(dropped),
+  );
   const drain = () => {
     read += held;
     held = '';
@@ -29,12 +28,12 @@ function pipeOf(capacity: number, maxWaiting?: number) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the log output', () => {
-  it('writes the lines of one turn of the event loop in one write', async () => {
+  it('writes the lines of one iteration of the event loop in one write', async () => {
     const writes: string[] = [];
-    const output = createLogOutput({
-      write: (bytes) => writes.push(Buffer.from(bytes).toString()) && bytes.length,
-      onResumed: () => undefined,
-    });
+    const output = new LogOutput(
+      (bytes) => writes.push(Buffer.from(bytes).toString()) && bytes.length,
+      () => undefined,
+    );
     output.write('a\n');
     output.write('b\n');
     expect(writes).toEqual([]);
@@ -52,12 +51,13 @@ describe('the log output', () => {
   });
 
   it('drops lines beyond its limit, and says how many once everything else is written', async () => {
-    const { output, resumed, untilRead } = pipeOf(2, 6);
-    for (const line of ['1\n', '2\n', '3\n', '4\n', '5\n']) output.write(line);
+    const { output, resumed, untilRead } = pipeOf(6_000_000);
+    const lines = ['1', '2', '3', '4', '5'].map((each) => `${each.repeat(2_500_000)}\n`);
+    for (const line of lines) output.write(line);
     expect(output.dropped).toBe(2);
     await turn();
     expect(resumed).toEqual([]);
-    await untilRead('1\n2\n3\n');
+    await untilRead(lines.slice(0, 3).join(''));
     while (resumed.length === 0) await turn();
     expect(resumed).toEqual([2]);
   });

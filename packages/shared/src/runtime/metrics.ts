@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { droppedLogLines } from './log-output.ts';
+import { droppedLogLines } from './logger.ts';
 import { withTimeout } from './timeout.ts';
 import { version } from './version.ts';
 

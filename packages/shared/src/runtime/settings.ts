@@ -2,16 +2,29 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseRedisUrl, redisUrlForms } from './redis-address.ts';
 
-const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+/** A count and its unit → the count in the smallest unit. */
+function quantitySchema(units: Readonly<Record<string, number>>, message: string) {
+  const pattern = new RegExp(`^(\\d{1,9})(${Object.keys(units).join('|')})$`);
+  return z
+    .string()
+    .regex(pattern, message)
+    .transform((text) => {
+      const [, count, unit = ''] = pattern.exec(text) ?? [];
+      return Number(count) * (units[unit] ?? 1);
+    });
+}
 
 /** `250ms`, `5s`, `30m`, `24h` → milliseconds. */
-export const durationSchema = z
-  .string()
-  .regex(/^\d{1,9}(ms|s|m|h)$/, 'must be a duration such as 250ms, 5s, 30m or 24h')
-  .transform((text) => {
-    const unit = /[a-z]+$/.exec(text)?.[0] as keyof typeof unitMs;
-    return Number.parseInt(text, 10) * unitMs[unit];
-  });
+export const durationSchema = quantitySchema(
+  { ms: 1, s: 1_000, m: 60 * 1_000, h: 3_600 * 1_000 },
+  'must be a duration such as 250ms, 5s, 30m or 24h',
+);
+
+/** `64KiB`, `4MiB`, `1GiB` → bytes. */
+export const byteSizeSchema = quantitySchema(
+  { KiB: 1_024, MiB: 1_024 * 1_024, GiB: 1_024 * 1_024 * 1_024 },
+  'must be a size such as 64KiB, 4MiB or 1GiB',
+);
 
 /** A whole number in a range, from text. */
 export function integerSchema(min: number, max: number) {
@@ -24,14 +37,6 @@ export function integerSchema(min: number, max: number) {
 
 /** A TCP port; 0 lets the system choose one (tests do). */
 export const portSchema = integerSchema(0, 65_535);
-
-const unitBytes = { KiB: 1_024, MiB: 1_024 ** 2, GiB: 1_024 ** 3 } as const;
-
-/** `64KiB`, `4MiB`, `1GiB` → bytes. */
-export const byteSizeSchema = z
-  .string()
-  .regex(/^\d{1,9}(KiB|MiB|GiB)$/, 'must be a size such as 64KiB, 4MiB or 1GiB')
-  .transform((text) => Number.parseInt(text, 10) * unitBytes[text.slice(-3) as keyof typeof unitBytes]);
 
 /** The path of a file with certificates → its content, PEM. */
 export const certificateFileSchema = z.string().transform((path, context) => {

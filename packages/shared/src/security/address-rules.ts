@@ -1,8 +1,11 @@
-import { type Cidr, contains, parseCidr } from './cidr.ts';
-import { type AddressBytes, addressBytes } from './ip-address.ts';
+import { isIPv4 } from 'node:net';
+import { type AddressNumber, addressNumber, type Cidr, contains, isIpv4Number, parseCidr } from './cidr.ts';
 
-/** IPv4 ranges outside the public internet (IANA special-purpose registry), and Azure's metadata address. */
-const forbiddenIpv4 = ranges(
+/**
+ * Ranges outside the public internet (IANA special-purpose registries), and Azure's metadata address. Of IPv6: protocol
+ * assignments (Teredo, ORCHID), documentation, 6to4.
+ */
+const forbidden = ranges(
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -19,6 +22,10 @@ const forbiddenIpv4 = ranges(
   '224.0.0.0/4',
   '240.0.0.0/4',
   '168.63.129.16',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
 );
 
 /**
@@ -26,8 +33,6 @@ const forbiddenIpv4 = ranges(
  * site-local, multicast and discard addresses are outside of it, and therefore refused.
  */
 const globalUnicast = ranges('2000::/3');
-/** Ranges of global unicast outside the public internet: protocol assignments (Teredo, ORCHID), documentation, 6to4. */
-const forbiddenIpv6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /** Which addresses deliveries may reach. */
 export type AddressPolicy = {
@@ -51,26 +56,31 @@ export function createAddressPolicy({ allowedPrivateCidrs, refusedCidrs = [] }: 
   return {
     allowsPrivate: allowed.length > 0,
     permits(address) {
-      const bytes = addressBytes(address);
-      if (bytes === null || within(refused, bytes)) return false;
-      return isPublic(bytes) || within(allowed, bytes);
+      const number = destinationNumber(address);
+      if (number === null || within(refused, number)) return false;
+      return isPublic(number) || within(allowed, number);
     },
   };
 }
 
 /** Whether an IP literal is an address of the public internet. Text that is no IP literal is not. */
 export function isPublicAddress(address: string): boolean {
-  const bytes = addressBytes(address);
-  return bytes !== null && isPublic(bytes);
+  const number = destinationNumber(address);
+  return number !== null && isPublic(number);
 }
 
-function isPublic(bytes: AddressBytes): boolean {
-  if (bytes.length === 4) return !within(forbiddenIpv4, bytes);
-  return within(globalUnicast, bytes) && !within(forbiddenIpv6, bytes);
+/** Null for text that is no IP literal, and for an IPv4-mapped address: no destination is written so. */
+function destinationNumber(address: string): AddressNumber | null {
+  const number = addressNumber(address);
+  return number !== null && isIpv4Number(number) && !isIPv4(address) ? null : number;
 }
 
-function within(list: readonly Cidr[], bytes: AddressBytes): boolean {
-  return list.some((cidr) => contains(cidr, bytes));
+function isPublic(address: AddressNumber): boolean {
+  return (isIpv4Number(address) || within(globalUnicast, address)) && !within(forbidden, address);
+}
+
+function within(list: readonly Cidr[], address: AddressNumber): boolean {
+  return list.some((cidr) => contains(cidr, address));
 }
 
 function ranges(...texts: string[]): Cidr[] {

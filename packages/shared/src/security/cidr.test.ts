@@ -92,7 +92,7 @@ describe('matching an allowlist entry', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (address, prefix) => {
         expect(cidrContains(`${address}/${prefix}`, address)).toBe(true);
-        expect(parseCidr(`${address}/${prefix}`)?.prefixLength).toBe(prefix);
+        expect(parseCidr(`${address}/${prefix}`)?.hostBits).toBe(32 - prefix);
       }),
     );
   });

@@ -1,7 +1,36 @@
-import { type AddressBytes, addressBytes, addressText, isMapped, unmapped } from './ip-address.ts';
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 
-/** A range of addresses. Bits after the prefix are zero. */
-export type Cidr = { network: AddressBytes; prefixLength: number };
+/**
+ * An address as a number, because one address has many spellings. An IPv4 address is its IPv4-mapped IPv6 address
+ * (`::ffff:0:0/96`).
+ */
+export type AddressNumber = bigint;
+
+/** A range of addresses: those that differ from the network in the last bits alone. */
+export type Cidr = { network: AddressNumber; hostBits: number };
+
+const ipv4Bits = 32;
+const ipv6Bits = 128;
+const hextets = 8;
+const ipv4Start = 0xffffn << BigInt(ipv4Bits);
+
+/** The number of an IP literal; null for any other text, also with an IPv6 zone id (`%eth0`), brackets or a port. */
+export function addressNumber(text: string): AddressNumber | null {
+  if (isIPv4(text)) {
+    const number = text.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
+    return ipv4Start + BigInt(number);
+  }
+  if (!isIPv6(text) || text.includes('%')) return null;
+  // The URL parser writes a dotted tail in hexadecimal.
+  const sides = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
+  const [before = [], after = []] = sides.map((side) => side.split(':').filter((hextet) => hextet !== ''));
+  const zeros = Array.from({ length: hextets - before.length - after.length }, () => '0');
+  return BigInt(`0x${[...before, ...zeros, ...after].map((hextet) => hextet.padStart(4, '0')).join('')}`);
+}
+
+export function isIpv4Number(address: AddressNumber): boolean {
+  return address >> BigInt(ipv4Bits) === ipv4Start >> BigInt(ipv4Bits);
+}
 
 /**
  * Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Host bits are masked away (`10.1.2.3/8` is `10.0.0.0/8`):
@@ -10,58 +39,51 @@ export type Cidr = { network: AddressBytes; prefixLength: number };
  */
 export function parseCidr(text: string): Cidr | null {
   const [address = '', prefix, ...rest] = text.split('/');
-  const bytes = addressBytes(address);
-  if (bytes === null || rest.length > 0) return null;
-  const width = bytes.length * 8;
-  if (prefix === undefined) return masked(bytes, width);
-  if (!/^(?:0|[1-9]\d{0,2})$/.test(prefix) || Number(prefix) > width) return null;
-  return masked(bytes, Number(prefix));
+  const number = addressNumber(address);
+  if (number === null || rest.length > 0) return null;
+  if (prefix === undefined) return { network: number, hostBits: 0 };
+  const hostBits = widthOf(address) - Number(prefix);
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(prefix) || hostBits < 0) return null;
+  return { network: (number >> BigInt(hostBits)) << BigInt(hostBits), hostBits };
 }
 
-/** The canonical spelling of a range, in which it is stored and compared. A single address has no prefix. */
-function formatCidr({ network, prefixLength }: Cidr): string {
-  const text = addressText(network);
-  return prefixLength === network.length * 8 ? text : `${text}/${prefixLength}`;
-}
-
-/** Whether the address lies in the range. IPv4 never matches IPv6: unmap mapped addresses first. */
-export function contains({ network, prefixLength }: Cidr, address: AddressBytes): boolean {
-  if (network.length !== address.length) return false;
-  const whole = prefixLength >> 3;
-  for (let index = 0; index < whole; index += 1) {
-    if (network[index] !== address[index]) return false;
-  }
-  const rest = prefixLength & 7;
-  return rest === 0 || (((network[whole] ?? 0) ^ (address[whole] ?? 0)) & (0xff << (8 - rest))) === 0;
+/** Whether the address lies in the range. No IPv6 range contains an IPv4 address. */
+export function contains({ network, hostBits }: Cidr, address: AddressNumber): boolean {
+  if (hostBits > ipv4Bits && isIpv4Number(address)) return false;
+  return address >> BigInt(hostBits) === network >> BigInt(hostBits);
 }
 
 /**
- * The canonical form of an address that names a client: an IPv4-mapped IPv6 address is its IPv4 address, so that one
- * client has one address whatever socket it came through. Null for text that is not exactly one address.
+ * The canonical form of an address that names a client: dotted decimal, or IPv6 in lower case and compressed (RFC 5952).
+ * An IPv4-mapped IPv6 address is its IPv4 address, so that one client has one address whatever socket it came through.
+ * Null for text that is not exactly one address.
  */
 export function canonicalAddress(text: string): string | null {
-  const bytes = addressBytes(text);
-  return bytes === null ? null : addressText(unmapped(bytes));
+  if (isIPv4(text)) return text;
+  if (!isIPv6(text) || text.includes('%')) return null;
+  return new SocketAddress({ address: text, family: 'ipv6' }).address.replace(/^::ffff:(?=.*\.)/, '');
 }
 
 /** The canonical spelling of a range or address, as keys' allowlists store it; null for any other text. */
 export function canonicalCidr(text: string): string | null {
   const cidr = parseCidr(text);
-  return cidr === null ? null : formatCidr(cidr);
+  if (cidr === null) return null;
+  const groups =
+    cidr.network
+      .toString(16)
+      .padStart(4 * hextets, '0')
+      .match(/.{4}/g) ?? [];
+  const network = canonicalAddress(groups.join(':')) ?? '';
+  return cidr.hostBits === 0 ? network : `${network}/${widthOf(network) - cidr.hostBits}`;
 }
 
 /** Whether the range or address contains the address; IPv4-mapped forms count as IPv4. False for malformed text. */
 export function cidrContains(cidr: string, address: string): boolean {
   const range = parseCidr(cidr);
-  const bytes = addressBytes(address);
-  return range !== null && bytes !== null && contains(range, unmapped(bytes));
+  const number = addressNumber(address);
+  return range !== null && number !== null && contains(range, number);
 }
 
-function masked(bytes: AddressBytes, prefixLength: number): Cidr {
-  if (isMapped(bytes) && prefixLength >= 96) return masked(unmapped(bytes), prefixLength - 96);
-  const network = bytes.map((byte, index) => {
-    const kept = Math.min(8, Math.max(0, prefixLength - 8 * index));
-    return byte & (0xff << (8 - kept));
-  });
-  return { network, prefixLength };
+function widthOf(address: string): number {
+  return isIPv4(address) ? ipv4Bits : ipv6Bits;
 }

@@ -1,6 +1,5 @@
 export * from './address-rules.ts';
 export { canonicalAddress, canonicalCidr, cidrContains, parseCidr } from './cidr.ts';
-export * from './key-ring.ts';
 export * from './outbound-url.ts';
 export * from './secret-box.ts';
 export * from './settings.ts';

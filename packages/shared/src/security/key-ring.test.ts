@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseKeyRing } from './key-ring.ts';
+import { parseKeyRing } from './secret-box.ts';
 
 const one = Buffer.alloc(32, 1).toString('base64');
 const two = Buffer.alloc(32, 2).toString('base64');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { canonicalCidr } from './cidr.ts';
-import { type KeyRing, parseKeyRing } from './key-ring.ts';
+import { type KeyRing, parseKeyRing } from './secret-box.ts';
 
 /**
  * `id:base64(32 bytes)[,…]`: the key ring that seals webhook secrets, or the seeds that sign identity tokens. Its error

@@ -1,4 +1,3 @@
 export * from './open-tracing.ts';
 export * from './settings.ts';
 export * from './trace-context.ts';
-export * from './tracing.ts';

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics, type Registry } from '../runtime/metrics.ts';
+import type { Tracing } from './open-tracing.ts';
 import { openTracing } from './open-tracing.ts';
 import { tracingConfig, tracingSettings } from './settings.ts';
 import { isSampled } from './trace-context.ts';
-import type { Tracing } from './tracing.ts';
 
 const parsed = (environment: Record<string, string>) => z.object(tracingSettings).safeParse(environment);
 const configOf = (environment: Record<string, string>) => {

@@ -55,7 +55,7 @@ export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: endpointSchema.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: pairsSchema(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, /^[\t -~]*$/).prefault(''),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf', 'must be http/protobuf').default('http/protobuf'),
-  OTEL_EXPORTER_OTLP_TIMEOUT: integerSchema(1, 60_000).prefault('10000'),
+  OTEL_EXPORTER_OTLP_TIMEOUT: integerSchema(1, 60 * 1_000).prefault('10000'),
   OTEL_SERVICE_NAME: z.string().optional(),
   OTEL_RESOURCE_ATTRIBUTES: pairsSchema(/^\S+$/, /^[\s\S]*$/).prefault(''),
   OTEL_TRACES_SAMPLER: z.enum(samplers, `must be one of ${samplers.join(', ')}`).default('parentbased_always_on'),
