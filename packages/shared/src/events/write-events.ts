@@ -99,7 +99,7 @@ export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[
   return events.map((event) => {
     const { organizationId } = event;
     if (inserted.has(event.id)) return { id: event.id, type: event.type, organizationId, duplicate: false };
-    const original = first.get(keyOf(organizationId, event.key)) ?? event;
+    const original = event.key === null ? event : (first.get(keyOf(organizationId, event.key)) ?? event);
     // Its own id under its own key is no duplicate: an earlier try was committed, and its answer was lost.
     return {
       id: original.id,
@@ -155,6 +155,6 @@ async function findByKey<DB>(
   );
 }
 
-function keyOf(organizationId: string, key: string | null): string {
+function keyOf(organizationId: string, key: string): string {
   return `${organizationId} ${key}`;
 }
