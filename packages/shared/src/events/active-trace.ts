@@ -3,10 +3,10 @@ import type { EmitOptions } from './queue-producer.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
-/** Optional: a caller without OpenTelemetry need not have it. Loaded for the first event. */
+/** Loaded at the first event. Optional, because a caller may not have OpenTelemetry installed. */
 let openTelemetry: Promise<OpenTelemetryApi | undefined> | undefined;
 
-/** The trace that a producer's events belong to: the one that it names, or else the one that is active in its process. */
+/** Returns the trace that the producer names, or else the active trace of its process. */
 export async function traceparentOf({ traceparent }: Pick<EmitOptions, 'traceparent'>): Promise<string | undefined> {
   if (traceparent !== undefined) return parseTraceparent(traceparent);
   openTelemetry ??= import('@opentelemetry/api').catch(() => undefined);

@@ -7,53 +7,48 @@ import { systemClock } from '../runtime/clock.ts';
 import { createBatches } from './event-batches.ts';
 import { type NewEvent, newEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
-/** The API request that emits events. */
 export interface EmittingRequest {
-  /** `X-Request-Id`: kept with each event. */
   requestId: string;
-  /** Aborted when the request was answered before its events were sent to the database: they are then never sent. */
+  /** Aborts when the API answers the request. Events that have not reached the database by then are never sent. */
   signal: AbortSignal;
-  /** The trace of each event, in the order of the events: from `parseTraceparent`. */
+  /** The trace of each event in the order of the events, from `parseTraceparent`. */
   traceparents?: readonly string[] | undefined;
 }
 
-/** Emits the events of many callers: the API's. */
 export interface BatchedProducer {
   /**
-   * Writes events, parsed already, all of one call or none, and wakes the workers. Calls of one turn of the event loop
-   * share a statement. The result does not depend on the queue, and does not wait for it: an event that is written will be
-   * delivered.
+   * Writes all of these parsed events or none, and wakes the workers. Calls in one iteration of the event loop share a
+   * statement. The result never depends on the queue and never waits for it: once written, an event will be delivered.
    *
    * @returns an entry per event, in the order given
-   * @throws the database's error, when nothing was written
+   * @throws the database's error if nothing was written
    */
   emit(events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]>;
 
-  /** Writes events in the caller's transaction, in a statement of their own. Call `notify` after the commit. */
+  /** Writes events in the caller's transaction with a separate statement. Call `notify` after the commit. */
   emitWithin(
     trx: DatabaseTransaction,
     events: readonly EmitEvent[],
     request: Pick<EmittingRequest, 'requestId' | 'traceparents'>,
   ): Promise<WrittenEvent[]>;
 
-  /** Wakes the workers for events that were written and committed, in the background. */
   notify(written: readonly WrittenEvent[]): void;
 }
 
 /**
- * The batched producer of a process: one per process, so that its calls can share statements.
+ * Create one per process, so that its calls can share statements.
  *
- * @param options.db from `createDatabase`; closed by the caller
- * @param options.notifier from `createNotifier`, over a job producer for `fanOut`
+ * @param options.db from `createDatabase`; the caller closes it
+ * @param options.notifier from `createNotifier`, with a job producer for `fanOut`
  */
 export function createBatchedProducer(options: {
   db: Database;
   notifier: Pick<Notifier, 'notify'>;
-  /** The clock of this process, if it has one already; ids and times of events go by it. */
+  /** The clock of this process, if it already has one. The reference for the ids and times of events. */
   clock?: DatabaseClock;
 }): BatchedProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
-  // A statement for many callers must not ask the signal of the one that it began with (`untilAborted`).
+  // A shared statement must not use the abort signal of the caller that started it (`untilAborted`).
   const batches = createBatches(AsyncLocalStorage.bind((events) => writeEvents(db, events)));
   const notify: BatchedProducer['notify'] = (written) =>
     void notifier.notify(written.filter((event) => !event.duplicate));

@@ -1,17 +1,15 @@
 import { RoundRobin } from '../runtime/round-robin.ts';
 import type { NewEvent, WrittenEvent } from './write-events.ts';
 
-/** Joins the events of many callers into few statements. */
 export interface Batches {
   /**
-   * Resolves with an entry per event when all of them are committed; rejects when none is.
+   * Resolves with an entry per event once all of them are committed. Rejects if none of them is.
    *
-   * @param signal asked before each statement: events whose caller was answered meanwhile are not sent
+   * @param signal checked before each statement: if it is aborted, the events are not sent
    */
   write(events: NewEvent[], signal?: AbortSignal): Promise<WrittenEvent[]>;
 }
 
-/** Writes events in one statement. */
 type Write = (events: NewEvent[]) => Promise<WrittenEvent[]>;
 
 /** The events of one caller, which are never split. */
@@ -20,21 +18,21 @@ interface Group extends PromiseWithResolvers<WrittenEvent[]> {
   signal: AbortSignal | undefined;
 }
 
-/** A statement writes about this many events. */
+/** A target: the last group may exceed it. */
 const eventsPerStatement = 200;
 const maxStatements = 2;
-/** A group of more events than this has a statement of its own, which takes long: the small ones do not wait for its end. */
+/** A larger group gets its own statement, which takes long, so that small groups need not wait for it. */
 const smallGroup = eventsPerStatement / 2;
-/** Statements of large groups that run at once. The other ones are for small groups. */
+/** The remaining statements serve small groups. */
 const maxLargeStatements = 1;
 
 /**
- * The events of one turn of the event loop share a statement: 20,000 events/s were measured, and 9,600 with a statement
- * per event. When a shared statement fails, each caller's events are written alone, so that no caller fails for the
- * event of another.
+ * All events of one event loop iteration share a statement: we measured 20,000 events/s, against 9,600 with a statement
+ * per event. If a shared statement fails, each caller's events are written alone, so that no caller fails because of
+ * another's event.
  *
- * Organizations are served in turn. One that emits a hundred thousand events, in requests of a thousand each, held up the
- * others for more than a second: they waited for both statements, and then shared a statement with a thousand events.
+ * Organizations take turns. Without turns, an organization that emitted 100,000 events in requests of 1,000 delayed
+ * others by more than a second. The others waited for both statements and then shared one with a thousand events.
  */
 export function createBatches(write: Write): Batches {
   const waiting = new RoundRobin<Group>();
@@ -77,12 +75,11 @@ function isLarge({ events }: Group): boolean {
   return events.length > smallGroup;
 }
 
-/** Whose turn a group takes. Of a group with events of several organizations, the first one's. */
+/** A group with events of several organizations counts for the organization of its first event. */
 function ownerOf({ events }: Group): string {
   return events[0]?.organizationId ?? '';
 }
 
-/** The groups of the next statement: small ones together, or one large group. */
 function takeGroups(waiting: RoundRobin<Group>, mayBeLarge: boolean): Group[] {
   const first = waiting.take((group) => mayBeLarge || !isLarge(group));
   if (first === undefined) return [];
@@ -126,7 +123,7 @@ async function writeAlone(write: Write, group: Group): Promise<void> {
   }
 }
 
-/** Rejects a group whose caller was answered meanwhile: none of its events is written. */
+/** Rejects a group if its caller already has an answer: none of its events is written. */
 function isAbandoned({ signal, reject }: Group): boolean {
   if (!signal?.aborted) return false;
   reject(signal.reason);

@@ -8,20 +8,20 @@ import { traceparentOf } from './active-trace.ts';
 import { type EmitOptions, openQueueOnlyProducer, type QueueOnlyProducer, safeRequestId } from './queue-producer.ts';
 import { newEvent, toEmittedEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
-/** Events that are written, in a transaction that is not committed yet. */
+/** Events that were written in a transaction that is still open. */
 export interface Emission {
   /** An entry per event, in the order given. */
   events: EmittedEvent[];
   /**
-   * Wakes the workers. Call it after the commit: within 200 ms it resolves, whether or not the queue answers, and it
-   * never rejects. Without the call, or before the commit, workers find the events within 2 s: they look at the outbox
-   * once a second.
+   * Wakes the workers. Call it after the commit. It never rejects and resolves within 200 ms, even if the queue does
+   * not answer. Without this call, or if it precedes the commit, workers find the events within 2 s: they read the
+   * outbox every second.
    */
   notify: () => Promise<void>;
 }
 
 /**
- * A transaction of the caller's own Kysely handle, with whatever schema type and plugins it has, of `db.transaction()` or
+ * A transaction of the caller's own Kysely handle, with any schema type and plugins, from `db.transaction()` or
  * `db.startTransaction()`.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the caller's tables are of no concern here
@@ -32,11 +32,11 @@ export interface EventProducer {
   /**
    * Writes events in the caller's open transaction: they exist if and only if its other rows do.
    *
-   * @param trx of the database that holds the ledger. A statement that failed has aborted it, as always in PostgreSQL
-   * @param events one or many; those of one call that share an `id` with earlier ones are duplicates, and are left out
-   * @throws ZodError when an event does not satisfy the contract. Nothing was written, and the transaction can go on
+   * @param trx on the database that holds the ledger. PostgreSQL has aborted it if one of its statements failed
+   * @param events one or many. If events in one call share an `id`, all after the first are duplicates and are omitted
+   * @throws ZodError if an event violates the contract. Nothing was written, and the transaction stays usable
    * @throws UnknownOrganizationError likewise
-   * @throws TypeError when `trx` is not a transaction: the events would exist whatever becomes of the caller's rows
+   * @throws TypeError if `trx` is not a transaction: the events would persist even if the caller's writes failed
    */
   emit(
     trx: OpenTransaction,
@@ -45,11 +45,10 @@ export interface EventProducer {
   ): Promise<Emission>;
 
   /**
-   * Runs `work` in a transaction of the caller's database handle, commits, and wakes the workers for all that was emitted
-   * in it.
+   * Runs `work` in a transaction of the caller's database handle, commits, and wakes the workers for all its events.
    *
    * @param work makes the caller's writes and passes events to `emit`
-   * @throws whatever `work` throws; nothing is written then, neither rows nor events
+   * @throws whatever `work` throws; the transaction then writes neither rows nor events
    */
   transaction<DB, Result>(
     db: Kysely<DB>,
@@ -67,16 +66,14 @@ export interface EventProducer {
   close(): Promise<void>;
 }
 
-/** `emit` inside {@link EventProducer.transaction}. */
 export type EmitInTransaction = (
   events: EmitEventInput | readonly EmitEventInput[],
   options?: EmitOptions,
 ) => Promise<EmittedEvent[]>;
 
-/** An event names an organization that the ledger does not have. */
 export class UnknownOrganizationError extends Error {
   override readonly name = 'UnknownOrganizationError';
-  /** Their public ids, each once. */
+  /** The unknown public ids, each once. */
   readonly organizationIds: readonly string[];
 
   constructor(organizationIds: readonly string[]) {
@@ -87,23 +84,22 @@ export class UnknownOrganizationError extends Error {
 
 export interface EventProducerOptions {
   /**
-   * `DATABASE_URL` of the product, or its `DATABASE_DIRECT_URL` where it has one. Without `redisUrl` it is where the queue is;
-   * a queue-only producer with Redis has none.
+   * `DATABASE_URL` of the product, or its `DATABASE_DIRECT_URL` if set. Without `redisUrl`, this database holds the
+   * queue. A queue-only producer with Redis omits it.
    */
   databaseUrl?: string | undefined;
-  /** `REDIS_URL` of the product, where it has one: the queue is there. */
+  /** `REDIS_URL` of the product, if set: Redis then holds the queue. */
   redisUrl?: string | undefined;
-  /** Called for every error of the connections to the queue, which repair themselves. Events do not depend on them. */
+  /** Called for every error of the queue connections, which reconnect by themselves. The ledger's events are safe. */
   onError: (error: Error) => void;
-  /** What became of wake-ups, for a metric. */
   onNotified?: NotifierOptions['onOutcome'];
 }
 
 /**
- * The producer of an internal service: one per process. It holds connections to the queue only; events are written
- * through the caller's own database handle.
+ * Create one per process. The producer connects only to the queue; it writes events through the caller's database
+ * handle.
  *
- * @throws TypeError when neither URL is given
+ * @throws TypeError if neither URL is given
  */
 export function createEventProducer(options: EventProducerOptions): EventProducer {
   const { databaseUrl, redisUrl, onError, onNotified = () => undefined } = options;
@@ -147,7 +143,7 @@ async function writeInTransaction(
 ): Promise<WrittenEvent[]> {
   if (!callersTrx.isTransaction) throw new TypeError('Events are emitted in an open transaction.');
   const events = inputs.map((input) => emitEventSchema.parse(input));
-  // A plugin of the caller's, such as one that renames columns, must not change our statements.
+  // The caller's plugins, such as one that renames columns, must not change our statements.
   const trx = callersTrx.withoutPlugins();
   const now = await clock.current(trx);
   const origin = { requestId: safeRequestId(options), traceparent: await traceparentOf(options) };
@@ -156,7 +152,7 @@ async function writeInTransaction(
   return writeEvents(trx, made);
 }
 
-/** Asks before anything is written: there is no foreign key, and an event of nobody would be delivered to nobody. */
+/** Checks before any write, because no foreign key does. Nobody would receive an event of an unknown organization. */
 async function requireOrganizations<DB>(trx: Transaction<DB>, ids: ReadonlySet<Uuid>): Promise<void> {
   const { rows } = await sql<{ id: Uuid }>`
     select x.id from unnest(${[...ids]}::uuid[]) as x(id)

@@ -9,38 +9,35 @@ export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 }
 
-/** What a producer may say about the request that an event comes from. */
 export interface EmitOptions {
   /**
-   * `X-Request-Id` of that request. The event keeps it, and every attempt has it in its log line. An id that does not
-   * look like one (`[A-Za-z0-9._-]{1,128}`) is left out: no event is refused for it.
+   * `X-Request-Id` of the request that caused the event. The event and the log line of every attempt carry it. The
+   * producer drops an id that does not match `[A-Za-z0-9._-]{1,128}` and still emits the event.
    */
   requestId?: string | undefined;
   /**
-   * The trace that the event belongs to, as W3C's `traceparent`. Its attempts continue it. Without it, that of the span that
-   * is active in the caller's OpenTelemetry, if it has one. What is no context of a trace is left out.
+   * The trace of the event as a W3C `traceparent`; its attempts continue this trace. Default: the active OpenTelemetry
+   * span of the caller, if any. The producer drops an invalid value.
    */
   traceparent?: string | undefined;
 }
 
-/** The id to keep with the events, if it may be kept. */
 export function safeRequestId({ requestId }: EmitOptions): string | undefined {
   return requestId !== undefined && isSafeRequestId(requestId) ? requestId : undefined;
 }
 
-/** Emits events from a process that reaches the queue only. */
 export interface QueueOnlyProducer {
   /**
-   * Adds a job with the whole event, which a worker first writes to the ledger. Until then the event is only as durable
-   * as the queue. A worker that does not find the organization keeps the job as failed, logs it and counts it
+   * Adds a job with the whole event. A worker first writes the event to the ledger; until then, only the queue holds
+   * it. If the worker does not find the organization, it keeps the job as failed, logs it and counts it
    * (`webhook_jobs_failed_total{queue="event-writes"}`).
    *
-   * @returns the public id that the event will have, unless the caller's `id` was used before or this machine's clock
-   *   is more than 5 minutes off the database's
-   * @throws ZodError when the event does not satisfy the contract or its data is over 16 KiB as JSON
-   * @throws QueueFullError when 1,000 events wait already
-   * @throws the queue's error when the queue does not answer. The event may or may not have been added: with an `id` of
-   *   the caller's own it can be emitted again without a duplicate
+   * @returns the public id of the event. The event gets another id if the caller's `id` was used before or this
+   *   machine's clock differs from the database's by more than 5 minutes
+   * @throws ZodError if the event violates the contract or its data exceeds 16 KiB as JSON
+   * @throws QueueFullError if 1,000 events already wait
+   * @throws the queue's error if the queue does not answer. The job may exist anyway. With a caller's own `id`,
+   *   emitting the event again creates no duplicate
    */
   emit(event: EmitEventInput, options?: EmitOptions): Promise<string>;
 }
@@ -75,7 +72,7 @@ export function createQueueOnlyProducer(
   };
 }
 
-/** Like {@link createQueueOnlyProducer}, on a connection that is opened for the first event. */
+/** Like {@link createQueueOnlyProducer}, but connects at the first event. */
 export function openQueueOnlyProducer(
   backend: QueueBackend,
   onError: (error: Error) => void,

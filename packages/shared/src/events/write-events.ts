@@ -3,41 +3,38 @@ import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
 import { prepared } from '../ledger/prepared.ts';
 import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
 
-/** An event ready to be written. */
 export interface NewEvent {
   id: Uuid;
   organizationId: Uuid;
   type: EventType;
-  /** JSON on one line: exactly the text that every attempt sends. */
+  /** JSON on one line: the exact text that every attempt sends. */
   body: string;
   occurredAt: Date | null;
-  /** The caller's `id` of the event: an organization's second event with the same one is a duplicate. */
+  /** The caller's `id` of the event. A second event of the organization with the same key is a duplicate. */
   key: string | null;
-  /** `X-Request-Id` of the API request that emitted the event, if one did; its attempts have it in their log lines. */
+  /** `X-Request-Id` of the API request that emitted the event, if any. The log lines of its attempts carry it. */
   requestId: string | null;
-  /** The trace that its attempts continue (W3C's `traceparent`). */
+  /** The trace that its attempts continue, as a W3C `traceparent`. */
   traceparent: string | null;
 }
 
-/** What a producer may know about the origin of an event. */
 export interface EventOrigin {
-  /** A UUIDv7, of an event that has its id already because it came through the queue. */
+  /** A UUIDv7, if the event already received its id before it entered the queue. */
   id?: Uuid;
-  /** `X-Request-Id` of the API request that emits it. */
   requestId?: string | undefined;
   /** From `parseTraceparent`. */
   traceparent?: string | undefined;
 }
 
-/** Beyond this offset the clock that made an id counts as wrong, and the id gets the database's time. */
+/** If the time in an id differs by more, the id gets the database's time. */
 const toleratedOffsetMs = 5 * 60_000;
 
 /**
  * Gives an event its id and its body.
  *
- * @param databaseNow the database's clock in milliseconds since 1970. An id whose time is more than 5 minutes off gets
- *   this time, because the ledger is partitioned by the time in ids and has no partition for a wrong year
- * @throws TypeError when `organization_id` is not a public id
+ * @param databaseNow the database's clock, in milliseconds since 1970. It replaces the time of an id that differs by
+ *   more than 5 minutes: the ledger is partitioned by that time, and a wrong year has no partition
+ * @throws TypeError if `organization_id` is not a public id
  */
 export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOrigin = {}): NewEvent {
   const id = origin.id ?? newUuid();
@@ -65,17 +62,15 @@ export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOri
   };
 }
 
-/** What became of an event. */
 export interface WrittenEvent {
-  /** Of the event in the ledger: of the first one, when this is a duplicate. */
+  /** For a duplicate, the id of the first event. */
   id: Uuid;
   type: EventType;
   organizationId: Uuid;
-  /** The caller's `id` of the event was used before; nothing was written. */
+  /** True if the caller's `id` was used before; nothing was written. */
   duplicate: boolean;
 }
 
-/** The event as its producer is told of it: with public ids. */
 export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
   return {
     id: toPublicId('evt', event.id),
@@ -86,9 +81,9 @@ export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
 }
 
 /**
- * Writes events, their bodies and their outbox rows in one statement, in the caller's transaction if that is what `db` is. An event
- * whose caller's id was used before is left out. Keys are inserted in one order everywhere, so that writers with common
- * keys wait for each other instead of deadlocking.
+ * Writes events, their bodies and their outbox rows in one statement, in the caller's transaction if `db` is one. It
+ * skips an event whose caller's id was used before. All writers insert keys in the same order. Writers with common keys
+ * therefore wait for each other instead of deadlocking.
  *
  * @returns one entry per event, in the order given
  */
