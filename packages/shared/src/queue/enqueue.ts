@@ -4,34 +4,32 @@ import { type Clock, MicroBatcher, settledWithin, type Uuid } from '../runtime/i
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
 
-/** One queue as its producers see it. */
 export interface JobProducer<Name extends JobName> {
   /**
-   * Adds a job. Rejects when the backend does not answer; the caller decides what that means.
+   * Rejects if the backend does not answer; the caller decides how to react.
    *
-   * @param traceparent the trace that the job belongs to. It travels beside the data, where BullMQ has a place for it: a worker of
-   *   a version that does not know it takes the job all the same
+   * @param traceparent the trace of the job. It travels in BullMQ's telemetry field and not in the data, so that a
+   *   worker of an older version still accepts the job
    */
   add(data: JobInput<Name>, traceparent?: string): Promise<void>;
-  /** Jobs that wait for a worker. */
   waitingCount(): Promise<number>;
-  /** Whether an operator has paused the queue: its jobs wait, and no worker gets one. */
+  /** True after an operator paused the queue: jobs wait, and no worker receives one. */
   isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** The name of our backoff, which workers define: BullMQ's own exponential one has no maximum. */
+/** Workers define this backoff, because BullMQ's own exponential backoff has no maximum. */
 export const cappedBackoff = 'capped';
 
-/** The latest failed wake-ups are kept for inspection; completed jobs are removed at once. */
+/** The queue keeps the newest failed wake-ups for inspection. It removes completed jobs at once. */
 const keptFailedWakeUps = 1_000;
 
-/** Practically for ever; the largest value of the column. */
+/** The largest value of the column; practically unlimited. */
 const manyAttempts = 2 ** 31 - 1;
 
 const optionsOf: Record<JobName, JobsOptions> = {
   fanOut: { removeOnComplete: true, removeOnFail: { count: keptFailedWakeUps } },
-  // Until the worker has written the rows, the event exists in this job alone: it is retried for ever, and kept if it fails.
+  // Until the worker writes the rows, only this job holds the event. So it is retried forever, and kept if it fails.
   writeEvent: {
     attempts: manyAttempts,
     backoff: { type: cappedBackoff, delay: 1_000 },
@@ -40,7 +38,7 @@ const optionsOf: Record<JobName, JobsOptions> = {
   },
 };
 
-/** BullMQ never connects again where its first connection failed. A queue that fails so is made anew at its next use. */
+/** BullMQ never reconnects after its first connection failed. The next use therefore opens a new queue. */
 export function createJobProducer<Name extends JobName>(
   backend: QueueBackend,
   name: Name,
@@ -77,15 +75,14 @@ export function createJobProducer<Name extends JobName>(
   };
 }
 
-/** Wakes workers for committed events. It may leave events out: the relay finds every event that waits in the outbox. */
+/** Wakes workers for committed events. It may skip events: the relay finds every event in the outbox. */
 export interface Notifier {
-  /** Resolves when the wake-up jobs are added, refused or too slow; never rejects. */
+  /** Resolves once the wake-up jobs are added, refused or too slow; never rejects. */
   notify(events: readonly { id: Uuid }[]): Promise<void>;
-  /** Resolves when the wake-up jobs of all events so far are added, refused or too slow. */
+  /** Like {@link notify}, for the wake-up jobs of all events so far. */
   flush(): Promise<void>;
 }
 
-/** What became of the wake-ups of some events, for a metric. */
 export type NotificationOutcome = 'added' | 'failed' | 'timeout' | 'queue_full' | 'left_to_relay';
 
 export interface NotifierOptions {
@@ -94,19 +91,28 @@ export interface NotifierOptions {
   onOutcome: (outcome: NotificationOutcome, events: number) => void;
 }
 
-/** How long a caller waits for the queue; its event is committed already. */
+/** The longest time that a caller waits for the queue. Its event is already committed. */
 const addWithinMs = 200;
-/** With this many jobs waiting, another one wakes no worker sooner. The outbox holds the backlog, and Redis stays small. */
+/**
+ * Beyond this many waiting jobs, another job wakes no worker sooner. The outbox holds the backlog, so Redis stays
+ * small.
+ */
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
-/** While this many jobs wait, no job names events: jobs are first come, first served, and the relay serves organizations in turn. */
+/**
+ * From this many waiting jobs on, jobs name no events. Jobs run in order of arrival; the relay alternates
+ * organizations.
+ */
 const busyAtJobs = 20;
-/** A job wakes the relay at most this often. One run of the relay takes about as long. */
+/** The minimum time between jobs that wake the relay. One run of the relay takes about as long. */
 const wakeRelayEveryMs = 20;
-/** With this many unanswered adds, the queue does not answer: more adds would only delay callers and fill memory. */
+/** If this many adds have no answer, the queue is unavailable. More adds would only delay callers and fill memory. */
 const maxUnanswered = 200;
 
-/** Events of one iteration of the event loop share a job. The relay reads the events of large requests, and all events while workers are busy. */
+/**
+ * Events of one event loop iteration share a job. If a request is large or the workers are busy, the relay reads the
+ * events from the outbox.
+ */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
   const countWaitingJobs = createJobCounter(producer, clock);
   let unanswered = 0;
@@ -152,7 +158,6 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
   };
 }
 
-/** Counts waiting jobs at most once a second, in the background, and answers with the latest count. */
 function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): () => number {
   let latest = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
@@ -164,7 +169,7 @@ function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): 
           latest = count;
         },
         () => {
-          // An unknown count is not a full queue: if the queue is away, adding fails by itself.
+          // An unknown count does not mean a full queue: if the queue is away, adding fails by itself.
           latest = 0;
         },
       );

@@ -4,7 +4,6 @@ import type { OpenQueue, QueueBackend } from './backend.ts';
 import { jobs } from './jobs.ts';
 import { withQueues } from './operator-queue.ts';
 
-/** The jobs of a queue, by state. */
 export interface JobCounts {
   name: string;
   is_paused: boolean;
@@ -12,39 +11,38 @@ export interface JobCounts {
   active: number;
   delayed: number;
   failed: number;
-  /** Processes that take jobs of it; null where the queue's server cannot tell. */
+  /** The number of processes that take jobs from this queue; null if the queue's server cannot tell. */
   workers: number | null;
 }
 
-/** The states that an operator looks at; completed jobs are removed at once. */
+/** Omits completed jobs, which the queue removes at once. */
 export const inspectedStates = ['waiting', 'active', 'delayed', 'failed'] as const;
 export type InspectedState = (typeof inspectedStates)[number];
 
-/** A job as an operator sees it: never what an event says. */
+/** A job as operators see it, never with the data of an event. */
 export interface InspectedJob {
   id: string;
   name: string;
   state: InspectedState;
-  /** Milliseconds since 1970; 0 where the job has no such time. */
+  /** Milliseconds since 1970; 0 if the job has no valid time. */
   addedAt: number;
   attempts: number;
   failedReason: string | null;
-  /** Events that it names (UUIDs); at most {@link namedEvents}. */
+  /** UUIDs of the events that the job names; at most {@link namedEvents}. */
   eventIds: string[];
 }
 
-/** The queues of the catalogue. */
 export const queueNames: readonly string[] = Object.values(jobs).map(({ queue }) => queue);
 
 const answersWithinMs = 2_000;
 const namedEvents = 5;
 
-/** What waits in each queue; null when the queue does not answer within two seconds. It is asked over connections that end with the answer. */
+/** Counts the jobs of each queue over temporary connections. Null if a queue does not answer within two seconds. */
 export function countJobs(backend: QueueBackend): Promise<JobCounts[] | null> {
   return withQueues(backend, queueNames, answersWithinMs, countJobsOf);
 }
 
-/** The newest jobs of a queue in a state; null when the queue does not answer within two seconds. */
+/** Returns the newest jobs first. Null if the queue does not answer within two seconds. */
 export async function newestJobs(
   backend: QueueBackend,
   name: string,
@@ -53,7 +51,7 @@ export async function newestJobs(
 ): Promise<InspectedJob[] | null> {
   const found = await withQueues(backend, [name], answersWithinMs, async (queue) => {
     const found = (await queue.getJobs([state as JobType], 0, limit - 1, false)) as (Job | undefined)[];
-    // A job may be gone by the time that it is read.
+    // A job may disappear before it is read.
     return found.flatMap((job) => (job === undefined ? [] : [inspected(job, state)]));
   });
   return found?.[0] ?? null;
@@ -77,10 +75,10 @@ async function countJobsOf(queue: OpenQueue['queue']): Promise<JobCounts> {
 }
 
 const eventId = z.uuid().lowercase();
-/** The last millisecond that a `Date` can be. */
+/** The last millisecond that a `Date` can represent. */
 const latestTime = 8.64e15;
 
-/** Failed jobs may be of any program: what they say of themselves is not trusted. */
+/** Any program may have added a failed job: do not trust its data. */
 function inspected(job: Job, state: InspectedState): InspectedJob {
   const { event_ids: ids, event_id: id } = (job.data ?? {}) as { event_ids?: unknown; event_id?: unknown };
   const eventIds = (Array.isArray(ids) ? ids : [id]).filter((each): each is string => eventId.safeParse(each).success);

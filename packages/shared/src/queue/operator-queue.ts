@@ -2,8 +2,8 @@ import { settledWithin } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 
 /**
- * Asks queues, over connections of their own: operators ask rarely, and a connection that is kept is one less for the rest.
- * Null when a queue refuses, or does not answer in time.
+ * Asks queues over temporary connections: operators ask rarely, and an idle connection would take one from other
+ * clients. Returns null if a queue refuses or does not answer in time.
  */
 export async function withQueues<Answer>(
   backend: QueueBackend,
@@ -11,7 +11,7 @@ export async function withQueues<Answer>(
   withinMs: number,
   ask: (queue: OpenQueue['queue']) => Promise<Answer>,
 ): Promise<Answer[] | null> {
-  // What fails is told by the answer.
+  // The null answer already reports errors.
   const opened = names.map((name) => openQueue(backend, name, () => undefined));
   const answers = Promise.all(opened.map(({ queue }) => queue.waitUntilReady().then(() => ask(queue)))).catch(
     () => null,

@@ -2,21 +2,20 @@ import { Cluster, type Redis } from 'ioredis';
 import { connectRedis } from '../redis/index.ts';
 import type { QueueBackend } from './backend.ts';
 
-/** What {@link inspectQueue} found. */
 export interface QueueSafety {
-  /** Why the process must not start, and what to do about it; null when it may. */
+  /** Why the process must not start, and how to fix it. Null if it may start. */
   problem: string | null;
-  /** For the operator; the process starts all the same. */
+  /** For the operator; the process starts anyway. */
   warnings: string[];
 }
 
-/** A Redis that does not answer does not prevent the start: events wait in the outbox, and the relay moves them. */
+/** If Redis does not answer, the process still starts: events wait in the outbox, and the relay moves them. */
 const answerWithinMs = 2_000;
 
 /**
- * Checks the Redis of the queue before a process starts. One that refuses our credentials would refuse them for ever;
- * one that evicts keys when it is full loses jobs in silence; one without an append-only file loses its jobs when it
- * restarts, which costs time but no event.
+ * Checks the queue's Redis before a process starts. If Redis refuses our credentials, it would refuse them forever. If
+ * it evicts keys when full, it silently loses jobs. Without an append-only file, a restart loses jobs, which costs time
+ * but no event.
  */
 export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> {
   if (backend.kind === 'postgres') return { problem: null, warnings: [] };
@@ -42,7 +41,7 @@ export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> 
     const problem = found.map((each) => each.problem).find((each) => each !== null) ?? null;
     return { problem, warnings: [...new Set(found.flatMap(({ warnings }) => warnings))] };
   } catch {
-    // connect() itself only says that the connection was closed.
+    // connect() itself only reports a closed connection.
     if (refusal !== undefined) return { problem: refusal, warnings: [] };
     return { problem: null, warnings: ['Redis does not answer; its settings could not be checked.'] };
   } finally {
@@ -59,20 +58,22 @@ async function inspectServer(server: Pick<Redis, 'info'>, asCluster: boolean): P
   return judge(await server.info('memory'), await server.info('persistence'));
 }
 
-/** What must not be named by the URL of a single server: a Sentinel keeps no jobs, and a node refuses most keys. */
+/** The URL of a single server must not name these: a Sentinel keeps no jobs, and a Cluster node refuses most keys. */
 const modes: Readonly<Record<string, { what: string; as: string }>> = {
   sentinel: { what: 'a Sentinel', as: 'redis+sentinel://host:port,host:port/master-name' },
   cluster: { what: 'a node of a Cluster', as: 'redis+cluster://host:port,host:port' },
 };
 
-/** How Redis begins its answer to a wrong password, an unknown user or no password at all; older ones say ERR. */
+/** Answers to a wrong password, an unknown user or a missing password. Older versions of Redis say ERR. */
 const credentialsRefused = /^(NOAUTH|WRONGPASS|ERR (invalid password|.*\bAUTH\b))/;
 
-/** What a server answers that is no Sentinel or no node of a Cluster, and a Sentinel that does not know the master's name. */
+/**
+ * Answers of a server that is neither a Sentinel nor a Cluster node, and of a Sentinel that does not know the master.
+ */
 const formRefused =
   /ERR (This instance has cluster support disabled|unknown command .?(cluster|sentinel)\b|No such master)/i;
 
-/** INFO instead of CONFIG GET: managed services refuse the latter. */
+/** Uses INFO because managed services refuse CONFIG GET. */
 function judge(memory: string, persistence: string): QueueSafety {
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
   if (policy !== undefined && policy !== 'noeviction') {

@@ -4,13 +4,14 @@ import { withQueues } from './operator-queue.ts';
 
 const countsWithinMs = 5_000;
 const retriesWithinMs = 60_000;
-/** Jobs that one command to the backend moves: it serves nobody else meanwhile. */
+/** The limit for one backend command, because the backend serves nobody else during a command. */
 const jobsPerCommand = 1_000;
 
 /**
- * Lets a worker have the failed jobs of a queue again. What fails meanwhile is left, so that this ends where every job fails.
+ * Retries the failed jobs of a queue. Skips jobs that fail during the call, so that it ends even if every job fails.
  *
- * @returns how many jobs had failed; null when the queue does not answer, or takes longer than a minute. Then some may wait again already
+ * @returns how many jobs had failed. Null if the queue does not answer or takes longer than a minute; a part of the
+ *   jobs may already wait again
  */
 export async function retryFailedJobs(backend: QueueBackend, name: JobName): Promise<number | null> {
   const timestamp = Date.now();
