@@ -2,21 +2,20 @@ import { type AuditAction, type AuditChanges, auditObjectPrefixes, auditObjectTy
 import { newUuid, toPublicId } from '../runtime/index.ts';
 import type { DatabaseTransaction } from './database.ts';
 
-/** An action for the audit log. Ids are UUIDs. */
+/** Ids are UUIDs. */
 export interface NewAuditEntry {
   /** The public id of the key, or the name of the service that acted: `internal`, `webhook-worker`. */
   actor: string;
-  /** Who asked the actor to act, as an internal caller says. */
+  /** On whose behalf the actor acted, according to an internal caller. */
   onBehalfOf: string | null;
   action: AuditAction;
-  /** Null of what concerns everybody, as the organization. */
+  /** Null, like `organizationId`, if the action affects all organizations. */
   objectId: string | null;
   organizationId: string | null;
-  /** Of the API request; null when the worker made the change. */
+  /** `X-Request-Id` of the API request; null if the worker made the change. */
   requestId: string | null;
-  /** Names of the fields whose values changed. */
   changedFields: readonly string[];
-  /** The values of those that hold no secret. */
+  /** The values of changed fields that hold no secret. */
   changes: AuditChanges;
 }
 
@@ -39,7 +38,7 @@ export async function writeAuditEntry(trx: DatabaseTransaction, entry: NewAuditE
     .execute();
 }
 
-/** The entry as the fields of its log line, which is written after the commit. Values stay in the database. */
+/** Returns the fields of the entry's log line, which is written after the commit. Values stay in the database. */
 export function auditLogFields(entry: NewAuditEntry) {
   return {
     actor: entry.actor,

@@ -1,26 +1,26 @@
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './database.ts';
 
-/** Pending deliveries that one statement cancels, where it need not cancel all. */
+/** The batch size for callers that may leave deliveries for a later call. */
 export const cancelBatchSize = 1_000;
 
 export interface CancelOptions {
   /** Cancels this many at most; null cancels all. */
   limit: number | null;
-  /** What to do about a delivery that another transaction has locked: wait for it, or leave it for the next call. */
+  /** Whether to wait for a delivery that another transaction has locked, or to leave it for the next call. */
   locked: 'wait' | 'skip';
 }
 
 /**
- * Cancels pending deliveries of webhooks that are disabled or deleted. Test deliveries are canceled only when the webhook
+ * Cancels pending deliveries of webhooks that are disabled or deleted. Test deliveries are canceled only if the webhook
  * is deleted, because a disabled webhook can still be tested.
  *
- * A delivery is canceled only in the round in which it was found: until the statement had its lock, the webhook may have
- * been enabled and the delivery replayed. A statement that waits for locks takes them in the order of ids, as every
- * statement of several rows does. One that skips locked rows never waits and needs no order; its limit counts the rows
- * that it has locked, so that a thousand rows locked by others do not hide the rest.
+ * Cancels a delivery only in the round in which it was found. Before the statement gets its lock, somebody may enable
+ * the webhook and replay the delivery. With `wait`, the statement locks rows in the order of ids, like every statement
+ * with several rows. With `skip`, it never waits and needs no order. A thousand rows
+ * locked by others hide no unlocked rows, because its limit counts only the rows that it locked.
  *
- * @returns how many were canceled; with `limit`, fewer than that means that none is left but locked ones
+ * @returns how many were canceled. With `limit`, a smaller number means that only locked deliveries may remain
  */
 export async function cancelPending(
   db: Database | DatabaseTransaction,

@@ -4,21 +4,21 @@ import { databaseTimeMs } from './clock.ts';
 import type { Database } from './database.ts';
 
 /**
- * The database's clock, measured now and then and carried on by the monotonic clock in between: a wall clock of this
- * machine that is wrong, or jumps, changes nothing. Until the first measurement `now` is the machine's wall clock.
+ * The database's clock, measured regularly and continued by the monotonic clock. A machine's wall clock that is wrong
+ * or jumps has no effect. Until the first measurement, `now` returns the machine's wall clock.
  */
 export interface DatabaseClock extends Clock {
-  /** Measures again. Rejects with the database's error; the last measurement stays. */
+  /** Rejects with the database's error and then keeps the last measurement. */
   measure<DB>(db: Kysely<DB>): Promise<void>;
-  /** Like `now`, after measuring through `db` when the last measurement is older than a minute. */
+  /** Returns `now`. If the last measurement is older than a minute, measures through `db` first. */
   current<DB>(db: Kysely<DB>): Promise<number>;
   /** How far this machine's wall clock is ahead of the database's, in milliseconds; 0 until the first measurement. */
   offsetMs(): number;
 }
 
-/** Clocks of machines drift by some milliseconds in this time. */
+/** Machine clocks drift by a few milliseconds in this time. */
 const measureAfterMs = 60_000;
-/** Half of a round trip is how wrong a measurement can be: a slower one does not replace the one before. */
+/** A measurement can be wrong by half its round trip, so a slower one does not replace the previous one. */
 const slowRoundTripMs = 1_000;
 
 export function createDatabaseClock(clock: Clock): DatabaseClock {
@@ -45,9 +45,9 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
 }
 
 /**
- * Measures once a minute. While the database is away the last measurement stands.
+ * Measures once a minute. While the database is away, the last measurement remains.
  *
- * @returns ends the measuring
+ * @returns a function that stops measuring
  */
 export function keepMeasuring(clock: DatabaseClock, db: Database, onError: (error: unknown) => void): () => void {
   const timer = setInterval(() => void clock.measure(db).catch(onError), measureAfterMs).unref();

@@ -3,14 +3,14 @@ import { uuidTimeMs } from '../runtime/ids.ts';
 import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
 
 /**
- * How far an event's or a delivery's id and its row ordinarily lie apart, in milliseconds: clocks are corrected beyond 5
- * minutes, and a statement may wait for locks.
+ * The usual maximum difference between the time in an id and its row's time, in milliseconds. Clocks are corrected
+ * beyond 5 minutes, and a statement may wait for locks.
  */
 export const usualIdMarginMs = 10 * 60_000;
 
 /**
- * `between` the least and the greatest of some ids, for a column that a table is partitioned by. A statement whose plan is kept
- * then opens no partition but those of the ids: a list of ids in a parameter says nothing of that to the planner.
+ * `between` the smallest and the greatest id, for the partition key of a table. A cached plan then opens only the
+ * partitions in that range. From a list of ids in a parameter, the planner learns no range.
  */
 export function withinRangeOf(ids: readonly string[]): RawBuilder<unknown> {
   const sorted = [...ids].sort();
@@ -18,22 +18,21 @@ export function withinRangeOf(ids: readonly string[]): RawBuilder<unknown> {
 }
 
 /**
- * A condition that limits a lookup of bodies to some UTC days. The days are part of the statement's text, so that also a plan
- * that is kept locks no other partition: there are a hundred of them, and all would be locked at every use.
+ * Limits a lookup of bodies to certain UTC days. The statement's text contains the days, so that even a cached plan
+ * locks no other partition. Otherwise each use would lock all hundred partitions.
  */
 export interface BodyDays {
   within: (column: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** The text is the same for a day: the statement is worth being prepared. */
+  /** True if the statement's text stays the same for a whole day, which makes preparing it worthwhile. */
   areRecent: boolean;
 }
 
-/** Yesterday, today and tomorrow: the days of nearly all events that are sent. */
+/** Yesterday, today and tomorrow, which cover nearly all events that are sent. */
 export function recentDays(now = Date.now()): BodyDays {
   const today = startOfDay(now);
   return { within: withinDays(today - dayMs, today + 2 * dayMs), areRecent: true };
 }
 
-/** The days of some events, from the earliest to the latest. */
 export function daysOf(eventIds: readonly string[], now = Date.now()): BodyDays {
   const times = eventIds.map((id) => uuidTimeMs(id));
   const [from, until] = [startOfDay(Math.min(...times)), startOfDay(Math.max(...times)) + dayMs];

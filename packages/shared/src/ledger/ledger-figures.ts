@@ -2,25 +2,22 @@ import { sql } from 'kysely';
 import { nilUuid } from '../runtime/ids.ts';
 import type { Database } from './database.ts';
 
-/** What an operator watches: whether work waits, and whether the ledger is consistent. */
 export interface LedgerFigures {
-  /** Events not fanned out yet, counted up to {@link countLimit}. */
+  /** Events that await fan-out, counted up to {@link countLimit}. */
   outboxEvents: number;
-  /** Age of the oldest of them, in seconds. */
   outboxOldestSeconds: number;
-  /** Events that cannot be fanned out, counted up to {@link countLimit}. They are tried again every few minutes. */
+  /** Events that cannot be fanned out, counted up to {@link countLimit}. Fan-out retries them every few minutes. */
   parkedEvents: number;
-  /** Deliveries due for longer than a minute that no operator holds back, counted up to {@link countLimit}. */
+  /** Deliveries overdue by more than a minute, counted up to {@link countLimit}. Excludes paused deliveries. */
   overdueDeliveries: number;
-  /** Months that are past their retention and kept, because something in them is pending. */
+  /** Months past their retention that are kept because they contain something pending. */
   keptMonths: number;
-  /** Seconds since retention came to its end; 0 before it did the first time. */
+  /** Seconds since retention last completed; 0 before its first completion. */
   retentionAgeSeconds: number;
   /** Rows that break the ledger's invariant. Anything but 0 is a bug. */
   invariantViolations: number;
 }
 
-/** How these figures appear in `/metrics`, on both services. */
 export const ledgerGauges = {
   outboxEvents: { name: 'ledger_outbox_events', help: 'Events not fanned out yet.' },
   outboxOldestSeconds: { name: 'ledger_outbox_oldest_seconds', help: 'Age of the oldest event not fanned out yet.' },
@@ -40,7 +37,7 @@ export const ledgerGauges = {
   },
 } as const;
 
-/** Counts stop here: an alarm needs no exact figure, and must not read a million rows. */
+/** Counts stop here: an alert needs no exact number, and counting must not read a million rows. */
 export const countLimit = 100_000;
 /** The invariant is checked on this many of the newest deliveries. */
 const checkedDeliveries = 2_000;
@@ -48,8 +45,8 @@ const checkedDeliveries = 2_000;
 const overdue = sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`;
 
 /**
- * What a pause holds back is not late: more workers would not send it. While there are pauses, those among the newest
- * overdue deliveries are left out, so that the backlog of a pause, however long ago it began, hides nobody else's.
+ * A paused delivery is not late: more workers would not send it. During pauses, this counts unpaused deliveries among
+ * the newest overdue ones. The backlog of a pause, however old, then hides no other organization's deliveries.
  */
 const overdueDeliveries = sql`
   select case
@@ -85,9 +82,11 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
 }
 
 /**
- * Counts deliveries that break the invariant: among the newest `limit`, and among those that are due first. A pending
- * delivery, and no other, has a row of `pending_deliveries`, for its round and with its number of attempts; it is `succeeded` if and only if the last non-superseded attempt of its round is a 2xx; the numbers of its
- * non-superseded attempts run from 1 to `attempt_count` without a gap.
+ * Counts deliveries that break the invariant, among the newest `limit` and among the `limit` that are due first:
+ * - A delivery has a row in `pending_deliveries` if and only if it is pending. The row has the delivery's round and
+ *   number of attempts.
+ * - It is `succeeded` if and only if the last non-superseded attempt of its round is a 2xx.
+ * - The numbers of its non-superseded attempts run from 1 to `attempt_count` without a gap.
  */
 export async function countInvariantViolations(db: Database, limit: number): Promise<number> {
   const { rows } = await sql<{ violations: number }>`

@@ -6,10 +6,9 @@ import { registerPools } from './pool-gauges.ts';
 import { slowFiguresEveryMs, slowLedgerFigures, slowLedgerGauges } from './slow-ledger-figures.ts';
 
 /**
- * Registers what every process shows of the ledger: its figures, the offset of the clocks, and the connection pools.
+ * Registers the ledger's figures, the clock offset and the connection pools for every process.
  *
- * @param ledger is read
- * @returns registers the pool of another database that the process has opened, by the name of the pool
+ * @returns a function that registers the pool of another database under a name
  */
 export function registerLedgerMetrics(
   registry: Registry,

@@ -1,21 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
 
 export interface LooseIndexScan {
-  /** Of the common table expression; the statement begins with `with recursive`. */
+  /** The name of the common table expression. The statement begins with `with recursive`. */
   name: string;
   table: string;
-  /** A UUID column that an index on the rows of `where` begins with. */
+  /** A UUID column that is the first column of an index on the rows that match `where`. */
   column: string;
   where?: RawBuilder<unknown>;
-  /** Values are visited in their order, from behind this one. */
+  /** Returns only values greater than this one, in ascending order. */
   after: string;
-  /** Values at most; or an expression, such as a sub-select. */
   limit: number | RawBuilder<unknown>;
 }
 
 /**
- * The distinct values of a column, as a common table expression with that column: each value costs one probe of the index,
- * however many rows have it. `select distinct` reads all of them.
+ * Selects the distinct values of a column as a common table expression with that column. Each value costs one index
+ * probe, however many rows have it. `select distinct` reads all of these rows.
  */
 export function looseIndexScan({ name, table, column, where, after, limit }: LooseIndexScan): RawBuilder<unknown> {
   const [scan, value] = [sql.id(name), sql.id(column)];

@@ -2,7 +2,6 @@ import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } 
 import { ledgerAddress } from './ledger-address.ts';
 import { migrate } from './migrate.ts';
 
-// `npm run migrate`: brings the ledger up to this version and says what it did.
 const parsed = parseEnvironment(ledgerSettings, process.env, { secrets: commonSecrets, known: [] });
 if (!parsed.ok) exitWithBadSettings('migrate', parsed.problems);
 

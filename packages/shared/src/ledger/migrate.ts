@@ -12,21 +12,22 @@ import { setRoleTimeouts } from './session-timeouts.ts';
 const applicationName = 'enterprise-api-migrate';
 
 /**
- * A migration of a large ledger may take minutes, without any traffic on the connection. Locks are waited for as briefly
- * as everywhere: every other statement would queue up behind a migration that waits for a long query.
+ * A migration of a large ledger may take minutes without traffic on the connection. The lock timeout stays short:
+ * behind a migration that waits for a long query, all other statements would queue.
  */
 const patientSettings = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 * 60 * 60_000 };
 
 /**
- * Brings a database up to this version: the ledger's migrations, the tables of BullMQ's PostgreSQL backend (used when
- * there is no Redis; empty otherwise), and the partitions of this month and the next two. Safe to run by several at once.
+ * Brings a database up to this version: the ledger's migrations, BullMQ's tables, and the partitions of this month and
+ * the next two. Without Redis, BullMQ's tables hold the queue; with Redis, they stay empty. Several processes may run
+ * it at once.
  *
- * Each migration is a transaction of its own, so that no lock is held longer than its migration needs it. A ledger of a
- * later version, which has all migrations of this one, is left as it is.
+ * Each migration runs in its own transaction, so that no lock outlasts its migration. A ledger of a later version,
+ * which has all migrations of this one, stays unchanged.
  *
- * @param url of a session with the database itself: a pooler that lends sessions by the transaction will not do
- * @returns the names of the migrations that were applied now
- * @throws the database's error; a failed migration leaves nothing behind, and those before it stay
+ * @param url of a session with the database itself; a pooler that lends sessions per transaction does not work
+ * @returns the names of the migrations that this call applied
+ * @throws the database's error. A failed migration leaves no changes; earlier migrations stay applied
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
   const db = createDatabase({ url, applicationName, poolSize: 2, ...patientSettings });
@@ -44,11 +45,10 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 }
 
 export interface MigrateOptions {
-  /** Gives the role of the URL the timeouts that sessions of a pooler need. */
+  /** Gives the URL's role the timeouts that a pooler's sessions need. */
   roleTimeouts?: boolean;
 }
 
-/** The names of the migrations that this version has and the database has not. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   return await missingMigrations(migratorOf(db));
 }
@@ -63,7 +63,7 @@ async function migrateLedger(db: Database, session: Database): Promise<string[]>
   if (missing.length > 0) await refuseOtherLedger(session);
   for (const _ of missing) {
     const { error } = await migrator.migrateUp();
-    // migrateUp does not throw; it returns the error.
+    // migrateUp returns its error instead of throwing it.
     if (error) throw error;
   }
   return missing;
@@ -74,7 +74,9 @@ async function missingMigrations(migrator: Migrator): Promise<string[]> {
   return all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name);
 }
 
-/** A ledger that lacks migrations of this version and has others is of a version that this one does not follow. */
+/**
+ * Refuses a ledger that lacks migrations of this version and has unknown ones: it cannot be migrated to this version.
+ */
 async function refuseOtherLedger(session: Database): Promise<void> {
   const { rows: tables } = await sql`select from pg_class where oid = to_regclass('kysely_migration')`.execute(session);
   if (tables.length === 0) return;

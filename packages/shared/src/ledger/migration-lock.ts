@@ -6,10 +6,10 @@ const key = sql`hashtext('enterprise-api'), hashtext('migrations')`;
 const everyMs = 200;
 
 /**
- * Runs what only one process at a time may do to a ledger; others wait until it has ended. The lock is the session's, so it
- * also lasts until a statement has ended that a killed process left running.
+ * Runs `work` in one process at a time; others wait. The lock belongs to the session: if a killed process left a
+ * statement running, the lock lasts until that statement ends.
  *
- * It is asked for again and again: a session that waits inside a statement would end at its time limit.
+ * Polls for the lock, because a session that waits inside a statement would hit its statement timeout.
  *
  * @param work gets the session that holds the lock
  */
@@ -19,7 +19,7 @@ export async function alone<Result>(db: Database, work: (session: Database) => P
     try {
       return await work(session);
     } finally {
-      // A session that is broken has no lock any more.
+      // A broken session no longer holds the lock.
       await sql`select pg_advisory_unlock(${key})`.execute(session).catch(() => undefined);
     }
   });

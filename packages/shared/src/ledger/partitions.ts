@@ -8,7 +8,10 @@ export const dayMs = 24 * 60 * 60_000;
 const everyMs = dayMs;
 const againAfterErrorMs = 60_000;
 
-/** Creates the partitions of the coming months when it starts, and daily. Without its partition every event is refused. */
+/**
+ * Creates the coming partitions at the start and daily. The database refuses every event of a month without a
+ * partition.
+ */
 export function createPartitionLoop(db: Database, onError: (error: unknown) => void): Loop {
   return createLoop({
     onError,
@@ -20,17 +23,16 @@ export function createPartitionLoop(db: Database, onError: (error: unknown) => v
   });
 }
 
-/** Months that have partitions ahead of the current one. */
 const monthsAhead = 2;
-/** As far ahead as the months are at least. */
+/** At least as far ahead as the monthly partitions. */
 const bodyDaysAhead = 60;
-/** For so long readers of all bodies may wait behind a new day, whose partition is cut out of the default one. */
+/** Readers of all bodies may wait this long while a new day's partition is cut out of the default partition. */
 const lockWithinMs = 100;
 
 /**
- * Creates the monthly partitions of the hot tables: this month's, last month's (events whose id is a little old) and
- * {@link monthsAhead} more. Months, not days: with 91 daily partitions dispatch took 15 times as long. Bodies have a partition
- * for each UTC day, from yesterday on.
+ * Creates the monthly partitions of the hot tables: last month's (for events with slightly old ids), this month's and
+ * {@link monthsAhead} more. They are monthly because 91 daily partitions made dispatch 15 times as slow. Bodies get a
+ * partition per UTC day, from yesterday on.
  *
  * @param now the database's clock
  */
@@ -49,35 +51,36 @@ export async function ensurePartitions(db: Database, now: Date, daysAhead = body
   }
 }
 
-/** When the partition of a time begins, or that of so many months later; milliseconds since 1970. */
+/** Returns the start of the month of a time, or of a month `offset` months later, in milliseconds since 1970. */
 export function startOfMonth(timeMs: number, offset = 0): number {
   const time = new Date(timeMs);
   return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1);
 }
 
 /**
- * How far the time in an event's id and its `created_at` may lie apart, by far: clocks are corrected beyond 5 minutes, and a
- * producer may wait for the lock of an event's key. Deliveries may come later than their ids by any time.
+ * A generous limit for the difference between the time in an event's id and its `created_at`. Clocks are corrected
+ * beyond 5 minutes, and a producer may wait for the lock of an event's key. A delivery's row may be later than its id
+ * by any time.
  */
 export const idMarginMs = 24 * 60 * 60_000;
 
-/** When the UTC day of a time begins; milliseconds since 1970. */
+/** Returns the start of the UTC day of a time, in milliseconds since 1970. */
 export function startOfDay(timeMs: number): number {
   return Math.floor(timeMs / dayMs) * dayMs;
 }
 
-/** The smallest UUID whose time bits are this instant: the bound of a partition, and of a range of ids. */
+/** The smallest UUID whose time bits are this instant: the bound of a partition or of a range of ids. */
 export function uuidAtTime(unixMs: number): string {
   const hex = Math.max(0, unixMs).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
 }
 
-/** `events_2026_11`: the name of the partition of the month that begins at this time (milliseconds since 1970). */
+/** `events_2026_11`: the partition of the month that begins at this time (milliseconds since 1970). */
 export function partitionName(table: PartitionedTable, fromMs: number): string {
   return `${table}_${new Date(fromMs).toISOString().slice(0, 7).replace('-', '_')}`;
 }
 
-/** `event_bodies_2026_11_24`: the name of the partition of the day that begins at this time (milliseconds since 1970). */
+/** `event_bodies_2026_11_24`: the partition of the day that begins at this time (milliseconds since 1970). */
 export function bodiesPartitionName(fromMs: number): string {
   return `${bodiesTable}_${new Date(fromMs).toISOString().slice(0, 10).replaceAll('-', '_')}`;
 }
@@ -96,12 +99,12 @@ async function createPartition(
   if (await isThere(db, name)) return;
   const [first, end] = [uuidAtTime(from), uuidAtTime(until)];
   await db.transaction().execute(async (trx) => {
-    // Several processes may start at once: the advisory lock makes the loser find the partition there.
+    // Several processes may start at once. With the advisory lock, the second one finds the partition.
     await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
     if ((await isThere(trx, name)) || (table === bodiesTable && (await hasBodiesByDefault(trx, first, end)))) return;
     if (table === bodiesTable) await sql`set local lock_timeout = ${sql.lit(lockWithinMs)}`.execute(trx);
-    // Created apart and attached: `create table … partition of` locks the whole parent, and so stops all sending for as
-    // long as another session's long query makes it wait.
+    // Attach a separate table instead of `create table … partition of`, which locks the whole parent. If another
+    // session runs a long query, that lock waits and blocks all sending.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
       with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
@@ -109,14 +112,14 @@ async function createPartition(
   });
 }
 
-/** A day of which the default partition has bodies gets no partition any more: those bodies stay where they are. */
+/** If the default partition holds bodies of a day, that day gets no partition: these bodies stay there. */
 async function hasBodiesByDefault(trx: DatabaseTransaction, first: string, end: string): Promise<boolean> {
   const { rows } = await sql`
     select from event_bodies_default where event_id >= ${first}::uuid and event_id < ${end}::uuid limit 1`.execute(trx);
   return rows.length > 0;
 }
 
-/** Reads pg_class, because `to_regclass` alone answers from what its session has cached: it misses a table just made. */
+/** Reads pg_class, because `to_regclass` alone answers from the session's cache and misses a new table. */
 async function isThere(db: Database | DatabaseTransaction, name: string): Promise<boolean> {
   const { rows } = await sql`select from pg_class where oid = to_regclass(${name})`.execute(db);
   return rows.length > 0;

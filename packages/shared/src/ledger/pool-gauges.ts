@@ -1,7 +1,9 @@
 import { Gauge, type Registry } from '../runtime/index.ts';
 import { type Database, poolFiguresOf } from './database.ts';
 
-/** Registers gauges of the connection pools of these databases, by the name as the label `pool`. One may be added later. */
+/**
+ * Registers gauges of the connection pools. The map's keys become the label `pool`; callers may add databases later.
+ */
 export function registerPools(registry: Registry, databases: ReadonlyMap<string, Database>): void {
   const gauge = (name: string, help: string, show: (gauge: Gauge, pool: string, db: Database) => void) =>
     new Gauge({

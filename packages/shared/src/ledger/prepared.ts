@@ -5,15 +5,15 @@ import type { PoolClient } from 'pg';
 const mark = '/* prepared */';
 
 /**
- * In front of a hot statement, this makes every connection parse and plan the statement once, instead of at each use. Planning
- * fan-out or outcomes takes 0.6 to 1 ms, which is more than running them for a few rows. The statement's text must always be
- * the same: lists go in as arrays. For poolers that do not follow named statements: `DATABASE_PREPARED_STATEMENTS=false`.
+ * In front of a hot statement, this makes every connection parse and plan the statement only once. Planning fan-out or
+ * outcomes takes 0.6 to 1 ms, which is more than running them for a few rows. The statement's text must never vary, so
+ * pass lists as arrays. For poolers that do not follow named statements: `DATABASE_PREPARED_STATEMENTS=false`.
  */
 export const prepared = sql.raw(mark);
 
 const names = new Map<string, string>();
 
-/** Sends statements of a connection by name: the marked ones, or all that have parameters. */
+/** Sends statements by name: the marked ones, or all that have parameters. */
 export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const byName = (text: unknown, ...rest: unknown[]) =>
@@ -23,7 +23,7 @@ export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): 
   client.query = byName as PoolClient['query'];
 }
 
-/** A hash of the text: another version of the statement has another name, also on a connection that a pooler shares. */
+/** A hash gives another version of the statement another name, even on a connection that a pooler shares. */
 function nameOf(text: string): string {
   let name = names.get(text);
   if (name === undefined) {

@@ -3,7 +3,7 @@ import type { AuditAction, AuditChanges, AuditObjectType } from '../contracts/in
 import type { Uuid } from '../runtime/ids.ts';
 import type { UsageLedgerTable, UsageProgressTable, UsageRequestsTable, UsageWritersTable } from './usage-tables.ts';
 
-/** A column that the database fills at insert and that is never updated. */
+/** The database sets this column at insert; no statement updates it. */
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 export interface OrganizationsTable {
@@ -38,18 +38,20 @@ export interface WebhooksTable {
   description: string | null;
   state: 'enabled' | 'disabled' | 'deleted';
   disabled_reason: 'manual' | 'failing' | 'gone' | null;
-  /** Raised by every change; a worker's cached copy is used for leases that came with the same version or an older one. */
+  /** Every change increments it. A worker's cached copy serves only leases with the same version or an older one. */
   version: Generated<number>;
-  /** Encrypted; null when the webhook is deleted. */
+  /** Encrypted; null if the webhook is deleted. */
   secret_sealed: string | null;
-  /** The secret before the last rotation; the worker erases it after {@link WebhooksTable.previous_secret_expires_at}. */
+  /**
+   * The secret before the last rotation. The worker erases it after {@link WebhooksTable.previous_secret_expires_at}.
+   */
   previous_secret_sealed: string | null;
   previous_secret_expires_at: Date | null;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
 }
 
-/** The URLs a webhook has had: an attempt's URL is the one of the greatest version up to the attempt's. */
+/** All URLs of a webhook. An attempt used the URL with the greatest version up to the attempt's version. */
 export interface WebhookUrlsTable {
   webhook_id: Uuid;
   version: number;
@@ -58,18 +60,22 @@ export interface WebhookUrlsTable {
 
 export interface WebhookHealthTable {
   webhook_id: Uuid;
-  /** Failures of the kinds that open the circuit, since the last success. */
+  /** Failures since the last success, of the kinds that open the circuit breaker. */
   consecutive_failures: Generated<number>;
   /** Failed attempts of any kind since the last success. */
   failed_attempts: Generated<number>;
   first_failure_at: Date | null;
-  /** The circuit is open until then: by failures, or by a `Retry-After`. */
+  /** When the circuit breaker's open period ends. Failures or a `Retry-After` open it. */
   open_until: Date | null;
-  /** How often failures have opened the circuit since the last success. Above 0 after `open_until`, it is half-open. */
+  /**
+   * How often failures have opened the breaker since the last success. If positive after `open_until`, it is half-open.
+   */
   openings: Generated<number>;
-  /** The delivery that tries a half-open circuit: the probe is under way while it is leased, and until `probe_until`. */
+  /**
+   * The delivery that probes a half-open circuit breaker. The probe lasts while it is leased, at most to `probe_until`.
+   */
   probe_delivery_id: Generated<Uuid | null>;
-  /** The end of an ordinary lease that began with the probe. The lease of its delivery may last longer. */
+  /** The end of an ordinary lease that began with the probe. The delivery's own lease may last longer. */
   probe_until: Generated<Date | null>;
 }
 
@@ -79,18 +85,15 @@ export interface EventsTable {
   type: string;
   occurred_at: Date | null;
   created_at: CreatedAt;
-  /** Of the API request that emitted the event; null when a producer or the queue did. */
   request_id: string | null;
-  /** The trace that it belongs to (W3C's `traceparent`); null where its producer named none. */
   traceparent: string | null;
-  /** In the order of writing, across organizations, with gaps. */
+  /** Increases in the order of writing, across organizations, with gaps. */
   position: Generated<number>;
 }
 
-/** A row for each event whose body is kept. A pending delivery's is there. */
+/** A row for each event whose body is kept, which includes every event with a pending delivery. */
 export interface EventBodiesTable {
   event_id: Uuid;
-  /** Exactly the bytes that are sent, on every attempt. */
   body: string;
 }
 
@@ -108,15 +111,15 @@ export interface OutboxTable {
   created_at: CreatedAt;
 }
 
-/** Events that could not be fanned out: PostgreSQL refused their deliveries. */
+/** Events without fan-out, because PostgreSQL refused their deliveries. */
 export interface ParkedEventsTable {
   event_id: Uuid;
   organization_id: Uuid;
-  /** Of the outbox row that this row replaces. */
+  /** Copied from the outbox row that this row replaces. */
   created_at: Date;
-  /** The SQLSTATE, and the name of what refused the row. Never a value of the row. */
+  /** The SQLSTATE, and the name of the object that refused the row. Never a value of the row. */
   reason: string;
-  /** How often fan-out has failed since the event was parked first. */
+  /** How often fan-out has failed since the event was first parked. */
   failures: number;
   parked_at: Generated<Date>;
   retry_at: Date;
@@ -131,16 +134,19 @@ export interface DeliveriesTable {
   status: 'pending' | 'succeeded' | 'failed' | 'canceled';
   attempt_count: Generated<number>;
   max_attempts: number;
-  /** Raised by a manual retry and by replay; an outcome of an older round changes nothing. */
+  /** Incremented by a manual retry or a replay. An outcome of an older round changes nothing. */
   round: Generated<number>;
-  /** Whether the next attempt, or the one that delivered, is a redelivery (test, retry, replay). */
+  /** True if the next attempt, or the successful one, is a redelivery (test, retry, replay). */
   manual: Generated<boolean>;
   last_status_code: number | null;
   last_error: string | null;
   last_duration_ms: number | null;
   created_at: CreatedAt;
   completed_at: Date | null;
-  /** The attempt that delivered, whose start is in its time bits; null again in a new round. The columns below are its own. */
+  /**
+   * The successful attempt, whose time bits hold its start. A new round resets it to null. The columns below describe
+   * it.
+   */
   delivered_by: Generated<Uuid | null>;
   delivered_version: Generated<number | null>;
   excerpt: Generated<string | null>;
@@ -151,9 +157,9 @@ export interface DeliveriesTable {
 }
 
 /**
- * What waits to be sent: a row for each pending delivery, and none for any other. Dispatch reads nothing else, so the row
- * repeats what an attempt must know of its delivery. Whoever makes a delivery pending, or ends that, writes here in the same
- * transaction, with the row of `deliveries` locked first.
+ * A row for each pending delivery and for no other. Dispatch reads only this table, so the row repeats what an attempt
+ * needs from its delivery. Code that changes whether a delivery is pending also writes here, in the same transaction.
+ * It locks the row in `deliveries` first.
  */
 export interface PendingDeliveriesTable {
   delivery_id: Uuid;
@@ -161,9 +167,9 @@ export interface PendingDeliveriesTable {
   organization_id: Uuid;
   event_id: Uuid;
   event_type: string;
-  /** When the next attempt is due; while the delivery is leased, when the lease runs out. */
+  /** The due time of the next attempt, or the end of the lease while the delivery is leased. */
   next_attempt_at: Date;
-  /** Leases given since the last recorded attempt. */
+  /** Leases since the last recorded attempt. */
   lease_count: Generated<number>;
   attempt_count: Generated<number>;
   max_attempts: number;
@@ -171,7 +177,7 @@ export interface PendingDeliveriesTable {
   manual: Generated<boolean>;
 }
 
-/** Attempts with a row of their own: all but the one that delivered, which moves here when a new round begins. */
+/** All attempts except the successful one, which moves here when a new round begins. */
 export interface AttemptsTable {
   delivery_id: Uuid;
   id: Uuid;
@@ -190,64 +196,58 @@ export interface AttemptsTable {
   connect_ms: number | null;
   tls_ms: number | null;
   first_byte_ms: number | null;
-  /** When the row was written, or the success that moved here. */
+  /** When the row was written or, for a moved success, when the delivery completed. */
   recorded_at: Generated<Date | null>;
 }
 
-/** Answers to requests with an `Idempotency-Key`, kept for as long as they are replayed. */
+/** Responses to requests with an `Idempotency-Key`, kept while they may be replayed. */
 export interface IdempotencyKeysTable {
   /** SHA-256 of organization, key, method and path. */
   id: Buffer;
   organization_id: Uuid;
-  /** SHA-256 of the request: the same key with another request is refused. */
+  /** SHA-256 of the request. The same key with another request is refused. */
   fingerprint: Buffer;
   status: number;
   headers: Record<string, string>;
-  /** The exact text of the answer, encrypted: it may show a secret. */
+  /** The exact response body, encrypted because it may contain a secret. */
   body_sealed: string | null;
-  /** When the request was answered; a key that has expired is handled like a new one. */
+  /** When the request was answered. An expired key counts as new. */
   created_at: Generated<Date>;
 }
 
-/** Who changed what: a row for each change of an organization, a key or a webhook. Insert only. */
+/** A row for each change of an organization, a key or a webhook. Insert only. */
 export interface AuditLogTable {
   id: Uuid;
-  /** The public id of the key, or the name of one of our own. */
   actor: string;
   on_behalf_of: string | null;
   action: AuditAction;
   object_type: AuditObjectType;
-  /** Null, as `organization_id`, of what concerns everybody: a pause of all sending. */
   object_id: Uuid | null;
   organization_id: Uuid | null;
   request_id: string | null;
   changed_fields: string[];
-  /** The values before and after of those that hold no secret. */
   changes: ColumnType<AuditChanges, string, never>;
   created_at: CreatedAt;
 }
 
-/** What retention has done: one row. */
 export interface RetentionProgressTable {
   only_row: Generated<boolean>;
   /** Events with ids before this time have no body, except those with a pending delivery. */
   bodies_removed_until: Date | null;
-  /** Event keys of events with ids before this time are gone. */
+  /** Retention has removed the keys of events with ids before this time. */
   keys_removed_until: Date | null;
-  /** When a run last came to its end. */
   completed_at: Date | null;
-  /** Months that are past `RETENTION_HISTORY` and still there, because something in them is pending. */
   kept_months: Generated<number>;
 }
 
-/** What operators hold back. No row: everything is sent. */
+/** Pauses by operators. If the table is empty, workers send everything. */
 export interface SendingPausesTable {
-  /** The nil UUID stands for all sending. */
+  /** The nil UUID means all sending. */
   organization_id: Uuid;
   paused_at: Generated<Date>;
 }
 
-/** Every table of the ledger. docs/architecture.md says which service writes which. */
+/** docs/architecture.md says which service writes which table. */
 export interface Schema {
   organizations: OrganizationsTable;
   api_keys: ApiKeysTable;
@@ -262,7 +262,7 @@ export interface Schema {
   deliveries: DeliveriesTable;
   pending_deliveries: PendingDeliveriesTable;
   attempts: AttemptsTable;
-  /** A view: every attempt, wherever it is kept. */
+  /** A view of every attempt, in either table. */
   all_attempts: AttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
@@ -274,8 +274,6 @@ export interface Schema {
   sending_pauses: SendingPausesTable;
 }
 
-/** A row of a table as queries read it. Services derive the types of their rows from it. */
 export type Row<Name extends keyof Schema> = Selectable<Schema[Name]>;
 
-/** A row as it is inserted. */
 export type NewRow<Name extends keyof Schema> = Insertable<Schema[Name]>;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Statements that hang are worse than statements that fail. By the names of PostgreSQL's settings, in milliseconds. */
+/** A statement must fail rather than hang. Keys are PostgreSQL's names; values are milliseconds. */
 export const sessionTimeoutsMs = {
   idle_in_transaction_session_timeout: 10_000,
   lock_timeout: 5_000,
@@ -9,11 +9,10 @@ export const sessionTimeoutsMs = {
 } as const;
 
 /**
- * Gives the timeouts to all later sessions of the connected role in this database. Sessions of a pooler have them from
- * their role: its clients cannot set anything that lasts longer than a transaction.
+ * Sets the timeouts for all later sessions of the connected role in this database. A pooler's sessions need them from
+ * the role, because its clients can set nothing beyond a transaction.
  *
- * Several migrations may run at the same time: PostgreSQL fails all but one that change a role's settings at once, so they
- * take turns.
+ * Concurrent migrations use a lock here: if several change a role's settings at once, PostgreSQL fails all but one.
  */
 export async function setRoleTimeouts(db: Database): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -26,8 +25,8 @@ export async function setRoleTimeouts(db: Database): Promise<void> {
 }
 
 /**
- * @throws when a session has no limit for a statement, a lock or an idle transaction, with what to do about it. A single
- *   statement that hangs would keep its session of the pooler for ever
+ * Throws if a session has no limit for a statement, a lock or an idle transaction, and says how to fix it. A single
+ * statement that hangs would otherwise block its pooler session forever.
  */
 export async function requireRoleTimeouts(db: Database): Promise<void> {
   const names = Object.keys(sessionTimeoutsMs);

@@ -3,21 +3,20 @@ import type { Database } from './database.ts';
 import { countLimit } from './ledger-figures.ts';
 import { partitionedTables } from './storage.ts';
 
-/** Figures of the ledger that read a row of each webhook, or change daily. */
+/** Figures that read a row of each webhook, or that change daily. */
 export interface SlowLedgerFigures {
-  /** Webhooks whose circuit is open, counted up to {@link countLimit}. */
+  /** Webhooks whose circuit breaker is open, counted up to {@link countLimit}. */
   openBreakers: number;
-  /** Webhooks by state, of the first {@link countLimit}; deleted ones are left out. */
+  /** Webhooks by state among the first {@link countLimit}, without deleted ones. */
   enabledWebhooks: number;
   disabledWebhooks: number;
-  /** Whole months after this one that have partitions, without a gap, in the table that has the fewest. */
+  /** Whole months after this one that have partitions without a gap, in the table that has the fewest. */
   monthsAhead: number;
 }
 
-/** How often a process reads them at most: a hundred thousand webhooks take tens of milliseconds. */
+/** The minimum time between two reads of a process: reading a hundred thousand webhooks takes tens of milliseconds. */
 export const slowFiguresEveryMs = 60_000;
 
-/** How these figures appear in `/metrics`, on both services. */
 export const slowLedgerGauges = {
   openBreakers: { name: 'ledger_open_breakers', help: 'Webhooks whose circuit is open.' },
   enabledWebhooks: { name: 'ledger_webhooks', help: 'Webhooks by state.', labels: { state: 'enabled' } },
@@ -28,7 +27,7 @@ export const slowLedgerGauges = {
   },
 } as const;
 
-/** No more than this many months are looked for; two are created ahead. */
+/** The search ends here. The partition loop creates two months ahead. */
 const monthsLookedFor = 12;
 
 export async function slowLedgerFigures(db: Database): Promise<SlowLedgerFigures> {
@@ -43,7 +42,7 @@ export async function slowLedgerFigures(db: Database): Promise<SlowLedgerFigures
   return rows[0] ?? { openBreakers: 0, enabledWebhooks: 0, disabledWebhooks: 0, monthsAhead: 0 };
 }
 
-/** One less than the first month, counted from this one, that a table has no partition for. */
+/** One less than the first month, counted from this one, for which a table lacks a partition. */
 const monthsAheadOfNow = sql<number>`
   select coalesce(min(month) - 1, ${monthsLookedFor})::int
   from generate_series(1, ${monthsLookedFor}) month, unnest(${sql.val([...partitionedTables])}::text[]) parent

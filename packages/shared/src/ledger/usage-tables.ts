@@ -1,10 +1,9 @@
 import type { Generated } from 'kysely';
 import type { Uuid } from '../runtime/ids.ts';
 
-/** Requests of a key to an area in an hour, as the API's processes have counted them. */
+/** Requests of a key to an area per hour, counted by the API's processes. */
 export interface UsageRequestsTable {
   organization_id: Uuid;
-  /** When the hour begins, UTC. */
   hour: Date;
   key_id: Uuid;
   area: string;
@@ -14,14 +13,14 @@ export interface UsageRequestsTable {
   bytes_out: number;
 }
 
-/** The last batch of counts that each process has written, so that none is added twice. */
+/** The last batch of counts that each process wrote, so that no batch is added twice. */
 export interface UsageWritersTable {
   id: Uuid;
   sequence: number;
   written_at: Generated<Date>;
 }
 
-/** Events, deliveries and attempts of an organization in an hour, counted from the other tables. */
+/** Events, deliveries and attempts of an organization per hour, counted from the other tables. */
 export interface UsageLedgerTable {
   organization_id: Uuid;
   hour: Date;
@@ -30,14 +29,13 @@ export interface UsageLedgerTable {
   attempts: number;
 }
 
-/** How far {@link UsageLedgerTable} has come: one row. */
 export interface UsageProgressTable {
   only_row: Generated<boolean>;
   /** Everything recorded before this time is counted. */
   counted_until: Date | null;
-  /** Every transaction that recorded something before this time has ended: it can be counted. */
+  /** Every transaction that recorded something before this time has ended, so counting can proceed up to here. */
   complete_until: Date | null;
-  /** When a transaction that counted began, and its id. */
+  /** When a counting transaction began, and its id. */
   mark_at: Date | null;
   mark_xid: number | null;
 }

@@ -8,7 +8,7 @@ const changeSchema = z.strictObject({
   id: z.uuid(),
 });
 
-/** Any client may publish on the channel: a message that is not a change is ignored. */
+/** Ignores messages that are no change, because any client may publish on the channel. */
 export function deliverChange(message: string, listener: (change: Change) => void): void {
   let json: unknown;
   try {

@@ -3,11 +3,13 @@ import { MicroBatcher } from '../../runtime/micro-batcher.ts';
 import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
-/** Connecting and notifying take milliseconds. A publisher waits for both, and must not wait for a server that hangs. */
+/**
+ * Connecting and notifying take milliseconds. A publisher waits for both, and must not wait for a server that hangs.
+ */
 const answerWithinMs = 1_000;
 const listenAgainAfterMs = 1_000;
 
-/** Changes by `NOTIFY`, over two connections of our own; the publishing one is opened when something is published. */
+/** Sends changes with `NOTIFY`, over two separate connections. The publishing one opens at the first change. */
 export function createPostgresFeed(settings: ClientConfig, onError: (error: Error) => void): ChangeFeed {
   return new PostgresFeed(settings, onError);
 }
@@ -16,7 +18,9 @@ class PostgresFeed implements ChangeFeed {
   readonly #settings: ClientConfig;
   readonly #onError: (error: Error) => void;
   readonly #connections = new Set<Client>();
-  /** One statement at a time: pg's clients no longer queue statements. Changes meanwhile go into the next one. */
+  /**
+   * Runs one statement at a time, because pg's clients no longer queue statements. Changes meanwhile join the next one.
+   */
   readonly #changes = new MicroBatcher({ run: (changes: Change[]) => this.#notify(changes), maxRunning: 1 });
   #publisher: Promise<Client> | undefined;
   #isClosed = false;
@@ -55,7 +59,7 @@ class PostgresFeed implements ChangeFeed {
   };
 
   async #notify(changes: Change[]): Promise<void> {
-    // An idle connection may have died unnoticed, as when the server was restarted: the second try opens a new one.
+    // A server restart can break an idle connection unnoticed. The second try opens a new connection.
     await this.#tryToNotify(changes).catch(() => this.#tryToNotify(changes));
   }
 

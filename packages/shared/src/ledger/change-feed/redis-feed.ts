@@ -3,7 +3,7 @@ import { redisRetryDelayMs } from '../../runtime/backoff.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
-/** How long a closed connection may stay half-open; nothing waits for an answer then. */
+/** The longest time that a closed connection may stay half-open. Nothing waits for an answer then. */
 const disconnectTimeout = 100;
 
 export function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFeed {
@@ -27,7 +27,7 @@ export function createRedisFeed(url: string, onError: (error: Error) => void): C
     subscribe: async (listener, lost) => {
       subscriber = connectSubscriber(url, {
         onMessage: (message) => deliverChange(message, listener),
-        // Whatever was published before the subscription was restored is lost.
+        // Changes published before the subscription was restored are lost.
         onReady: (client) => void client.subscribe(changeChannel).then(lost, ignoreClosing),
         onError,
         disconnectTimeout,

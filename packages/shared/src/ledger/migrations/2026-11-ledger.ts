@@ -3,8 +3,8 @@ import { storageParameters } from '../storage.ts';
 import { createEventPositions } from './event-positions.ts';
 
 /**
- * The ledger. No foreign keys between the hot tables: their rows are written by one statement each, and every
- * key check there would cost as much as the insert itself.
+ * The ledger. Hot tables have no foreign keys: one statement writes the rows of each, and every key check would cost as
+ * much as the insert itself.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createOrganizations(db);
@@ -19,7 +19,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 async function createOrganizations(db: Kysely<unknown>): Promise<void> {
-  // The external id is the one that the owner of the service has for an organization elsewhere, such as in its billing system.
+  // The external id is the operator's id for the organization in another system, such as billing.
   await sql`
     create table organizations (
       id uuid primary key,
@@ -48,8 +48,8 @@ async function createOrganizations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A deleted webhook keeps no secret, and a previous secret is erased when its overlap has ended. The two indexes of what is
- * to be erased hold only rows that still have something to erase.
+ * A deleted webhook keeps no secret, and a previous secret is erased after its overlap. Two indexes find the rows that
+ * still have a secret to erase.
  */
 async function createWebhooks(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -72,7 +72,7 @@ async function createWebhooks(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index webhooks_of_organization on webhooks (organization_id, created_at desc, id desc)
     where state <> 'deleted'`.execute(db);
-  // Deleted ones have a history too.
+  // Includes deleted webhooks, because they have a history too.
   await sql`create index webhooks_ever_of_organization on webhooks (organization_id)`.execute(db);
   await sql`create index webhooks_previous_secrets on webhooks (previous_secret_expires_at)
     where previous_secret_sealed is not null`.execute(db);
@@ -87,8 +87,8 @@ async function createWebhooks(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The probe is the delivery that is sent first after a webhook's circuit was open, and until when it is waited for: it is
- * under way until then, while that delivery is leased, and ends with its outcome or its release.
+ * The probe is the first delivery after a webhook's circuit breaker was open. It lasts while that delivery is leased,
+ * at most to `probe_until`, and ends with its outcome or its release.
  */
 async function createWebhookHealth(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -133,9 +133,9 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
       organization_id uuid not null,
       created_at timestamptz not null default clock_timestamp()
     )`.execute(db);
-  // The relay serves organizations in turn, however many events one of them has waiting.
+  // Lets the relay alternate organizations, however many events one of them has waiting.
   await sql`create index outbox_by_organization on outbox (organization_id, event_id)`.execute(db);
-  // Events whose deliveries PostgreSQL refused to store: out of the outbox, so that they hold up no other event.
+  // Events whose deliveries PostgreSQL refused to store. They leave the outbox, so that they delay no other event.
   await sql`
     create table parked_events (
       event_id uuid primary key,
@@ -149,8 +149,8 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Bodies are apart from their events, so that they can go sooner: docs/adr/0039. The default partition has the bodies of days
- * without a partition, so that no event is refused.
+ * Bodies have their own table, so that they can be removed sooner: docs/adr/0039. The default partition takes bodies of
+ * days without a partition, so that no event is refused.
  */
 async function createEventBodies(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -162,7 +162,7 @@ async function createEventBodies(db: Kysely<unknown>): Promise<void> {
     with (${sql.raw(storageParameters.event_bodies ?? '')})`.execute(db);
 }
 
-/** lz4 costs a third of pglz's CPU, but not every server is built with it (the embedded one is not). */
+/** lz4 costs a third of pglz's CPU, but not every server supports it (the embedded one does not). */
 async function compressBodies(db: Kysely<unknown>): Promise<void> {
   await sql`
     do $$ begin
@@ -172,11 +172,11 @@ async function compressBodies(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The attempt that delivered is kept on its delivery's own row, which is written then anyway: a row of its own cost as
- * much again, for 97 of 100 deliveries. Its number, round, status and duration are the delivery's, its start is in its id.
+ * The delivery's own row, which is written anyway, holds the successful attempt. A separate row cost as much again, for
+ * 97 of 100 deliveries. The attempt's number, round, status and duration are the delivery's; its id holds its start.
  *
- * The history has two indexes, without ids: the newest deliveries of each status are merged, and rows of one microsecond
- * are put in the order of their ids when they are read.
+ * The history has two indexes, without ids. Queries merge the newest deliveries of each status, and sort rows of the
+ * same microsecond by id.
  */
 async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -211,7 +211,7 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`create index deliveries_completed_late on deliveries (completed_at)
     where completed_at - created_at > interval '10 minutes'`.execute(db);
   await createPendingDeliveries(db);
-  // The derived id: the event's 48 time bits, version 8, and a hash of both ids. `deriveDeliveryId` is its twin.
+  // The derived id: the event's 48 time bits, version 8, and a hash of both ids. `deriveDeliveryId` computes the same.
   await sql`
     create function delivery_id(event uuid, webhook uuid) returns uuid language sql immutable parallel safe
     return (
@@ -222,9 +222,9 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * What waits to be sent, a row for each pending delivery: the table is as large as what is pending, and not as what was ever
- * sent. Rows come and go with every delivery, so it is vacuumed by their number: by the default, a share of its rows, it
- * would be vacuumed hardly ever behind a large backlog, and without end when it is empty.
+ * A row for each pending delivery: the table grows with the pending deliveries, not with the history. Every delivery
+ * inserts and deletes a row, so the number of dead rows triggers a vacuum. The default, a fraction of the rows, would
+ * hardly ever vacuum it with a large backlog, and constantly when it is empty.
  */
 async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -243,14 +243,14 @@ async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
     ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`.execute(db);
   await sql`create index pending_deliveries_of_webhook on pending_deliveries (webhook_id, next_attempt_at)`.execute(db);
   await sql`create index pending_deliveries_by_time on pending_deliveries (next_attempt_at)`.execute(db);
-  // Test deliveries are few, and leased before everything else that is due to their webhook.
+  // Test deliveries are few, and leased before all other due deliveries of their webhook.
   await sql`create index pending_deliveries_tests on pending_deliveries (webhook_id, next_attempt_at)
     where event_type = 'webhook.test'`.execute(db);
 }
 
 /**
- * `attempts` has those that did not deliver; the view has every one. `recorded_at` is the database's clock: an attempt that
- * a suspended worker records hours after its start belongs to an hour of usage that is not counted yet.
+ * `attempts` holds unsuccessful attempts; the view shows all attempts. `recorded_at` uses the database's clock. If a
+ * suspended worker records an attempt hours after its start, the attempt still belongs to an uncounted hour of usage.
  */
 async function createAttempts(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -292,7 +292,7 @@ async function createAttempts(db: Kysely<unknown>): Promise<void> {
 }
 
 async function createInternalTables(db: Kysely<unknown>): Promise<void> {
-  // The id is a hash of what a key is good for: keys and paths are the client's text, and too long for an index.
+  // The id is a hash of the scope of a key. Keys and paths are the client's text, too long for an index.
   await sql`
     create table idempotency_keys (
       id bytea primary key,
@@ -314,14 +314,13 @@ async function createInternalTables(db: Kysely<unknown>): Promise<void> {
       kept_months int not null default 0
     )`.execute(db);
   await sql`insert into retention_progress default values`.execute(db);
-  // What operators hold back.
   await sql`
     create table sending_pauses (organization_id uuid primary key, paused_at timestamptz not null default now())`.execute(
     db,
   );
 }
 
-/** No foreign keys: what the log says of an object outlives the object. A pause of all sending is about no object. */
+/** No foreign keys, because log entries outlive their objects. A pause of all sending has no object. */
 async function createAuditLog(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table audit_log (
@@ -344,7 +343,9 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
   await sql`create index audit_log_of_object on audit_log (object_id, created_at desc, id desc)`.execute(db);
 }
 
-/** What organizations use, by hour: docs/adr/0027. The rows of requests are updated every few seconds, within their pages. */
+/**
+ * Usage of organizations by hour: docs/adr/0027. Rows of requests are updated every few seconds, within their pages.
+ */
 async function createUsage(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table usage_requests (

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Events have a position in the order in which they are written, so that they can be read in an order that nothing is added
- * before: docs/adr/0031-events-are-read-by-position.md.
+ * Events have positions in the order of writing, so that nothing is ever inserted before a position that was read:
+ * docs/adr/0031-events-are-read-by-position.md.
  */
 export async function createEventPositions(db: Kysely<unknown>): Promise<void> {
   await sql`create sequence event_positions`.execute(db);
-  // Producers have roles of their own.
+  // Producers have their own roles.
   await sql`grant select, usage on sequence event_positions to public`.execute(db);
-  // A sequence, because its value is seen by all as soon as it is set, and not when a transaction is committed.
+  // A sequence, because its value is visible to all at once, before the transaction commits.
   await sql`create sequence event_timeline`.execute(db);
   await sql`select setval('event_timeline', ${timeline})`.execute(db);
   await sql`grant select on sequence event_timeline to public`.execute(db);
@@ -20,13 +20,15 @@ export async function createEventPositions(db: Kysely<unknown>): Promise<void> {
 const timeline = sql`('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint`;
 
 /**
- * A replica that becomes the primary, and a backup that is restored to a moment, may lack events that clients have been shown.
- * Their positions would be given again. Each of these begins a new timeline of the log, and the first writer that sees one
- * moves the positions on by more than can have been lost, for each timeline that has passed: a restore to a moment before an
- * earlier failover passes two, and clients have been shown positions of both. Runs with the rights of whoever migrates:
- * producers may not set sequences. The lock keeps two writers from moving them at once, since the later one would set them
- * back to what the other has given meanwhile. It is the session's, so that it is held for the two calls alone, whatever
- * becomes of the transaction. It has two numbers, so it is none of `event_position`'s notes.
+ * A replica promoted to primary, or a backup restored to a moment, may lack events that clients have seen. Their
+ * positions would be assigned again. Each failover or restore begins a new timeline of the log. The first writer that
+ * sees it advances the positions by more than can have been lost, once for each new timeline. A restore to a moment
+ * before an earlier failover skips two timelines, and clients have seen positions of both.
+ *
+ * The function runs with the rights of the migrating role, because producers may not set sequences. The lock keeps two
+ * writers from advancing at once: the later one would reset positions that the other has assigned meanwhile. It is a
+ * session lock, held for the two calls alone, whatever the transaction's outcome. Its two numbers distinguish it from
+ * the notes of `event_position`.
  */
 async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -58,10 +60,11 @@ async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The next position. Before a transaction gets its first one for an organization, it notes where its positions begin, by
- * an advisory lock that it shares with nobody in particular and holds until it ends: 8 bits say that this is such a note
- * (94), 12 are of the organization's id, 44 are the position. A transaction that writes for many organizations notes it once
- * for all of them (95), because the server has memory for few locks. A setting of the transaction remembers what is noted.
+ * Returns the next position. Before a transaction gets its first position for an organization, it notes where its
+ * positions begin. The note is a shared advisory lock that lasts until the transaction ends. Of its number, 8 bits mark
+ * a note (94), 12 come from the organization's id, and 44 are the position. A transaction that writes for
+ * many organizations takes one note for all (95), because the server has memory for few locks. A setting of the
+ * transaction remembers its notes.
  */
 async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -85,12 +88,12 @@ async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Up to which position all events are visible to whoever looks afterwards, or never will be. The greatest position is read
- * before the notes of open transactions are: one that notes later gets greater positions. Returns a row for all
- * organizations, with a null bucket, and one for each bucket of organizations in which a transaction is open.
+ * Returns the position up to which every event is visible to later queries, or never will be. It reads the greatest
+ * position before the notes of open transactions, because later notes have greater positions. Returns a row with a null
+ * bucket for all organizations, and a row for each bucket of organizations with an open transaction.
  *
- * Only shared locks are notes of `event_position`. An exclusive advisory lock is something else, whatever its number says: that
- * of an `Idempotency-Key` is a hash that a client can choose.
+ * Only shared locks are notes of `event_position`. An exclusive advisory lock never counts, whatever its number: for an
+ * `Idempotency-Key`, the number is a hash that a client can choose.
  */
 async function createHorizonFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
