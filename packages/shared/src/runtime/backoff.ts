@@ -1,13 +1,13 @@
-/** Limits of {@link backoffMs}, in milliseconds. */
 export interface BackoffLimits {
   firstMs: number;
   mostMs: number;
 }
 
 /**
- * `retryStrategy` of ioredis, whose own climbs to 20 s: a worker would need that long to notice that Redis is back.
+ * For ioredis's `retryStrategy`: its own delay grows to 20 s, so a worker would notice a recovered Redis only after
+ * that.
  *
- * @param failures attempts to connect that have failed in a row, from 1
+ * @param failures consecutive failed attempts to connect, from 1
  */
 export function redisRetryDelayMs(failures: number): number {
   return backoffMs(failures, { firstMs: 100, mostMs: 2_000 });
@@ -16,7 +16,7 @@ export function redisRetryDelayMs(failures: number): number {
 /**
  * The wait before the next try, doubled after each failed one.
  *
- * @param failures tries that have failed in a row, from 1
+ * @param failures consecutive failed tries, from 1
  */
 export function backoffMs(failures: number, { firstMs, mostMs }: BackoffLimits): number {
   return Math.min(firstMs * 2 ** Math.max(0, failures - 1), mostMs);

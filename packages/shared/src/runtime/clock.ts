@@ -1,4 +1,3 @@
-/** Time as an argument, so that tests can set it. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970: for times that people read. */
   now(): number;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** Prefixes of this product's settings: a variable with one of them that no process reads is most likely a typo. */
+/** Prefixes of this product's settings. A variable with such a prefix that no process reads is most likely a typo. */
 const ownPrefixes = ['WEBHOOK_', 'API_', 'INTERNAL_', 'WORKER_'];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,9 +11,9 @@ export type ParsedEnvironment<Settings> =
   | { ok: false; problems: string[] };
 
 export interface EnvironmentRules {
-  /** Settings whose value may also come as `NAME_FILE`, the path of a file that holds it. */
+  /** Settings that may also come from the file that `NAME_FILE` names. */
   secrets: readonly string[];
-  /** Settings of the other processes: ignored here, without a warning. */
+  /** Settings of the other processes, which this one ignores without a warning. */
   known: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface EnvironmentRules {
  * message contains a value. An empty variable counts as unset.
  *
  * @param shape one zod schema per variable, from its text or undefined to its value
- * @param crossCheck finds problems between settings that are valid each by itself
+ * @param crossCheck finds problems between settings that are individually valid
  */
 export function parseEnvironment<Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -37,7 +37,7 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
       ? readSecret(name, environment, problems)
       : emptyAsUnset(environment[name]);
   }
-  // Why these have no value has been said.
+  // A problem already explains why these settings have no value.
   const unreadable = new Set(problems.map((problem) => problem.slice(0, problem.search(/_FILE:|:/))));
   const parsed = z.object(shape).safeParse(values);
   for (const issue of parsed.error?.issues ?? []) {
@@ -74,7 +74,7 @@ function emptyAsUnset(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** Warnings, not errors: Kubernetes gives every container a variable for each service of its namespace. */
+/** These are warnings, not errors: Kubernetes gives every container a variable for each service of its namespace. */
 function unknownNames(own: string[], environment: Environment, rules: EnvironmentRules): string[] {
   const known = new Set([...own, ...rules.known]);
   for (const name of Array.from(known)) known.add(`${name}_FILE`);

@@ -1,29 +1,26 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 
-/** Digits that carry so many bits each. */
 const hex = { digits: '0123456789abcdef', bits: 4 };
-/** Crockford's: no letter that looks like a digit or another letter. */
+/** Crockford's alphabet: no letter resembles a digit or another letter. */
 const base32 = { digits: '0123456789abcdefghjkmnpqrstvwxyz', bits: 5 };
 /** 26 digits have 130 bits, a UUID has 128: the first two are zero. */
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const zeroBits = 2;
-/** A UUIDv7 begins with its time. */
 const timeDigits = 12;
 
-/** Carries the kind of an id in its type; no value has it. */
+/** Marks the kind of an id in its type only; no value has this property. */
 declare const kindOfId: unique symbol;
 
 /**
- * An id as the ledger keeps it: a UUID in lower-case hexadecimal with dashes. It is internal: people, receivers and logs
+ * An id as the ledger stores it: a lower-case hexadecimal UUID with dashes. It is internal: people, receivers and logs
  * see its {@link PublicId}. The compiler accepts neither in place of the other. Plain strings count as UUIDs, so that
  * rows of hand-written SQL and tests need no casts.
  */
 export type Uuid = string & { readonly [kindOfId]?: 'uuid' };
 
-/** An id as people, receivers and logs see it: `evt_01h…`. */
 export type PublicId<Prefix extends string = string> = `${Prefix}_${string}` & { readonly [kindOfId]?: 'public' };
 
-/** Whether a value of this type is known to be a {@link Uuid}; plain strings are not. */
+/** True if a value of this type is known to be a {@link Uuid}; false for plain strings. */
 export type IsUuid<Value> = typeof kindOfId extends keyof Value
   ? [Extract<Value[typeof kindOfId], 'uuid'>] extends [never]
     ? false
@@ -33,13 +30,12 @@ export type IsUuid<Value> = typeof kindOfId extends keyof Value
 /** Sorts before every other UUID. */
 export const nilUuid: Uuid = '00000000-0000-0000-0000-000000000000';
 
-/** A new time-ordered id (UUIDv7). */
 export function newUuid(): Uuid {
   return randomUUIDv7();
 }
 
 /**
- * The UUIDv7 with other time bits, for ids made on a machine whose clock is far off: the ledger is partitioned by these
+ * Replaces the time bits of a UUIDv7 that a machine with a wrong clock created. The ledger is partitioned by these
  * bits.
  */
 export function withUuidTime(uuid: Uuid, unixMs: number): Uuid {
@@ -57,7 +53,7 @@ export function toPublicId<Prefix extends string>(prefix: Prefix, uuid: Uuid): P
   return `${prefix}_${recode(uuid.replaceAll('-', ''), hex, base32, zeroBits)}` as PublicId<Prefix>;
 }
 
-/** The UUID behind a public id, or null when the text is not an id with this prefix. */
+/** The UUID behind a public id, or null if the text is not an id with this prefix. */
 export function fromPublicId(prefix: string, id: string): Uuid | null {
   const suffix = id.slice(prefix.length + 1);
   if (!id.startsWith(`${prefix}_`) || !suffixPattern.test(suffix)) return null;
@@ -65,9 +61,10 @@ export function fromPublicId(prefix: string, id: string): Uuid | null {
 }
 
 /**
- * Writes the bits of some digits in other digits. Every request writes several ids: BigInt would take three times as long.
+ * Recodes bits from one alphabet into another. Every request writes several ids, and BigInt would take three times as
+ * long.
  *
- * @param addedBits zero bits in front; negative: bits to leave out
+ * @param addedBits zero bits to add in front; if negative, bits to omit
  */
 function recode(text: string, from: typeof hex, to: typeof hex, addedBits: number): string {
   let recoded = '';
@@ -86,9 +83,9 @@ function recode(text: string, from: typeof hex, to: typeof hex, addedBits: numbe
 }
 
 /**
- * The id of the delivery of one event to one webhook. It depends on the two alone, so that a second fan-out of the event
- * changes nothing. UUIDv8: the event's time bits, then SHA-256 of both ids. The SQL function `delivery_id` computes the
- * same; a test compares them.
+ * The id of the delivery of one event to one webhook. It depends only on these two, so that a second fan-out of the
+ * event changes nothing. UUIDv8: the event's time bits, then SHA-256 of both ids. The SQL function `delivery_id`
+ * computes the same; a test compares them.
  */
 export function deriveDeliveryId(eventUuid: Uuid, webhookUuid: Uuid): Uuid {
   const event = eventUuid.replaceAll('-', '');

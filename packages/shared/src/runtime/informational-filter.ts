@@ -1,21 +1,20 @@
 const nothing = Buffer.alloc(0);
 const headEnd = '\r\n\r\n';
-/** This many bytes of a status line tell an informational response from a final one. */
+/** This many bytes of a status line distinguish an informational response from a final one. */
 const tellingBytes = 'HTTP/1.1 100 '.length;
 const maxHeadBytes = 16 * 1_024;
-/** A peer may send informational responses until the deadline; this bounds what they cost. */
+/** Informational responses may arrive until the deadline; this limits their cost. */
 const maxInformationalBytes = 1_024 ** 2;
 
-/** The bytes of an answer on their way to the parser. */
 type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): unknown };
 
 /**
- * Removes informational responses (100 Continue, 103 Early Hints, …) from the stream before the final one. HTTP requires
- * a client to accept them unasked; undici ends the connection at a 100, so a peer whose server sends one could
- * never answer. A 101 stays: it changes the protocol.
+ * Removes informational responses (100 Continue, 103 Early Hints, …) from the stream before the final one. HTTP
+ * requires clients to accept them at any time. undici ends the connection at a 100, so an endpoint that sends one could
+ * never answer. A 101 stays, because it changes the protocol.
  */
 export class InformationalFilter {
-  /** Whether any byte came since `arm`, be it of an informational response. */
+  /** True if any bytes, even informational ones, came since `arm`. */
   sawBytes = false;
   readonly #source: ByteSource;
   readonly #onTooMany: () => Error;
@@ -24,9 +23,9 @@ export class InformationalFilter {
   #removedBytes = 0;
 
   /**
-   * Replaces the `read` of the source by its own.
+   * Replaces the source's `read` with its own.
    *
-   * @param onTooMany makes the error that ends a connection over which they come without end
+   * @param onTooMany creates the error that ends a connection with too many informational responses
    */
   constructor(source: ByteSource, onTooMany: () => Error) {
     const read = source.read.bind(source);
@@ -35,7 +34,7 @@ export class InformationalFilter {
     source.read = (size) => (this.#isArmed && size === undefined ? this.#read(read) : read(size));
   }
 
-  /** An answer comes next. Bytes that come while no answer is due are left to the parser, which refuses them. */
+  /** Call this before each response. The parser receives and refuses bytes that come while no response is due. */
   arm(): void {
     this.#isArmed = true;
     this.#removedBytes = 0;
@@ -51,7 +50,7 @@ export class InformationalFilter {
     return null;
   }
 
-  /** What remains for the parser; null when all bytes belong, or may yet belong, to informational responses. */
+  /** Returns the bytes for the parser. Null if all bytes belong, or may still belong, to informational responses. */
   #strip(bytes: Buffer): Buffer | null {
     let rest = bytes;
     while (rest.length > 0) {

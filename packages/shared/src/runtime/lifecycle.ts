@@ -6,11 +6,10 @@ export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as cons
 
 type Closer = { name: string; close: () => unknown; withinMs: number | undefined };
 
-/** What must be closed when the process ends. */
 export interface Closers {
-  /** Registers a closer as soon as something is built. `closeAll` waits for it at most `withinMs`, if given. */
+  /** Registers a closer as soon as its resource exists. `closeAll` waits for it at most `withinMs`, if given. */
   add(name: string, close: () => unknown, withinMs?: number): void;
-  /** Runs every closer once, the latest first. One that fails is logged, and the next one runs. */
+  /** Runs every closer once, the latest first. If one fails, logs the error and continues with the next. */
   closeAll(): Promise<void>;
 }
 
@@ -36,18 +35,18 @@ export function createClosers(log: Logger): Closers {
 }
 
 export interface RunningService {
-  /** Accepts no more work, finishes what runs, and closes everything. */
+  /** Accepts no more work, finishes the current work, and closes everything. */
   stop: () => Promise<void>;
 }
 
 /**
  * Runs a service until SIGTERM or SIGINT, then stops it within a deadline.
  *
- * Exits with 0 after a clean stop; with 1 when the start failed, the deadline passed or the service gave up; with 70 after
- * an uncaught exception: the state of the process is unknown then, and the ledger has all the work that is left. A second
- * signal does not shorten the stop; SIGKILL does, and loses nothing.
+ * Exits with 0 after a clean stop. Exits with 1 if the start failed, the deadline passed or the service gave up. Exits
+ * with 70 after an uncaught exception: the state of the process is unknown then, and the ledger has all remaining work.
+ * A second signal does not shorten the stop. SIGKILL does, and loses nothing.
  *
- * @param start starts the service. It calls `giveUp` when it runs but cannot do its work: the service then stops as at
+ * @param start starts the service. The service calls `giveUp` if it runs but cannot do its work. It then stops as at
  *   SIGTERM, and its supervisor starts it again
  */
 export async function runService(
@@ -86,7 +85,7 @@ export async function runService(
 
 function exitOnCrash(log: Logger, isStopping: () => boolean): void {
   const crash = (error: unknown) => {
-    // Connections that are cut during the stop may still raise errors; the stop goes on.
+    // Connections that are cut during the stop may still raise errors; the stop continues.
     if (isStopping()) return log.error({ err: error }, 'error while stopping');
     log.fatal({ err: error }, 'crashed');
     process.exit(exitCodes.software);
@@ -95,7 +94,6 @@ function exitOnCrash(log: Logger, isStopping: () => boolean): void {
   process.on('unhandledRejection', crash);
 }
 
-/** Reports all problems of the settings and ends the process with EX_CONFIG. */
 export function exitWithBadSettings(service: string, problems: readonly string[]): never {
   const lines = problems.map((problem) => `  ${problem}`).join('\n');
   process.stderr.write(`${service}: the settings are not usable:\n${lines}\n`);

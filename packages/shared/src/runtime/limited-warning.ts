@@ -1,11 +1,11 @@
 import type { Logger } from './logger.ts';
 
-/** @param fields of the log line, beside the error */
+/** @param fields of the log line, in addition to the error */
 export type LimitedWarning = (error: unknown, fields?: Record<string, unknown>) => void;
 
 /**
- * A warning that is logged at most once per `everyMs`, with the number of those omitted since. For errors that come
- * thousands of times a second: a Redis outage of 8 s raised 45,455.
+ * Creates a warning that is logged at most once per `everyMs`, with the number of omitted warnings. For errors that may
+ * come thousands of times a second: a Redis outage of 8 s raised 45,455.
  */
 export function createLimitedWarning(log: Logger, message: string, everyMs = 10_000): LimitedWarning {
   let lastAt = Number.NEGATIVE_INFINITY;

@@ -3,12 +3,12 @@ import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
 import type { IsUuid, PublicId } from './ids.ts';
 import type { LogLevel } from './settings.ts';
 
-/** Writes log lines. Call sites log selected fields, never bodies or headers. */
+/** Callers log selected fields, never bodies or headers. */
 export interface Logger extends Readonly<Record<Exclude<LogLevel, 'silent'>, LogMethod>> {
   isLevelEnabled(level: LogLevel): boolean;
 }
 
-/** Ids in logs are public, so that they can be compared with what customers see; a UUID does not compile. */
+/** Logged ids are public, so that they match those that customers see. A UUID does not compile. */
 interface LogFields {
   attempt_id?: PublicId<'att'>;
   delivery_id?: PublicId<'dlv'>;
@@ -29,13 +29,13 @@ interface LogMethod {
   (message: string): void;
 }
 
-/** `eyJ` is how every JWT begins: `{"` in base64. */
+/** Every JWT begins with `eyJ`, which is `{"` in base64. */
 const secretPattern =
   /(nwk_|whsec_)[0-9A-Za-z+/=]{6,}|(Bearer +)(?!nwk_|whsec_)[\w.~+/=-]{6,}|(eyJ)[\w-]{17,}\.[\w-]{10,}\.[\w-]*/gi;
 const mayHoldSecret = /nwk_|whsec_|bearer |eyJ/i;
 
 /**
- * One JSON object per line. As a last step, the logger redacts keys, webhook secrets, bearer tokens and JWTs in the whole
+ * Logs one JSON object per line. As a last step, it redacts keys, webhook secrets, bearer tokens and JWTs in the whole
  * line.
  *
  * @param destination by default standard output, through {@link LogOutput}
@@ -57,8 +57,8 @@ export function createLogger(service: string, level: LogLevel, destination?: Des
 }
 
 /**
- * An error in plain values. Libraries attach whole objects to their errors: pg's pool attaches the client, 9 kB with the
- * key that cancels its statements.
+ * Converts an error to plain values. Libraries attach whole objects to errors: pg's pool attaches the client, 9 kB with
+ * the key that cancels its statements.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -71,34 +71,36 @@ function isObject(value: unknown): boolean {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** Replaces whatever looks like an API key, a webhook secret, a bearer token or a JWT; the prefix stays, to show what it was. */
+/**
+ * Redacts text that looks like an API key, a webhook secret, a bearer token or a JWT. Its prefix remains, to show the
+ * kind.
+ */
 export function scrubSecrets(text: string): string {
   return mayHoldSecret.test(text) ? text.replace(secretPattern, '$1$2$3[redacted]') : text;
 }
 
 /** 8 MiB, in characters: about 30,000 lines. */
 const maxWaiting = 8 * 1_024 * 1_024;
-/** A reader that is slow, not stalled, empties a pipe within milliseconds. */
+/** A slow but working reader empties a pipe within milliseconds. */
 const retryAfterMs = 20;
 
 /**
- * Gathers the lines of one iteration of the event loop and writes them at once. Lines that the reader does not accept
- * wait in memory; beyond a limit, lines are dropped and counted. So no writer ever waits for the reader of the log.
+ * Gathers the lines of one event loop iteration and writes them together. Lines that the reader does not accept wait in
+ * memory; beyond a limit, lines are dropped and counted. So no caller ever waits for the reader of the log.
  */
 export class LogOutput {
-  /** Lines dropped since the process began. */
   dropped = 0;
   readonly #write: (bytes: Uint8Array) => number;
   readonly #onResumed: (dropped: number) => void;
   #lines = '';
-  /** The bytes left of the lines that are being written. */
+  /** The unwritten bytes of the lines that are being written. */
   #bytes: Uint8Array = new Uint8Array();
   #isScheduled = false;
   #reported = 0;
 
   /**
-   * @param write writes some of the bytes, and returns how many; throws when the reader accepts none
-   * @param onResumed called when everything that waited is written, with the number of lines dropped meanwhile
+   * @param write writes as many bytes as it can, and returns their number; throws if the reader accepts none
+   * @param onResumed called once all waiting lines are written, with the number of lines dropped meanwhile
    */
   constructor(write: (bytes: Uint8Array) => number, onResumed: (dropped: number) => void) {
     this.#write = write;
@@ -116,7 +118,7 @@ export class LogOutput {
     setImmediate(() => this.#writeOrRetry());
   }
 
-  /** Writes everything that waits before it returns, or gives up after `withinMs`. For the end of the process. */
+  /** For the end of the process. Returns after all waiting lines are written, or gives up after `withinMs`. */
   flushSync(withinMs: number): void {
     const until = performance.now() + withinMs;
     while (!this.#writeWaiting() && performance.now() < until) sleepSync(retryAfterMs);
@@ -133,7 +135,6 @@ export class LogOutput {
     }
   }
 
-  /** @returns whether everything is written */
   #writeWaiting(): boolean {
     try {
       while (this.#bytes.length > 0 || this.#lines !== '') {
@@ -151,16 +152,15 @@ export class LogOutput {
 }
 
 let standardOutput: LogOutput | undefined;
-/** The reader gets this long for the last lines of a process that ends. */
 const lastLinesWithinMs = 1_000;
 
 /**
- * The one output of this process. Synchronous writes to a pipe that nobody reads would stop all deliveries. With pino's
- * asynchronous destination and a stalled pipe, `process.exit` never returns.
+ * The only output of this process. Synchronous writes to a pipe that nobody reads would stop all deliveries. With
+ * pino's asynchronous destination and a stalled pipe, `process.exit` never returns.
  */
 function openStandardOutput(onResumed: (dropped: number) => void): LogOutput {
   if (standardOutput !== undefined) return standardOutput;
-  // Node makes a pipe or socket non-blocking when this property is read for the first time.
+  // Node makes a pipe or socket non-blocking at the first read of this property.
   const { fd } = process.stdout;
   const output = new LogOutput((bytes) => writeSync(fd, bytes), onResumed);
   process.on('exit', () => output.flushSync(lastLinesWithinMs));
@@ -168,7 +168,6 @@ function openStandardOutput(onResumed: (dropped: number) => void): LogOutput {
   return output;
 }
 
-/** Log lines that this process has dropped since it began. */
 export function droppedLogLines(): number {
   return standardOutput?.dropped ?? 0;
 }

@@ -1,9 +1,9 @@
 /** A task that this process repeats, never twice at the same time. */
 export interface Loop {
   start(): void;
-  /** Starts the next run now, or as soon as the current one is done; not before `wakeFloorMs` have passed. */
+  /** Starts the next run now, or once the current one ends, but not before `wakeFloorMs` have passed. */
   wake(): void;
-  /** Prevents further runs; resolves when the current one is done. */
+  /** Prevents further runs, and resolves when the current one ends. */
   stop(): Promise<void>;
 }
 
@@ -12,9 +12,9 @@ export interface LoopOptions {
   run: () => Promise<number>;
   onError: (error: unknown) => void;
   delayAfterErrorMs: number;
-  /** So long after a run has begun, {@link Loop.wake} begins the next at the earliest; 0 by default. */
+  /** The minimum time between the start of a run and one started by {@link Loop.wake}; 0 by default. */
   wakeFloorMs?: number;
-  /** From 0 to 1: every wait varies by ± 10 %, so that the runs of many processes spread. */
+  /** Returns 0 to 1. It varies every wait by ± 10 %, so that the runs of many processes spread. */
   random?: () => number;
 }
 
@@ -48,7 +48,7 @@ export function createLoop(options: LoopOptions): Loop {
       schedule(0);
     },
     wake: () => {
-      // Setting the timer anew at every call would delay the run for as long as calls keep coming.
+      // Resetting the timer at every call would delay the run while calls keep coming.
       if (isWoken) return;
       isWoken = true;
       if (current !== undefined || isStopped) return;

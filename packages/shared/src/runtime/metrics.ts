@@ -7,18 +7,18 @@ export { exponentialBuckets, Histogram, type Registry } from 'prom-client';
 export { Counter, Gauge };
 
 /**
- * The default of 10 ms woke each process 100 times a second: a quarter of what an idle system cost. Less often than this, and a
- * sample, which has this time in it, comes near the half second that the alert looks for.
+ * The default of 10 ms woke each process 100 times a second, a quarter of the cost of an idle system. A sample includes
+ * this interval, so a longer one would approach the alert's threshold of half a second.
  */
 const eventLoopLagEveryMs = 250;
 
-/** Gauges of the process that are named like counters, which Prometheus' linter refuses. Each is the sum of another's series. */
+/** Gauges named like counters, which Prometheus' linter refuses. Each is the sum of another metric's series. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
  * A registry for one service, with the metrics of the process.
  *
- * @param commit what the process was built from, where that is known
+ * @param commit the commit that the process was built from, if known
  */
 export function createMetrics(service: string, commit: string | undefined): Registry {
   const registry = new Registry();
@@ -43,7 +43,7 @@ export function createMetrics(service: string, commit: string | undefined): Regi
   return registry;
 }
 
-/** The gauge of each figure, by the figure's name. Figures with the same name of a gauge are its series, told apart by labels. */
+/** Gauge definitions by figure. Figures with the same gauge name are series of one gauge and differ by labels. */
 export type GaugeDefinitions<Figures> = {
   readonly [Figure in keyof Figures]: { name: string; help: string; labels?: Readonly<Record<string, string>> };
 };
@@ -51,10 +51,10 @@ export type GaugeDefinitions<Figures> = {
 const readWithinMs = 1_000;
 
 /**
- * Registers gauges for figures that are read together when the metrics are scraped. While reading fails, as during an
- * outage of the database, the scrape shows the latest figures instead of failing.
+ * Registers gauges for figures that are read together when the metrics are scraped. If reading fails, as during a
+ * database outage, the scrape shows the latest figures instead of failing.
  *
- * @param refreshAfterMs they are read at most this often, however often the metrics are scraped
+ * @param refreshAfterMs minimum time between reads, however often the metrics are scraped
  */
 export function registerFigures<Figures extends Record<keyof Figures, number>>(
   registry: Registry,
@@ -80,7 +80,7 @@ export function registerFigures<Figures extends Record<keyof Figures, number>>(
       .finally(() => {
         reading = undefined;
       });
-    // A database that hangs must not delay the scrape of everything else.
+    // A database that hangs must not delay the scrape of all other metrics.
     return withTimeout(reading, readWithinMs, () => undefined);
   };
   const gauges = new Map<string, Gauge>();

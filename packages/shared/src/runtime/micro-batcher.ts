@@ -1,11 +1,14 @@
 export interface MicroBatcherOptions<Item, Result> {
   /** Handles one batch, which is never empty. */
   run: (items: Item[]) => Promise<Result>;
-  /** How long a batch waits for more items, in milliseconds; by default until the end of this turn of the event loop. */
+  /** How long a batch waits for more items, in milliseconds; by default until the end of this event loop iteration. */
   waitMs?: number;
-  /** A batch of so many items is closed; by default it has no limit. */
+  /** A batch with this many items accepts no more; unlimited by default. */
   maxSize?: number;
-  /** Batches that run at once; by default any number. Items gather while they run: the busier, the larger the batches. */
+  /**
+   * The maximum number of concurrent batches; unlimited by default. Items gather meanwhile: the busier, the larger the
+   * batches.
+   */
   maxRunning?: number;
 }
 
@@ -19,7 +22,7 @@ interface Batch<Item, Result> {
 /** Gathers items of many callers and handles them together: one promise and one timer per batch, not per item. */
 export class MicroBatcher<Item, Result> {
   readonly #options: MicroBatcherOptions<Item, Result>;
-  /** Oldest first; only the last one accepts items, and only until it is full. */
+  /** Oldest first. Only the last batch accepts items, and only until it is full. */
   readonly #waiting: Batch<Item, Result>[] = [];
   readonly #running = new Set<Batch<Item, Result>>();
 
@@ -28,7 +31,7 @@ export class MicroBatcher<Item, Result> {
   }
 
   /**
-   * Adds an item to the batch that is being gathered.
+   * Adds an item to the open batch.
    *
    * @returns what `run` returned for the whole batch; the same promise for every item of a batch
    * @throws what `run` threw for the whole batch
@@ -40,14 +43,13 @@ export class MicroBatcher<Item, Result> {
     return batch.result.promise;
   }
 
-  /** Starts everything that waits, and resolves when nothing waits or runs any more, whatever became of it. */
+  /** Starts all waiting batches. Resolves once no batch waits or runs, whether they succeeded or failed. */
   async flush(): Promise<void> {
     for (const batch of this.#waiting) batch.isDue = true;
     this.#startDue();
     while (this.#running.size > 0) await Promise.allSettled([...this.#running].map((batch) => batch.result.promise));
   }
 
-  /** Items that were added and whose batch has not ended. */
   get unfinished(): number {
     return [...this.#waiting, ...this.#running].reduce((count, { items }) => count + items.length, 0);
   }

@@ -1,16 +1,14 @@
-/** A server of Redis, a Sentinel or a node of a Cluster. */
 export interface RedisNode {
   host: string;
   port: number;
 }
 
-/** Where Redis is: one server, the one that Sentinels call the master, or a Cluster. */
 export type RedisAddress =
   | { kind: 'server'; url: string }
   | (Several & { kind: 'sentinel'; masterName: string; sentinelUsername?: string; sentinelPassword?: string })
   | (Several & { kind: 'cluster' });
 
-/** The nodes that are asked first, and what the servers of Redis are told. */
+/** The nodes to ask first, and the credentials and TLS for the Redis servers. */
 interface Several {
   nodes: RedisNode[];
   username?: string;
@@ -18,7 +16,6 @@ interface Several {
   tls: boolean;
 }
 
-/** The forms of `REDIS_URL`, for a person who gave another one. */
 export const redisUrlForms =
   'must be redis://host:port, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port, each ' +
   'also with user:password@ before the hosts, or as rediss… for TLS';
@@ -26,7 +23,7 @@ export const redisUrlForms =
 const severalNodes = /^redis(s?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^@/?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
 const oneNode = /^(\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/;
 
-/** Reads a `REDIS_URL`. @returns undefined when it has none of {@link redisUrlForms} */
+/** @returns the parsed `REDIS_URL`, or undefined if it has none of {@link redisUrlForms} */
 export function parseRedisUrl(text: string): RedisAddress | undefined {
   if (URL.canParse(text) && ['redis:', 'rediss:'].includes(new URL(text).protocol))
     return { kind: 'server', url: text };
@@ -40,7 +37,7 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
     const rest = sentinelCredentials(query);
     return path && rest ? { kind: 'sentinel', masterName: decodeURIComponent(path), ...common, ...rest } : undefined;
   } catch {
-    // A percent sign that encodes nothing.
+    // A percent sign encodes nothing.
     return undefined;
   }
 }
@@ -51,7 +48,7 @@ function parseNode(text: string): RedisNode | undefined {
   return port >= 1 && port <= 65_535 ? { host: host.replace(/^\[|\]$/g, ''), port } : undefined;
 }
 
-/** The Sentinels' own, which are not those of the servers that they watch. */
+/** The Sentinels' own credentials, which differ from those of the Redis servers. */
 function sentinelCredentials(query: string | undefined): Record<string, string> | undefined {
   const values = new URLSearchParams(query);
   const known = ['sentinel_username', 'sentinel_password'];

@@ -2,7 +2,7 @@ import { scrubSecrets } from './logger.ts';
 
 const acceptable = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Whether a caller's `X-Request-Id` may be kept, and repeated in headers and logs. An API key may not. */
+/** True if a caller's `X-Request-Id` may be stored and repeated in headers and logs. An API key may not. */
 export function isSafeRequestId(id: string): boolean {
   return acceptable.test(id) && scrubSecrets(id) === id;
 }

@@ -1,6 +1,6 @@
-/** Items of many owners. Owners are served in turn, one item each, and the items of one owner in the order of their arrival. */
+/** Alternates between owners, one item each. The items of one owner keep their order of arrival. */
 export class RoundRobin<Item> {
-  /** In the order in which the owners are served; none is without items. */
+  /** In the order in which the owners are served. Every owner in the map has items. */
   readonly #itemsOf = new Map<string, Item[]>();
 
   get isEmpty(): boolean {
@@ -14,8 +14,8 @@ export class RoundRobin<Item> {
   }
 
   /**
-   * Removes and returns the next item that is accepted. An owner whose first item is not accepted keeps its turn: none of
-   * its later items overtakes that one.
+   * Removes and returns the next accepted item. If `accepts` refuses an owner's first item, that owner keeps its
+   * position, and no later item overtakes the first.
    */
   take(accepts: (item: Item) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#itemsOf) {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseRedisUrl, redisUrlForms } from './redis-address.ts';
 
-/** A count and its unit → the count in the smallest unit. */
 function quantitySchema(units: Readonly<Record<string, number>>, message: string) {
   const pattern = new RegExp(`^(\\d{1,9})(${Object.keys(units).join('|')})$`);
   return z
@@ -26,7 +25,6 @@ export const byteSizeSchema = quantitySchema(
   'must be a size such as 64KiB, 4MiB or 1GiB',
 );
 
-/** A whole number in a range, from text. */
 export function integerSchema(min: number, max: number) {
   return z
     .string()
@@ -35,7 +33,7 @@ export function integerSchema(min: number, max: number) {
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 }
 
-/** A TCP port; 0 lets the system choose one (tests do). */
+/** A TCP port. With 0, which tests use, the system chooses one. */
 export const portSchema = integerSchema(0, 65_535);
 
 /** The path of a file with certificates → its content, PEM. */
@@ -50,7 +48,6 @@ export const certificateFileSchema = z.string().transform((path, context) => {
   return z.NEVER;
 });
 
-/** `true` or `false`. */
 export const booleanSchema = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -61,17 +58,14 @@ function urlWithScheme(schemes: readonly string[]) {
   return z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), message);
 }
 
-/** The URL of a PostgreSQL. */
 export const databaseUrlSchema = urlWithScheme(['postgres:', 'postgresql:']);
 
-/** Where the ledger is. */
 export const ledgerSettings = {
   DATABASE_URL: databaseUrlSchema,
   DATABASE_DIRECT_URL: databaseUrlSchema.optional(),
   DATABASE_PREPARED_STATEMENTS: booleanSchema.prefault('true'),
 };
 
-/** Settings that every process reads. */
 export const commonSettings = {
   ...ledgerSettings,
   REDIS_URL: z
@@ -85,10 +79,9 @@ export const commonSettings = {
     .optional(),
 };
 
-/** Settings of all processes whose value may also come from the file that `NAME_FILE` names. */
+/** Settings of all processes that may also come from the file that `NAME_FILE` names. */
 export const commonSecrets = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'SECRETS_ENCRYPTION_KEYS'];
 
-/** A comma list, trimmed, without empty entries. */
 export function commaList(text: string): string[] {
   return text
     .split(',')
@@ -96,7 +89,7 @@ export function commaList(text: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-/** Every setting of the product, so that a process does not warn about those of another. */
+/** All settings of the product, so that a process does not warn about another process's settings. */
 export const settingNames = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',

@@ -1,10 +1,10 @@
 const timedOut = Symbol('timed out');
 
 /**
- * The result of `work`, or of `onTimeout` when `work` has not settled after `ms`. The work itself goes on: what it does
- * later is ignored, also when it rejects.
+ * Returns the result of `work`, or of `onTimeout` if `work` has not settled after `ms`. The work continues; its later
+ * result or rejection is ignored.
  *
- * @param onTimeout returns the value to go on with, or throws
+ * @param onTimeout returns a substitute value, or throws
  * @throws what `work` or `onTimeout` throws
  */
 export async function withTimeout<Result, Otherwise>(
@@ -22,12 +22,14 @@ export async function withTimeout<Result, Otherwise>(
   }
 }
 
-/** If this process itself was held up, an answer may already lie in a socket: polls the sockets once before it judges. */
+/**
+ * If this process itself was delayed, a socket may already hold an answer. Polls the sockets once before `judge` runs.
+ */
 export function afterPoll(judge: () => void): void {
   setImmediate(() => setImmediate(judge));
 }
 
-/** @returns whether `work` settled, either way, within `ms` */
+/** @returns true if `work` resolved or rejected within `ms` */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const results = await withTimeout(Promise.allSettled([work]), ms, () => null);
   return results !== null;
