@@ -2,8 +2,8 @@ import { isIPv4 } from 'node:net';
 import { type AddressNumber, addressNumber, type Cidr, contains, isIpv4Number, parseCidr } from './cidr.ts';
 
 /**
- * Ranges outside the public internet (IANA special-purpose registries), and Azure's metadata address. Of IPv6: protocol
- * assignments (Teredo, ORCHID), documentation, 6to4.
+ * Ranges outside the public internet (IANA special-purpose registries), and Azure's metadata address. The IPv6 ranges
+ * are protocol assignments (Teredo, ORCHID), documentation and 6to4.
  */
 const forbidden = ranges(
   '0.0.0.0/8',
@@ -29,27 +29,26 @@ const forbidden = ranges(
 );
 
 /**
- * IPv6 is an allowlist: only global unicast. Mapped, compatible, translated, NAT64, unique-local, link-local,
- * site-local, multicast and discard addresses are outside of it, and therefore refused.
+ * For IPv6, only global unicast is allowed. This refuses mapped, compatible, translated, NAT64, unique-local,
+ * link-local, site-local, multicast and discard addresses.
  */
 const globalUnicast = ranges('2000::/3');
 
-/** Which addresses deliveries may reach. */
 export type AddressPolicy = {
-  /** Whether this IP literal may be connected to. Text that is no IP literal is not permitted. */
+  /** True if deliveries may connect to this IP literal; false for other text. */
   permits(address: string): boolean;
-  /** Whether an operator has allowed private ranges; local names are then accepted at registration too. */
+  /** True if an operator has allowed private ranges. Webhooks may then also have local host names. */
   readonly allowsPrivate: boolean;
 };
 
 export type AddressPolicyOptions = {
-  /** Otherwise forbidden ranges that deliveries may reach (`WEBHOOK_ALLOWED_PRIVATE_CIDRS`). */
+  /** Forbidden ranges that deliveries may reach anyway (`WEBHOOK_ALLOWED_PRIVATE_CIDRS`). */
   allowedPrivateCidrs: readonly string[];
-  /** Public ranges to refuse all the same, such as a cluster's own. They take precedence over every other rule. */
+  /** Public ranges to refuse anyway, such as a cluster's own. They take precedence over every other rule. */
   refusedCidrs?: readonly string[];
 };
 
-/** The rule for every outbound connection. Throws on text that is no range: settings are parsed before. */
+/** The rule for every outbound connection. Throws if a text is no range, because settings were parsed before. */
 export function createAddressPolicy({ allowedPrivateCidrs, refusedCidrs = [] }: AddressPolicyOptions): AddressPolicy {
   const allowed = ranges(...allowedPrivateCidrs);
   const refused = ranges(...refusedCidrs);
@@ -63,13 +62,15 @@ export function createAddressPolicy({ allowedPrivateCidrs, refusedCidrs = [] }: 
   };
 }
 
-/** Whether an IP literal is an address of the public internet. Text that is no IP literal is not. */
+/** True for an IP literal on the public internet; false for other text. */
 export function isPublicAddress(address: string): boolean {
   const number = destinationNumber(address);
   return number !== null && isPublic(number);
 }
 
-/** Null for text that is no IP literal, and for an IPv4-mapped address: no destination is written so. */
+/**
+ * Null unless the text is an IP literal, and for an IPv4-mapped address, because no valid destination has that form.
+ */
 function destinationNumber(address: string): AddressNumber | null {
   const number = addressNumber(address);
   return number !== null && isIpv4Number(number) && !isIPv4(address) ? null : number;

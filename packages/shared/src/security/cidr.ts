@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /**
- * An address as a number, because one address has many spellings. An IPv4 address is its IPv4-mapped IPv6 address
- * (`::ffff:0:0/96`).
+ * An address as a number, because one address has many spellings. An IPv4 address counts as its IPv4-mapped IPv6
+ * address (`::ffff:0:0/96`).
  */
 export type AddressNumber = bigint;
 
-/** A range of addresses: those that differ from the network in the last bits alone. */
+/** Addresses that differ from the network only in the last bits. */
 export type Cidr = { network: AddressNumber; hostBits: number };
 
 const ipv4Bits = 32;
@@ -14,7 +14,7 @@ const ipv6Bits = 128;
 const hextets = 8;
 const ipv4Start = 0xffffn << BigInt(ipv4Bits);
 
-/** The number of an IP literal; null for any other text, also with an IPv6 zone id (`%eth0`), brackets or a port. */
+/** The number of an IP literal. Null for any other text, including an IPv6 zone id (`%eth0`), brackets or a port. */
 export function addressNumber(text: string): AddressNumber | null {
   if (isIPv4(text)) {
     const number = text.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
@@ -33,9 +33,10 @@ export function isIpv4Number(address: AddressNumber): boolean {
 }
 
 /**
- * Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Host bits are masked away (`10.1.2.3/8` is `10.0.0.0/8`):
- * people write the address of an interface with its prefix and mean its network. An IPv4-mapped range
- * (`::ffff:10.0.0.0/104`) is its IPv4 range. Null for everything else, also for zone ids, ports and `10/8`.
+ * Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Masks host bits (`10.1.2.3/8` becomes `10.0.0.0/8`), because
+ * people write an interface's address with its prefix and mean its network. An IPv4-mapped range
+ * (`::ffff:10.0.0.0/104`) becomes its IPv4 range. Returns null for all other text, including zone ids, ports and
+ * `10/8`.
  */
 export function parseCidr(text: string): Cidr | null {
   const [address = '', prefix, ...rest] = text.split('/');
@@ -47,16 +48,16 @@ export function parseCidr(text: string): Cidr | null {
   return { network: (number >> BigInt(hostBits)) << BigInt(hostBits), hostBits };
 }
 
-/** Whether the address lies in the range. No IPv6 range contains an IPv4 address. */
+/** No IPv6 range contains an IPv4 address. */
 export function contains({ network, hostBits }: Cidr, address: AddressNumber): boolean {
   if (hostBits > ipv4Bits && isIpv4Number(address)) return false;
   return address >> BigInt(hostBits) === network >> BigInt(hostBits);
 }
 
 /**
- * The canonical form of an address that names a client: dotted decimal, or IPv6 in lower case and compressed (RFC 5952).
- * An IPv4-mapped IPv6 address is its IPv4 address, so that one client has one address whatever socket it came through.
- * Null for text that is not exactly one address.
+ * The canonical form of a client's address: dotted decimal, or IPv6 in lower case and compressed (RFC 5952). An
+ * IPv4-mapped IPv6 address becomes its IPv4 address, so that a client has one address on every socket. Null unless the
+ * text is exactly one address.
  */
 export function canonicalAddress(text: string): string | null {
   if (isIPv4(text)) return text;
@@ -64,7 +65,7 @@ export function canonicalAddress(text: string): string | null {
   return new SocketAddress({ address: text, family: 'ipv6' }).address.replace(/^::ffff:(?=.*\.)/, '');
 }
 
-/** The canonical spelling of a range or address, as keys' allowlists store it; null for any other text. */
+/** The canonical spelling of a range or address, as keys' allowlists store it. Null for any other text. */
 export function canonicalCidr(text: string): string | null {
   const cidr = parseCidr(text);
   if (cidr === null) return null;
@@ -77,7 +78,7 @@ export function canonicalCidr(text: string): string | null {
   return cidr.hostBits === 0 ? network : `${network}/${widthOf(network) - cidr.hostBits}`;
 }
 
-/** Whether the range or address contains the address; IPv4-mapped forms count as IPv4. False for malformed text. */
+/** True if the range or address contains the address. IPv4-mapped forms count as IPv4. False for malformed text. */
 export function cidrContains(cidr: string, address: string): boolean {
   const range = parseCidr(cidr);
   const number = addressNumber(address);

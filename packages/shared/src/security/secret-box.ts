@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
-/** A key that encrypts secrets at rest. The id is written beside every ciphertext made with it. */
+/** Encrypts secrets at rest. Every ciphertext made with it contains the id. */
 export type EncryptionKey = { id: string; key: Buffer };
 
 /** One or more keys with distinct ids: the first encrypts, all decrypt. */
@@ -8,14 +8,13 @@ export type KeyRing = readonly [EncryptionKey, ...EncryptionKey[]];
 
 export type ParsedKeyRing = { ok: true; keys: KeyRing } | { ok: false; problems: string[] };
 
-/** The length of a key of AES-256. */
 export const encryptionKeyBytes = 32;
 
 const idPattern = /^[A-Za-z0-9_-]{1,32}$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Reads `id:base64(32 bytes)[,id:base64…]` (`SECRETS_ENCRYPTION_KEYS`). All problems come back together; none of them
+ * Reads `id:base64(32 bytes)[,id:base64…]` (`SECRETS_ENCRYPTION_KEYS`). Returns all problems together; no message
  * repeats any part of a key.
  */
 export function parseKeyRing(text: string): ParsedKeyRing {
@@ -40,28 +39,26 @@ export function parseKeyRing(text: string): ParsedKeyRing {
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-/** Set for decryption too: without it Node accepts a tag of 4 bytes, which can be guessed. */
+/** Decryption sets it too: otherwise Node accepts a tag of 4 bytes, which can be guessed. */
 const authTagLength = 16;
 
-/** Encrypts secrets at rest. */
 export type SecretBox = {
   /**
    * Encrypts with the ring's first key, as `v1.<key id>.<nonce>.<ciphertext + tag>` (base64url).
-   * @param aad names the owner of the secret (organization, webhook, purpose). It opens only with the same text, so that
-   *   a ciphertext copied to another row is useless
+   * @param aad names the owner of the secret (organization, webhook, purpose). Only the same text opens it, so a
+   *   ciphertext copied to another row is useless
    */
   seal(plaintext: string, aad: string): string;
-  /** Decrypts with the key that is named in it. Throws {@link SecretUnavailableError} and nothing else. */
+  /** Decrypts with the key that the text names. Throws only {@link SecretUnavailableError}. */
   open(sealed: string, aad: string): string;
 };
 
-/** A secret cannot be read: its key is not in the ring, or it was altered, or sealed with another `aad`. */
+/** The secret cannot be read: its key is not in the ring, it was altered, or it was sealed with another `aad`. */
 export class SecretUnavailableError extends Error {
   readonly code = 'secret_unavailable';
   override readonly name = 'SecretUnavailableError';
 }
 
-/** A box over a ring of keys (`parseKeyRing`). */
 export function createSecretBox(ring: KeyRing): SecretBox {
   const keys = new Map(ring.map(({ id, key }) => [id, importKey(key)]));
   const { id: primaryId, key } = ring[0];

@@ -7,9 +7,9 @@ const prefix = 'whsec_';
  * imports its key each time.
  */
 export type SigningKey = {
-  /** Keyed with the whole `whsec_…` string as UTF-8 bytes: `X-Service-Signature`. */
+  /** For `X-Service-Signature`: the whole `whsec_…` string as UTF-8 bytes. */
   hex: KeyObject;
-  /** Keyed with the bytes that its base64 part stands for: `webhook-signature`, as Standard Webhooks says. */
+  /** For `webhook-signature`, as Standard Webhooks defines it: the decoded bytes of its base64 part. */
   standard: KeyObject;
 };
 
