@@ -8,59 +8,58 @@ import type { TracingConfig } from './settings.ts';
 import { SpanQueue } from './span-queue.ts';
 import { isSampled } from './trace-context.ts';
 
-/** What a span says about its work, by the names of OpenTelemetry's semantic conventions where they have one. */
+/** Uses the names of OpenTelemetry's semantic conventions if they exist. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer';
 
 export interface SpanStart {
   kind: SpanKind;
-  /** The span above it, from `parseTraceparent`. Without one, a trace begins. */
+  /** The parent span, from `parseTraceparent`. Without a parent, a new trace begins. */
   parent?: string | undefined;
-  /** Spans of other traces that it belongs to, from `parseTraceparent`. */
+  /** Related spans of other traces, from `parseTraceparent`. */
   links?: readonly string[];
   attributes?: SpanAttributes;
-  /** Of a span that began before: milliseconds since 1970. */
+  /** For a span that began earlier: milliseconds since 1970. */
   startedAtMs?: number;
 }
 
 export interface SpanEnd {
-  /** Better than the one that it began with. */
   name?: string;
   attributes?: SpanAttributes;
-  /** Why the work failed: a code of few values. Without it, it did not fail. */
+  /** Why the work failed: a code from a small set. Undefined if it succeeded. */
   error?: string | undefined;
 }
 
-/** A piece of work, as a trace shows it. One that is never ended is not recorded. */
+/** A piece of work in a trace. A span that never ends is not recorded. */
 export interface Span {
-  /** What others who continue the trace are told (W3C's `traceparent`). */
+  /** The W3C `traceparent` to pass to services that continue the trace. */
   readonly traceparent: string;
   readonly traceId: string;
   end(outcome?: SpanEnd): void;
 }
 
-/** Records spans, and sends them away in the background. Undefined stands for it where nothing is recorded. */
+/** Records spans and exports them in the background. Undefined if no spans are recorded. */
 export interface Tracing {
   start(name: string, start: SpanStart): Span;
-  /** Sends what is left, for at most a second. */
+  /** Exports the remaining spans, for at most a second. */
   stop(): Promise<void>;
 }
 
 export interface OpenTracingOptions {
-  /** The process, where OTEL_SERVICE_NAME names none. */
+  /** The fallback for OTEL_SERVICE_NAME. */
   serviceName: string;
   log: Logger;
   registry: Registry;
 }
 
-/** A collector that takes its time for each byte of its answer is given up this much after the exporter would. */
+/** If a collector sends its answer byte by byte, the queue gives up this long after the exporter's timeout. */
 const graceMs = 1_000;
 
 /**
- * Begins to record spans, if that is wanted. OpenTelemetry's packages are loaded only then: that takes 0.1 s and 20 MB.
+ * Starts recording spans if `config` is set. Only then loads OpenTelemetry's packages, which takes 0.1 s and 20 MB.
  *
- * @returns undefined where nothing is to be recorded
+ * @returns undefined if no spans are recorded
  */
 export async function openTracing(
   config: TracingConfig | undefined,
@@ -76,7 +75,7 @@ export async function openTracing(
     onExported: (spans) => counters.exported.inc(spans),
     onDropped: (reason, spans, error) => {
       counters.dropped.inc({ reason }, spans);
-      // Of the error its message only: it may carry the collector's answer.
+      // Log only the error's message: the error may contain the collector's response.
       warn(undefined, { reason, ...(error !== undefined && { error: error.message }) });
     },
   });
@@ -173,7 +172,7 @@ function createCounters(registry: Registry) {
   return { exported, dropped };
 }
 
-/** What the conventions of HTTP spans call a failure: 5xx for a server, 4xx as well for a client. */
+/** The code of a failed HTTP span by OpenTelemetry's conventions: 5xx for a server, also 4xx for a client. */
 export function errorOfStatus(status: number, isServer: boolean): string | undefined {
   return status >= (isServer ? 500 : 400) ? String(status) : undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { booleanSchema, commaList, integerSchema } from '../runtime/settings.ts';
 
-/** What OTEL_TRACES_SAMPLER may be. `parentbased_…`: whoever began a trace has decided; the rest is about traces that begin here. */
+/** With `parentbased_…`, the service that began a trace decides; the rest applies to traces that begin here. */
 const samplers = [
   'always_on',
   'always_off',
@@ -12,7 +12,6 @@ const samplers = [
 ] as const;
 export type SamplerName = (typeof samplers)[number];
 
-/** The settings of tracing that may come from the file that `NAME_FILE` names. */
 export const tracingSecrets = ['OTEL_EXPORTER_OTLP_HEADERS'];
 
 const endpointForm = 'must be an http:// or https:// URL without credentials, query and fragment';
@@ -22,7 +21,7 @@ const endpointSchema = z.string().refine((text) => {
   return /^https?:$/.test(protocol) && [username, password, search, hash].every((part) => part === '');
 }, endpointForm);
 
-/** `name=value,name=value`, with the values percent-encoded, as W3C Baggage writes it. */
+/** `name=value,name=value` with percent-encoded values, as W3C Baggage defines it. */
 function pairsSchema(isName: RegExp, isValue: RegExp) {
   const message = 'must be a comma list of name=value, the values percent-encoded';
   return z.string().transform((text, context): Record<string, string> => {
@@ -49,7 +48,7 @@ const ratioSchema = z
   .regex(/^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/, 'must be a number from 0 to 1')
   .transform(Number);
 
-/** OpenTelemetry's own variables, as far as they are honoured: traces by OTLP over HTTP. */
+/** The supported variables of OpenTelemetry: traces by OTLP over HTTP. */
 export const tracingSettings = {
   OTEL_SDK_DISABLED: booleanSchema.prefault('false'),
   OTEL_EXPORTER_OTLP_ENDPOINT: endpointSchema.optional(),
@@ -62,24 +61,20 @@ export const tracingSettings = {
   OTEL_TRACES_SAMPLER_ARG: ratioSchema.default(1),
 };
 
-/** Where spans go, and which are recorded. */
 export interface TracingConfig {
-  /** Takes spans by OTLP over HTTP. */
   url: string;
-  /** Of each request to it. They may hold a secret. */
+  /** Sent with each export request. They may contain a secret. */
   headers: Readonly<Record<string, string>>;
-  /** How long a request to it may take. */
   timeoutMs: number;
-  /** Undefined: each service has its own. */
+  /** Undefined: each service uses its own name. */
   serviceName: string | undefined;
-  /** What describes this process, beside its name. */
   attributes: Readonly<Record<string, string>>;
   sampler: SamplerName;
-  /** Of the samplers by ratio. */
+  /** For the samplers by ratio. */
   ratio: number;
 }
 
-/** @returns undefined where nothing is to be recorded */
+/** @returns undefined if no spans are recorded */
 export function tracingConfig(values: z.output<z.ZodObject<typeof tracingSettings>>): TracingConfig | undefined {
   const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined || values.OTEL_SDK_DISABLED) return undefined;

@@ -1,28 +1,26 @@
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { settledWithin, withTimeout } from '../runtime/timeout.ts';
 
-/** Why spans were dropped. */
 type DropReason = 'queue_full' | 'not_exported';
 
 export interface SpanQueueOptions {
   exporter: Pick<SpanExporter, 'export' | 'shutdown'>;
-  /** After which a request counts as failed, whatever the exporter says. */
+  /** The export request counts as failed after this time, whatever the exporter reports. */
   giveUpAfterMs: number;
   onExported: (spans: number) => void;
-  /** @param error what the exporter said, where it said something */
+  /** @param error the exporter's error, if it reported one */
   onDropped: (reason: DropReason, spans: number, error?: Error) => void;
 }
 
-/** Spans that wait at most; a few megabytes. Further ones are dropped: nothing waits for a collector. */
+/** A few megabytes. Further spans are dropped, because nothing waits for a collector. */
 const maxWaiting = 4_096;
 const maxPerRequest = 512;
 const exportEveryMs = 1_000;
-/** How long a stop waits for the spans that are left. */
 const flushWithinMs = 1_000;
 
 /**
- * The spans that wait for the collector. One request is under way at a time. OpenTelemetry's own queue drops what is too
- * much without saying how much that was, and its stop waits half a minute for a collector that hangs.
+ * Queues spans for the collector, with one export request at a time. OpenTelemetry's own queue drops excess spans
+ * without counting them, and its stop waits half a minute for a collector that hangs.
  */
 export class SpanQueue implements SpanProcessor {
   readonly #options: SpanQueueOptions;
@@ -35,11 +33,11 @@ export class SpanQueue implements SpanProcessor {
   }
 
   onStart(): void {
-    // Spans are interesting once they have ended.
+    // Only ended spans matter.
   }
 
   onEnd(span: ReadableSpan): void {
-    // An unsampled span is not recorded, and does not come here.
+    // Unsampled spans never reach this method.
     if (this.#waiting.length >= maxWaiting) return this.#options.onDropped('queue_full', 1);
     this.#waiting.push(span);
     if (this.#waiting.length >= maxPerRequest) this.#start();
@@ -51,12 +49,12 @@ export class SpanQueue implements SpanProcessor {
     await this.#exporting;
   }
 
-  /** Sends what is left, for at most a second; what is left then is dropped. */
+  /** Exports the remaining spans for at most a second, and then drops the rest. */
   async shutdown(): Promise<void> {
     await settledWithin(this.forceFlush(), flushWithinMs);
     const left = this.#waiting.splice(0).length;
     if (left > 0) this.#options.onDropped('not_exported', left);
-    // It waits for requests that hang.
+    // The exporter's shutdown waits for requests that hang.
     this.#options.exporter.shutdown().catch(() => undefined);
   }
 

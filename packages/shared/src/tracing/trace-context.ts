@@ -1,16 +1,17 @@
 /** In characters. A later version of the header may be longer than this one. */
 export const longestTraceparent = 256;
 
-/** Version `ff` is forbidden, and so are ids of zeros alone. */
+/** Version `ff` and all-zero ids are forbidden. */
 const form = /^(?!ff)([0-9a-f]{2})-(?!0+-)([0-9a-f]{32})-(?!0+-)([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** Sampled, and that the trace id is random. */
+/** Sampled, and random trace id. */
 const knownFlags = 0x03;
 
 /**
- * The context of a trace as W3C Trace Context writes it in the header `traceparent`: the trace, the parent span, and whether
- * the trace is recorded. It is kept and passed on in this form.
+ * Parses the header `traceparent` of W3C Trace Context: the trace, the parent span, and whether the trace is recorded.
+ * The result is stored and passed on as text.
  *
- * @returns it in the form of version 00, whatever its version, with known flags alone; undefined when it is not a context
+ * @returns the context in version 00 with only known flags, whatever its version; undefined if the text is no valid
+ *   context
  */
 export function parseTraceparent(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length > longestTraceparent) return undefined;
@@ -24,7 +25,11 @@ export function traceIdOf(traceparent: string): string {
   return traceparent.split('-')[1] ?? '';
 }
 
-/** Whether those who continue the trace should record it. @param traceparent from {@link parseTraceparent} */
+/**
+ * True if services that continue the trace should record it.
+ *
+ * @param traceparent from {@link parseTraceparent}
+ */
 export function isSampled(traceparent: string): boolean {
   return Number(traceparent.at(-1)) % 2 === 1;
 }
