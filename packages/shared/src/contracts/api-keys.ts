@@ -14,7 +14,7 @@ import { scopeSchema } from './scopes.ts';
 
 /**
  * Addresses and CIDRs as text; the API stores them in canonical form. Only `null` means "from anywhere": a client that
- * computes an empty list must not open the key to the world.
+ * computes an empty list must not open the key to everybody.
  */
 const allowlistSchema = someOf(z.string().min(1).max(100), 'must not be empty; null lifts the restriction')
   .nullable()
@@ -73,7 +73,6 @@ export const apiKeySchema = apiKeyFields.meta({
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
-/** The answer to creating a key, the only one that shows its secret. */
 export const createdApiKeySchema = apiKeyFields.extend({ secret: z.string().describe('The key itself.') }).meta({
   id: 'CreatedApiKey',
   description: 'An API key with its secret, which no other answer shows.',
@@ -81,7 +80,6 @@ export const createdApiKeySchema = apiKeyFields.extend({ secret: z.string().desc
 });
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 
-/** GET /v1/me: the organization and the key of the caller. */
 export const meSchema = z
   .strictObject({
     object: z.literal('me'),

@@ -1,36 +1,32 @@
 import type { RequiredScope } from './scopes.ts';
 
-/** The areas of the service that internal services own. Their requests are authenticated, scoped and limited here. */
+/** Areas of the service that internal services own. The API authenticates, authorizes and limits their requests. */
 export const areaNames = ['consultations', 'batches', 'panels', 'usage', 'automations', 'chat', 'scim'] as const;
 export type Area = (typeof areaNames)[number];
 
-/** What requests are counted under: an area, or what the API serves itself. */
+/** The areas in usage reports: forwarded areas, and areas that the API serves itself. */
 export const usageAreaNames = [...areaNames, 'webhooks', 'me'] as const;
 export type UsageArea = (typeof usageAreaNames)[number];
 
 export type AreaMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One row of the catalogue: which paths an area has, and which scope each method needs. */
 export interface AreaRow {
-  /** Where the area begins: `/v1/consultations`. It has two segments, or it is the area's only path. */
+  /** The first path of the area: `/v1/consultations`. It has two segments, or it is the area's only path. */
   readonly path: string;
-  /** Whether the paths below belong to the area too. */
   readonly below: boolean;
-  /** The scope of each method. A method without one is 405. */
+  /** The scope of each method. The API answers 405 to other methods. */
   readonly scopes: Readonly<Partial<Record<AreaMethod, RequiredScope>>>;
-  /** Paths where a method needs another scope. */
   readonly exception?: AreaException;
 }
 
 export interface AreaException {
   readonly method: AreaMethod;
-  /** For documents: `/v1/automations/{id}/trigger`. */
   readonly path: string;
   readonly matches: (path: string) => boolean;
   readonly scope: RequiredScope;
 }
 
-/** The catalogue of areas. Routes, forward authentication, OpenAPI, documents and tests derive from it. */
+/** Routes, forward authentication, OpenAPI, documents and tests derive from this catalogue. */
 export const areaCatalogue: Readonly<Record<Area, AreaRow>> = {
   consultations: {
     path: '/v1/consultations',
@@ -65,20 +61,16 @@ export const areaCatalogue: Readonly<Record<Area, AreaRow>> = {
   },
 };
 
-/** What a method and a path mean in the area that the path belongs to. */
 export interface AreaOperation {
   readonly area: Area;
-  /** The scope that the key needs; null for a method that no scope grants: 405. */
+  /** The scope that the key needs. Null if no scope grants the method, which means 405. */
   readonly scope: RequiredScope | null;
-  /** `Allow` of a 405. */
   readonly allow: string;
 }
 
 /**
- * Finds the area of a path.
- *
  * @param path percent-decoded once, without a query
- * @returns null for a path of no area
+ * @returns null if no area has the path
  */
 export function areaOperation(method: string, path: string): AreaOperation | null {
   const area = areaOf(path);
@@ -89,7 +81,7 @@ export function areaOperation(method: string, path: string): AreaOperation | nul
   return { area, scope: (isException ? exception.scope : usual) ?? null, allow: Object.keys(scopes).join(', ') };
 }
 
-/** What requests for this path are counted under; undefined for a path of neither an area nor the API. */
+/** The area that usage reports show for this path; undefined if the path belongs neither to an area nor to the API. */
 export function usageAreaOf(path: string): UsageArea | undefined {
   return areaOf(path) ?? ownAreas.get(headOf(path));
 }
@@ -101,7 +93,7 @@ function areaOf(path: string): Area | undefined {
   return below || path === first ? area : undefined;
 }
 
-/** What requests that need this scope are counted under: a scope begins with the name of its area. */
+/** The area that usage reports show for requests with this scope: a scope begins with its area's name. */
 export function usageAreaOfScope(scope: RequiredScope): UsageArea {
   const end = scope.search(/[:.]/);
   return scope.slice(0, end) as UsageArea;
@@ -132,7 +124,7 @@ function readAndWrite(readScope: RequiredScope, writeScope: RequiredScope): Area
   return { ...read(readScope), POST: writeScope, PUT: writeScope, PATCH: writeScope, DELETE: writeScope };
 }
 
-/** Whether this is `/v1/automations/{id}/trigger`, also with `/` or `;…` behind it: some servers drop those. */
+/** Matches `/v1/automations/{id}/trigger`, even with a trailing `/` or `;…`, because some servers drop those. */
 function triggersAutomation(path: string): boolean {
   const [, , , , action = '', ...rest] = path.split('/');
   return action.split(';', 1)[0] === 'trigger' && rest.join('/') === '';

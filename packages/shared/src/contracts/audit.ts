@@ -2,18 +2,17 @@ import { z } from 'zod';
 import { pageQueryShape } from './pagination.ts';
 import { exampleId, forwardPeriod, type IdPrefix, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** The types of objects in the audit log, with the prefix of their ids. */
 export const auditObjectPrefixes = {
   organization: 'org',
   api_key: 'key',
   webhook: 'whk',
   delivery: 'dlv',
-  /** Sending as a whole, or that of an organization, whose id it then has. */
+  /** Sending of all organizations (without an object id), or of one (with its id). */
   sending: 'org',
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
-/** The catalogue of actions that the audit log holds. A worker disables a webhook (`webhook.disabled`); its owner updates it. */
+/** A worker disables a webhook (`webhook.disabled`); its owner updates it (`webhook.updated`). */
 export const auditActions = [
   'organization.created',
   'organization.updated',
@@ -33,7 +32,6 @@ export const auditActions = [
 ] as const satisfies `${AuditObjectType}.${string}`[];
 export type AuditAction = (typeof auditActions)[number];
 
-/** The type of object that an action is about: the part before the dot. */
 export function auditObjectType(action: AuditAction): AuditObjectType {
   return action.slice(0, action.indexOf('.')) as AuditObjectType;
 }
@@ -60,10 +58,9 @@ export const listAuditQuerySchema = forwardPeriod(
 );
 export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
 
-/** A value of a field in the audit log. */
 const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
 
-/** The values of changed fields before and after; null where there was none, or is none. */
+/** The values of changed fields before and after; null if the field had or has no value. */
 const auditChangesSchema = z.record(z.string(), z.strictObject({ from: auditValueSchema, to: auditValueSchema }));
 export type AuditChanges = z.infer<typeof auditChangesSchema>;
 

@@ -3,7 +3,6 @@ import { eventTypeSchema } from './event-types.ts';
 import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
 import { exampleId, forwardPeriod, instantSchema, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** `pending` waits for an attempt, the first or the next. The other statuses are final until a retry or a replay. */
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
@@ -13,7 +12,7 @@ const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
 });
 
 /**
- * What a pending delivery waits for: `lease`, a worker has leased it and will send it; `circuit_open`, its webhook's
+ * Why a pending delivery waits: `lease`, a worker has leased it and will send it; `circuit_open`, its webhook's circuit
  * breaker is open; `schedule`, its due time; `capacity`, it is due and no worker has leased it yet.
  */
 export const waitingReasons = ['lease', 'circuit_open', 'schedule', 'capacity'] as const;
@@ -25,7 +24,6 @@ const waitingReasonSchema = z.enum(waitingReasons).meta({
 });
 export type WaitingFor = (typeof waitingReasons)[number];
 
-/** Why an attempt did not succeed, as receivers' owners see it. */
 export const attemptErrors = [
   'timeout',
   'dns_failed',
@@ -45,7 +43,7 @@ const attemptErrorSchema = z.enum(attemptErrors).meta({
   examples: ['timeout'],
 });
 
-/** What caused an attempt: the retry schedule, or a request for it (test, retry, replay). */
+/** The cause of an attempt: the retry schedule, or a request for a redelivery (test, retry, replay). */
 export const attemptTriggers = ['scheduled', 'manual'] as const;
 export type AttemptTrigger = (typeof attemptTriggers)[number];
 
@@ -62,7 +60,6 @@ export const listDeliveriesQuerySchema = forwardPeriod(
 );
 export type ListDeliveriesQuery = z.infer<typeof listDeliveriesQuerySchema>;
 
-/** A delivery: one event on its way to one webhook, from the fan-out to success, failure or cancellation. */
 const deliveryFields = z.strictObject({
   id: publicIdSchema('dlv'),
   object: z.literal('delivery'),
@@ -81,7 +78,6 @@ const deliveryFields = z.strictObject({
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });
 
-/** For documents. */
 export const deliveryExample = {
   id: exampleId('dlv'),
   object: 'delivery',
@@ -110,7 +106,7 @@ export type Delivery = z.infer<typeof deliverySchema>;
 /** The statuses that a replay can select. Pending deliveries will be sent anyway. */
 const replayableSchema = z.enum(['failed', 'canceled', 'succeeded']);
 
-/** POST /v1/webhooks/{id}/replay: the deliveries created from `since` on and before `until`. */
+/** POST /v1/webhooks/{id}/replay: selects deliveries created at or after `since` and before `until`. */
 export const replayRequestSchema = forwardPeriod(
   z.strictObject({
     since: instantSchema.describe('Only deliveries that were created at this time or later.'),
@@ -125,7 +121,6 @@ export const replayRequestSchema = forwardPeriod(
 ).meta({ id: 'ReplayRequest', examples: [{ since: '2026-11-21T00:00:00Z', until: '2026-11-22T00:00:00Z' }] });
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 
-/** How many deliveries a replay made due again; `has_more` says that there were more than one replay takes. */
 export const replaySchema = z
   .strictObject({
     object: z.literal('replay'),
@@ -141,7 +136,6 @@ export type Replay = z.infer<typeof replaySchema>;
 
 const millisecondsSchema = z.number().nullable();
 
-/** For documents. */
 export const attemptExample = {
   id: exampleId('att'),
   number: 1,
@@ -158,8 +152,8 @@ export const attemptExample = {
 };
 
 /**
- * An attempt: one HTTP request to a webhook's URL. A superseded attempt came to its end after its delivery had moved on,
- * for example because its worker was frozen and another worker sent the delivery meanwhile; it changed nothing.
+ * One HTTP request to a webhook's URL. A superseded attempt ended after its delivery had moved on, and changed nothing.
+ * For example, its worker was frozen and another worker sent the delivery meanwhile.
  */
 export const attemptSchema = z
   .strictObject({
@@ -195,7 +189,6 @@ const requestExample = {
   body: '{"id":"evt_…","type":"consultation.completed","timestamp":"…","organization_id":"org_…","data":{…}}',
 };
 
-/** A delivery with its attempts (newest first) and the request as it is sent, without the signature headers. */
 export const deliveryDetailSchema = deliveryFields
   .extend({
     attempts: z.array(attemptSchema).describe('The newest first.'),

@@ -1,21 +1,18 @@
-/** The values in the headers of one attempt. */
 export type DeliveryHeadersInput = {
-  /** The version of the product (`version` of the runtime room). */
   productVersion: string;
   eventId: string;
   eventType: string;
   deliveryId: string;
-  /** The number of the attempt, 1…n. */
   attempt: number;
-  /** Bytes of the body; null when it is no longer stored. */
+  /** The size of the body in bytes; null if the body is no longer stored. */
   contentLength: number | null;
   /** When the attempt was signed, in whole seconds since 1970; null before the first attempt. */
   timestampSeconds: number | null;
 };
 
 /**
- * The headers of a delivery without its signatures. The worker sends them and the API shows them as `request.headers`;
- * with one function for both, they cannot differ.
+ * The headers of a delivery without its signatures. The worker sends them and the API shows them as `request.headers`.
+ * Both use this function, so they cannot differ.
  */
 export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
   const headers: Record<string, string> = {

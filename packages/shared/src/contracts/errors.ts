@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The types of errors: what kind of remedy a client has. */
+/** Grouped by the kind of remedy that a client has. */
 const errorTypes = [
   'authentication_error',
   'permission_error',
@@ -10,7 +10,9 @@ const errorTypes = [
 ] as const;
 export type ErrorType = (typeof errorTypes)[number];
 
-/** The catalogue of error codes: status, type, and the public message unless the code that refuses the request has a more precise one. */
+/**
+ * The status, type and default message of each error code. Code that refuses a request may give a more precise message.
+ */
 export const errorCatalogue = {
   ...errorsOf(401, 'authentication_error', {
     unauthorized: 'The API key is missing, malformed, unknown, revoked or expired.',
@@ -58,7 +60,6 @@ function errorsOf<Code extends string>(status: number, type: ErrorType, messages
   return Object.fromEntries(entries) as Record<Code, { status: number; type: ErrorType; message: string }>;
 }
 
-/** One problem of a request: its place and its cause. */
 export const errorDetailSchema = z
   .strictObject({
     location: z.enum(['body', 'query', 'path', 'header']),
@@ -73,7 +74,6 @@ export const errorDetailSchema = z
   });
 export type ErrorDetail = z.infer<typeof errorDetailSchema>;
 
-/** The body of every error answer. */
 export const errorBodySchema = z
   .strictObject({
     error: z.strictObject({

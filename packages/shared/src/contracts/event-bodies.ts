@@ -13,12 +13,10 @@ export function eventBodySchema(type: EventType) {
   });
 }
 
-/** {@link eventBodySchema} as JSON Schema, draft 2020-12. */
 export function eventBodyJsonSchema(type: EventType): Record<string, z.core.util.JSONType> {
   return z.toJSONSchema(eventBodySchema(type), { target: 'draft-2020-12' }) as Record<string, z.core.util.JSONType>;
 }
 
-/** A body that {@link eventBodySchema} accepts. */
 export function eventBodyExample(type: EventType): Record<string, z.core.util.JSONType> {
   return {
     id: exampleId('evt'),
@@ -29,10 +27,10 @@ export function eventBodyExample(type: EventType): Record<string, z.core.util.JS
   };
 }
 
-/** Any JSON, passed on as it is: documents whose fields are not ours to declare. */
+/** Any JSON, passed on unchanged: documents whose fields we do not declare. */
 export const anyJsonSchema = z.json().meta({ jsonSchema: {} });
 
-/** An entry of GET /v1/webhooks/event-types; `schema` and `example` are of the whole body of a delivery. */
+/** An entry of GET /v1/webhooks/event-types. `schema` and `example` describe the whole body of a delivery. */
 export const eventTypeEntrySchema = z
   .strictObject({
     object: z.literal('event_type'),
@@ -41,12 +39,12 @@ export const eventTypeEntrySchema = z
     schema: z.record(z.string(), anyJsonSchema).describe('JSON Schema (draft 2020-12) of the body of a delivery.'),
     example: z
       .record(z.string(), anyJsonSchema)
-      // The OpenAPI document has that name for the body of a delivery.
+      // The OpenAPI document uses that name for the body of a delivery.
       .meta({ description: 'A body of a delivery.', jsonSchema: { $ref: '#/$defs/EventBody' } }),
   })
   .meta({
     id: 'EventTypeEntry',
     description: 'A type of event that webhooks can subscribe to, with the shape of its deliveries.',
-    // Without an example: linters take an object that has `type` and `example` for a schema.
+    // No example: linters mistake an object with `type` and `example` for a schema.
   });
 export type EventTypeEntry = z.infer<typeof eventTypeEntrySchema>;

@@ -34,7 +34,7 @@ const eventExample = {
   data: eventTypes['consultation.completed'].example,
 };
 
-/** An event of an organization, as its history shows it. Its data is what was emitted, with all digits of its numbers. */
+/** An event in an organization's history. Its data equals the emitted data, with all digits of its numbers. */
 export const eventSchema = eventFields.meta({
   id: 'Event',
   description: 'A fact that happened, which webhooks are told of.',
@@ -42,7 +42,7 @@ export const eventSchema = eventFields.meta({
 });
 export type Event = z.infer<typeof eventSchema>;
 
-/** Streams of an organization at once, over all processes. */
+/** The maximum number of concurrent streams of an organization, over all processes. */
 export const maxEventStreams = 10;
 
 export const streamEventsQuerySchema = z.strictObject({

@@ -6,19 +6,19 @@ const identifier = z.string(identifierRule).min(1, identifierRule).max(200, iden
 const consultationData = z.looseObject({ consultation_id: identifier });
 const batchData = z.looseObject({ batch_id: identifier });
 
-/** An entry of the catalogue. A test checks that `example` satisfies `data`. */
+/** A test checks that `example` satisfies `data`. */
 export interface EventTypeDefinition {
   readonly description: string;
-  /** Whether webhooks may subscribe to it and internal producers may emit it. */
+  /** True if webhooks may subscribe to it and internal producers may emit it. */
   readonly subscribable: boolean;
-  /** Required fields of `data`; every other field passes through untouched. */
+  /** Required fields of `data`. Every other field passes through unchanged. */
   readonly data: z.ZodType<Record<string, unknown>>;
   readonly example: Record<string, unknown>;
 }
 
 /**
- * The catalogue of event types. Filters, validation, subscriptions, documentation and tests derive from it: adding an
- * event type is adding an entry here and the code that emits it.
+ * Filters, validation, subscriptions, documentation and tests derive from this catalogue. To add an event type, add an
+ * entry here and the code that emits it.
  */
 export const eventTypes = {
   'consultation.completed': {
@@ -59,23 +59,20 @@ export const eventTypes = {
   },
 } as const satisfies Record<string, EventTypeDefinition>;
 
-/** Every event type, `webhook.test` included. */
+/** Every event type, including `webhook.test`. */
 export type EventType = keyof typeof eventTypes;
 
 export const eventTypeNames = Object.keys(eventTypes) as EventType[];
 
-/** The types that webhooks subscribe to and producers emit. */
 export const subscribableEventTypeNames = eventTypeNames.filter((name) => eventTypes[name].subscribable);
 
-/** Any event type, for filters of the history. */
 export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType[]]).meta({
-  // Not `EventType`: generated Go has that as the name of a value already.
+  // Not `EventType`: generated Go code already uses that name for a value.
   id: 'EventTypeName',
   description: 'The type of an event. `webhook.test` is sent by the test endpoint alone.',
   examples: ['consultation.completed'],
 });
 
-/** An event type that can be emitted by an internal producer. */
 export const emittableEventTypeSchema = z.enum(subscribableEventTypeNames as [EventType, ...EventType[]]).meta({
   id: 'EmittableEventType',
   description: 'A type of event that webhooks can subscribe to.',
@@ -84,7 +81,7 @@ export const emittableEventTypeSchema = z.enum(subscribableEventTypeNames as [Ev
 
 const familyWildcards = [...new Set(subscribableEventTypeNames.map((name) => `${familyOf(name)}.*`))];
 
-/** What a webhook's `events` may name: a subscribable type, a family (`batch.*`), or `*`. */
+/** Valid entries of a webhook's `events`: a subscribable type, a family (`batch.*`), or `*`. */
 export const eventPatterns = [...subscribableEventTypeNames, ...familyWildcards, '*'];
 
 export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]]).meta({
@@ -93,12 +90,12 @@ export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]])
   examples: ['consultation.*'],
 });
 
-/** The families that `*` stands for. A family that is added later is not: webhooks must ask for it. */
+/** The families that `*` includes. It excludes families added later: webhooks must name them. */
 const familiesOfStar = new Set(['consultation', 'batch']);
 
 /**
- * The patterns that match a type: its name, its family, and `*`. A type that is not subscribable matches none, so that
- * it reaches only the webhook that it was made for.
+ * The patterns that match a type: its name, its family, and `*`. No pattern matches a type that is not subscribable, so
+ * that it reaches only the webhook that it was made for.
  */
 export function eventPatternsFor(type: EventType): string[] {
   if (!eventTypes[type].subscribable) return [];
@@ -106,7 +103,7 @@ export function eventPatternsFor(type: EventType): string[] {
   return [type, `${family}.*`, ...(familiesOfStar.has(family) ? ['*'] : [])];
 }
 
-/** {@link eventPatternsFor} every type, one pair each: statements that match events with webhooks join these. */
+/** The pairs from {@link eventPatternsFor}. SQL statements join them to match events with webhooks. */
 export const eventPatternPairs: readonly { type: EventType; pattern: string }[] = eventTypeNames.flatMap((type) =>
   eventPatternsFor(type).map((pattern) => ({ type, pattern })),
 );

@@ -3,13 +3,13 @@ import { emittableEventTypeSchema, eventTypeSchema, eventTypes } from './event-t
 import { findUnstorable } from './json.ts';
 import { exampleId, instantSchema, publicIdSchema } from './primitives.ts';
 
-/** `data` of an event is at most this many bytes as JSON; the queue-only producer takes less. */
+/** The maximum size of an event's `data` in bytes, as JSON. The queue-only producer accepts less. */
 export const maxEventDataBytes = 256 * 1024;
 export const maxEventsPerRequest = 1_000;
 
 /**
- * An object with any fields, passed on as it is. `z.record` would copy its fields and drop one named `__proto__`, which
- * is a name like any other here.
+ * An object with any fields, passed on unchanged. `z.record` would copy its fields and drop a field named `__proto__`,
+ * which is valid here.
  */
 export const eventDataSchema = z
   .custom<Record<string, unknown>>()
@@ -30,10 +30,6 @@ const emitExample = {
   id: 'con_8f14e45f:completed',
 };
 
-/**
- * An event: a fact that happened, as an internal producer emits it. `id` is the producer's own idempotency key: for one
- * organization, the same id names the same event, whatever the body.
- */
 export const emitEventSchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),
@@ -65,17 +61,13 @@ export const emitEventSchema = z
     }
   })
   .meta({ id: 'EmitEvent', description: 'An event, as an internal producer emits it.', examples: [emitExample] });
-/** An event to emit, as a producer writes it (instants as text). */
 export type EmitEventInput = z.input<typeof emitEventSchema>;
-/** An event to emit, parsed. */
 export type EmitEvent = z.output<typeof emitEventSchema>;
 
-/** POST /internal/v1/events: one event, or up to {@link maxEventsPerRequest} of them, all or nothing. */
 export const emitBatchSchema = z
   .strictObject({ events: z.array(emitEventSchema).min(1).max(maxEventsPerRequest) })
   .meta({ id: 'EmitEvents', description: 'Events, all or nothing.', examples: [{ events: [emitExample] }] });
 
-/** The body of POST /internal/v1/events. */
 export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]).meta({
   id: 'EmitRequest',
   description: 'One event, or up to 1,000.',
@@ -84,7 +76,7 @@ export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]).met
 
 export type EmitRequest = z.output<typeof emitRequestSchema>;
 
-/** The schema that a body is meant to satisfy, so that errors name the fields of this schema only. */
+/** Selects the schema that a body is meant to satisfy, so that errors name only fields of this schema. */
 export function narrowEmitRequest(body: unknown): typeof emitBatchSchema | typeof emitEventSchema {
   return typeof body === 'object' && body !== null && 'events' in body ? emitBatchSchema : emitEventSchema;
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
-/** `iss` of every identity token. */
 export const identityTokenIssuer = 'enterprise-api';
 
-/** A public key that verifies identity tokens (RFC 8037). It has no private part: the schema removes what it does not name. */
+/**
+ * A public key that verifies identity tokens (RFC 8037). The schema removes unnamed fields, so it has no private part.
+ */
 const publicSigningKeySchema = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),

@@ -3,7 +3,6 @@ import { attemptExample, attemptSchema, deliveryExample, deliverySchema } from '
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 import { webhookExample, webhookSchema } from './webhooks.ts';
 
-/** A webhook as an operator sees it, whosever it is. */
 export const inspectedWebhookSchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),
@@ -32,13 +31,12 @@ export const inspectedWebhookSchema = z
   });
 export type InspectedWebhook = z.infer<typeof inspectedWebhookSchema>;
 
-/** What an operator may change of a webhook. The rest is its owner's. */
+/** An operator may change only this; its owner controls the rest. */
 export const operatorUpdateWebhookSchema = z
   .strictObject({ enabled: z.boolean().describe('False stops deliveries to it, and cancels those that are pending.') })
   .meta({ id: 'OperatorUpdateWebhook', examples: [{ enabled: true }] });
 export type OperatorUpdateWebhook = z.infer<typeof operatorUpdateWebhookSchema>;
 
-/** A delivery as an operator sees it, whosever it is. What the event says is not shown. */
 export const inspectedDeliverySchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),

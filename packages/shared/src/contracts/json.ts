@@ -7,16 +7,16 @@ declare global {
   }
 }
 
-/** A double keeps every number of up to 15 digits. Only text with longer ones needs the reviver. */
+/** A double preserves every number of up to 15 digits. Only text with longer numbers needs the reviver. */
 const longNumber = /\d[\d.]{15}/;
 const digitsADoubleKeeps = 15;
 
 /**
- * `JSON.parse`, except that a number with more digits than a double keeps stays as it was written (`JSON.rawJSON`), so
- * that `JSON.stringify` writes it unchanged: an id such as 12345678901234567890 would otherwise become another one. A
- * number beyond a double's range is Infinity, as with `JSON.parse`.
+ * Like `JSON.parse`, but preserves the text of a number with more digits than a double holds (`JSON.rawJSON`).
+ * `JSON.stringify` then writes it unchanged; an id such as 12345678901234567890 would otherwise become another one. A
+ * number beyond a double's range becomes Infinity, as with `JSON.parse`.
  *
- * @throws SyntaxError when it is not JSON
+ * @throws SyntaxError if the text is not JSON
  */
 export function parseExactJson(text: string): unknown {
   if (!longNumber.test(text)) return JSON.parse(text);
@@ -30,21 +30,21 @@ export function parseExactJson(text: string): unknown {
   );
 }
 
-/** Whether a value from {@link parseExactJson} is a number kept as text. */
+/** True if a value from {@link parseExactJson} is a number preserved as text. */
 export function isExactNumber(value: unknown): boolean {
   return JSON.isRawJSON?.(value) ?? false;
 }
 
-/** A place in JSON that cannot be stored, and the reason. */
+/** Where JSON contains a value that cannot be stored, and why. */
 export type Unstorable = { path: (string | number)[]; reason: string };
 
-/** JSON nested deeper than this is refused everywhere. */
+/** Deeper JSON is refused everywhere. */
 export const maxJsonDepth = 20;
 
 /**
- * Finds the first place in parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, a string or key with
- * NUL or a lone surrogate, or a number beyond a double's range. Walks with its own stack, so that depth cannot exhaust
- * the call stack.
+ * Finds the first part of parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, a string or key with NUL
+ * or a lone surrogate, or a number beyond a double's range. Uses its own stack, so that depth cannot exhaust the call
+ * stack.
  */
 export function findUnstorable(root: unknown): Unstorable | null {
   const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];
@@ -67,7 +67,6 @@ export function findUnstorable(root: unknown): Unstorable | null {
   return null;
 }
 
-/** No NUL, no lone surrogates. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

@@ -3,7 +3,6 @@ import { pageQueryShape } from './pagination.ts';
 import { planSchema } from './plans.ts';
 import { changesSchema, exampleId, nameSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** The caller's own id of an organization; no two organizations have the same. */
 const externalIdSchema = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters')
@@ -26,7 +25,6 @@ export const listOrganizationsQuerySchema = z.strictObject({
 });
 export type ListOrganizationsQuery = z.output<typeof listOrganizationsQuerySchema>;
 
-/** An organization: a customer of the service, with one plan, API keys and webhooks. */
 export const organizationSchema = z
   .strictObject({
     id: publicIdSchema('org'),

@@ -3,7 +3,6 @@ import { z } from 'zod';
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** `limit` and `cursor` of the query string, the same for every list. */
 export const pageQueryShape = {
   limit: z
     .string()
@@ -18,26 +17,24 @@ export const pageQueryShape = {
   cursor: z.string().optional().describe('`next_cursor` of the page before, with the same filters.'),
 };
 
-/** The order of a list's rows by `created_at`: newest first unless the oldest are asked for first. */
 export const orderSchema = z
   .enum(['asc', 'desc'])
   .default('desc')
   .describe('By `created_at`: the newest first (`desc`), or the oldest (`asc`).');
 export type Order = z.output<typeof orderSchema>;
 
-/** A filter that may be given once or several times in a query string. */
+/** A filter that a query string may contain several times. */
 export function repeatable<Item extends z.ZodType>(item: Item) {
   return z
     .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).min(1).max(20))
     .optional();
 }
 
-/** The query of a list without filters. */
 export const pageQuerySchema = z.strictObject(pageQueryShape);
 
 /**
- * The answer of every list: newest first, where no other order is asked for. The list of a named schema has a name and an
- * example too.
+ * The response of every list, newest first by default. If the item's schema has a name, the list's schema has a name
+ * and an example too.
  */
 export function listSchema<Item extends z.ZodType>(item: Item): ListSchema<Item> {
   const known = listSchemas.get(item);
@@ -53,7 +50,7 @@ export function listSchema<Item extends z.ZodType>(item: Item): ListSchema<Item>
 
 type ListSchema<Item extends z.ZodType> = ReturnType<typeof bareListSchema<Item>>;
 
-/** One schema for each list: a name must not stand for two. */
+/** One schema for each list, because two schemas must not share a name. */
 const listSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
 function bareListSchema<Item extends z.ZodType>(item: Item) {
@@ -65,7 +62,6 @@ function bareListSchema<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** One page of a list as services return it. */
 export interface Page<Item> {
   object: 'list';
   data: Item[];

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 
-/** The catalogue of plans. `starter` has no API access; the rate limit of the others is a setting (`API_RATE_LIMITS`). */
+/** `starter` has no API access. `API_RATE_LIMITS` sets the rate limit of the other plans. */
 export const planNames = ['starter', 'pro', 'business', 'enterprise'] as const;
 
 export type Plan = (typeof planNames)[number];
 
-/** A plan whose keys are accepted. */
 export type ApiPlan = Exclude<Plan, 'starter'>;
 
 export const planSchema = z.enum(planNames).meta({
@@ -14,15 +13,12 @@ export const planSchema = z.enum(planNames).meta({
   examples: ['enterprise'],
 });
 
-/** Whether keys of organizations on this plan may call the API. */
 export function hasApiAccess(plan: Plan): plan is ApiPlan {
   return plan !== 'starter';
 }
 
-/** For documents. */
 export const rateLimitExample = { limit: 6_000, window_seconds: 60 };
 
-/** The rate limit of an organization, as its plan has it. */
 export const rateLimitSchema = z
   .strictObject({
     limit: z.number().int().describe('Requests that the organization may make in each window.'),

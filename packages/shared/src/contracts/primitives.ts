@@ -5,7 +5,7 @@ import { isStorableText } from './json.ts';
 export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'req'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
-/** An id for examples in documents. It is well formed, and belongs to nothing. */
+/** A well-formed id of no existing object, for examples in documents. */
 export function exampleId<Prefix extends IdPrefix>(prefix: Prefix): `${Prefix}_${string}` {
   return `${prefix}_01jd6kz5r8e2v9qxm3c7t4b0na`;
 }
@@ -19,7 +19,7 @@ export function publicIdSchema<Prefix extends IdPrefix>(prefix: Prefix): z.ZodTy
   return schema as z.ZodType<string, string> as z.ZodType<`${Prefix}_${string}`, string>;
 }
 
-/** An instant in an answer: RFC 3339, UTC, milliseconds. */
+/** An instant in a response: RFC 3339, UTC, milliseconds. */
 export const timestampSchema = z.iso.datetime({ precision: 3 });
 
 /** An instant in a request: RFC 3339 with `Z` or an offset, any precision, years 1970 to 9999. */
@@ -29,16 +29,15 @@ export const instantSchema = z.iso
   // From the year 10000 on, an ISO text begins with a sign.
   .refine((date) => date.getTime() >= 0 && !date.toISOString().startsWith('+'), 'must be between 1970 and 9999');
 
-/** `since` and `until` of a list's query; see {@link forwardPeriod}. */
 export const periodShape = {
   since: instantSchema.optional().describe('Only what was created at this time or later.'),
   until: instantSchema.optional().describe('Only what was created before this time.'),
 };
 
-/** What `until` must be. A default that is known only at the time of the request is checked there, with the same text. */
+/** The rule for `until`. A default that depends on the time of the request is checked there, with the same text. */
 export const laterThanSince = 'must be later than since';
 
-/** Refuses a period that contains nothing: `since` is inclusive and `until` exclusive. */
+/** Refuses an empty period: `since` is inclusive and `until` exclusive. */
 export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefined; until?: Date | undefined }>>(
   schema: Schema,
 ): Schema {
@@ -48,27 +47,22 @@ export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefine
   });
 }
 
-/** Text that both PostgreSQL and JSON can store: no NUL, no lone surrogates. */
 export const textSchema = z.string().refine(isStorableText, 'must not contain NUL or lone surrogates');
 
-/** The name of an organization or of a key. */
 export const nameSchema = textSchema.min(1).max(200);
 
 const maxListed = 50;
 
-/** A list that may not be empty or long. */
 export function someOf<Item extends z.ZodType>(item: Item, message?: string) {
   return z.array(item).min(1, message).max(maxListed);
 }
 
-/** {@link someOf}, each once. */
 export function distinct<Item extends z.ZodType>(item: Item, message: string, description: string) {
   return someOf(item)
     .refine((items) => new Set(items).size === items.length, message)
     .meta({ description, uniqueItems: true });
 }
 
-/** The body of a request that changes an object: some of its fields. */
 export function changesSchema<Shape extends z.ZodRawShape>(id: string, shape: Shape, example: object) {
   return z
     .strictObject(shape)

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 import { queueCountsSchema } from './stats.ts';
 
-/** The queues of the catalogue, and the states that an operator looks at; completed jobs are removed at once. */
+/** Omits completed jobs, which the queue removes at once. */
 const queueSchema = z.enum(['events', 'event-writes']);
 const stateSchema = z.enum(['waiting', 'active', 'delayed', 'failed']);
 
@@ -14,7 +14,6 @@ export const listQueueJobsQuerySchema = z.strictObject({
 });
 export type ListQueueJobsQuery = z.infer<typeof listQueueJobsQuerySchema>;
 
-/** Jobs that the board shows of a queue in a state. */
 export const queueJobsShown = 50;
 
 export const queueJobsSchema = z

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** The catalogue of scopes, with what each grants. */
 export const scopeDescriptions = {
   'me:read': 'Read /v1/me',
   'consultations:read': 'List and read consultations and responses',
@@ -20,7 +19,6 @@ export const scopeDescriptions = {
   '*': 'Full access',
 } as const;
 
-/** A scope: a permission of a key, such as `webhooks:read`. `*` grants every other scope. */
 export type Scope = keyof typeof scopeDescriptions;
 
 /** A scope that a route may require: every scope but `*`. */

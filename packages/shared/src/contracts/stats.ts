@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** Counts of the statistics stop here: reading them must not cost more the more there is. */
+/** Counting stops here, so that statistics stay cheap at any backlog. */
 export const statsCountLimit = 10_000;
-/** Paused organizations that are named. */
+/** The maximum number of paused organizations in the response. */
 export const statsNamedOrganizations = 100;
 
 const countSchema = z.int().min(0).max(statsCountLimit).describe(`Counted up to \`counts_stop_at\`.`);
 
-/** What became of the deliveries that were made in a period. */
 const periodSchema = z
   .strictObject({
     created: countSchema,
@@ -36,7 +35,6 @@ export const queueCountsSchema = z
   .meta({ id: 'QueueCounts', description: 'The jobs of a queue, by state.' });
 export type QueueCounts = z.infer<typeof queueCountsSchema>;
 
-/** The parts of the statistics, each of which may be missing from an answer. */
 export const statsParts = [
   'sending',
   'outbox',

@@ -6,13 +6,14 @@ import { exampleId, forwardPeriod, instantSchema, publicIdSchema, timestampSchem
 export const usageGranularities = ['hour', 'day', 'month'] as const;
 export type UsageGranularity = (typeof usageGranularities)[number];
 
-/** What the usage of a bucket may be divided by. */
 export const usageGroups = ['key', 'area'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
-/** Hours, days or months in one answer, also those without usage. */
+/** The maximum number of hours, days or months in one response, including empty ones. */
 export const maxUsageBuckets = 1_000;
-/** Entries of `data` in one answer: with `group_by=key` a bucket has one for each key that was used. */
+/**
+ * The maximum number of `data` entries in one response. With `group_by=key`, a bucket has an entry for each key in use.
+ */
 export const maxUsageEntries = 10_000;
 
 const wholeHourSchema = instantSchema.refine((date) => date.getTime() % 3_600_000 === 0, 'must be a whole hour in UTC');
@@ -32,7 +33,7 @@ export type UsageQuery = z.infer<typeof usageQuerySchema>;
 
 const countSchema = z.number().int().nonnegative();
 
-/** What is counted. Events, deliveries and attempts of an hour are there once it has closed. */
+/** Events, deliveries and attempts of an hour appear once the hour has closed. */
 const countsShape = {
   requests: countSchema.describe('Requests with a known key, `refused` included.'),
   refused: countSchema.describe('Requests that were answered 403 or 429 here.'),
@@ -53,7 +54,6 @@ const countsExample = {
   attempts: 41,
 };
 
-/** The usage of an organization in a period, oldest bucket first; empty buckets are left out. */
 export const usageSchema = z
   .strictObject({
     object: z.literal('usage'),

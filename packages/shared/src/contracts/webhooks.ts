@@ -6,12 +6,11 @@ import { changesSchema, distinct, exampleId, publicIdSchema, textSchema, timesta
 export const maxWebhooksPerOrganization = 100;
 
 /**
- * When a webhook is disabled as `failing`: it had no success for so long, and so many attempts failed since the last
- * one. The worker disables by it, and the API announces the time as `disable_at`.
+ * A webhook is disabled as `failing` if it had no success for this many days, and this many attempts failed since the
+ * last success. The worker applies this rule, and the API announces the time as `disable_at`.
  */
 export const failingPolicy = { afterDays: 5, failedAttempts: 20 } as const;
 
-/** Why a webhook is disabled: by its owner, as failing (`failingPolicy`), or because its endpoint answered 410. */
 export const disabledReasons = ['manual', 'failing', 'gone'] as const;
 const disabledReasonSchema = z.enum(disabledReasons).meta({
   id: 'DisabledReason',
@@ -20,7 +19,7 @@ const disabledReasonSchema = z.enum(disabledReasons).meta({
 });
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** Only the type is checked here. `checkNewUrl` checks the rest, with an error code of its own (`url_not_allowed`). */
+/** Only the type is checked here. `checkNewUrl` checks the rest, with its own error code (`url_not_allowed`). */
 const urlSchema = z
   .string()
   .describe(
@@ -59,7 +58,6 @@ export const listWebhooksQuerySchema = z.strictObject({
 });
 export type ListWebhooksQuery = z.infer<typeof listWebhooksQuerySchema>;
 
-/** A webhook: a customer's registered URL, with the events it subscribes to, its secret and its state. */
 const webhookFields = z.strictObject({
   id: publicIdSchema('whk'),
   object: z.literal('webhook'),
@@ -79,7 +77,6 @@ const webhookFields = z.strictObject({
   updated_at: timestampSchema,
 });
 
-/** For documents. */
 export const webhookExample = {
   id: exampleId('whk'),
   object: 'webhook',
@@ -102,7 +99,6 @@ export const webhookSchema = webhookFields.meta({
 });
 export type Webhook = z.infer<typeof webhookSchema>;
 
-/** A webhook with its secret: only the answers to creating it and to rotating its secret show the secret. */
 export const webhookWithSecretSchema = webhookFields
   .extend({ secret: z.string().describe('Signs the deliveries: `whsec_` and 32 random bytes in base64.') })
   .meta({
@@ -112,7 +108,6 @@ export const webhookWithSecretSchema = webhookFields
   });
 export type WebhookWithSecret = z.infer<typeof webhookWithSecretSchema>;
 
-/** How long both secrets of a rotation are in use, in seconds: a day by default, a week at most. */
 const overlapSchema = z
   .number()
   .int()
@@ -131,7 +126,7 @@ export const rotateSecretSchema = z
   .prefault({});
 export type RotateSecret = z.infer<typeof rotateSecretSchema>;
 
-/** What a webhook's secret is sealed for: its ciphertext opens for this webhook of this organization only (UUIDs). */
+/** Binds a webhook's sealed secret: the ciphertext opens only for this webhook of this organization (UUIDs). */
 export function webhookSecretContext(organizationId: string, webhookId: string): string {
   return `webhook-secret:${organizationId}:${webhookId}`;
 }
