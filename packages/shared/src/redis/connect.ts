@@ -1,19 +1,18 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisUrl, type RedisAddress, redisUrlForms } from '../runtime/redis-address.ts';
 
-/** A connection to a server, to the master that Sentinels name, or to the nodes of a Cluster. */
 export type RedisClient = Redis | Cluster;
 
 /** ioredis's options, without those that change the types of its answers. */
 export type RedisClientOptions = Omit<RedisOptions, 'replyMapping' | 'himportFieldsets'>;
 
-/** After this long the slots are asked for again: a failover is then known without a command that fails. */
+/** Asks for the slots again at this interval, so that a failover is noticed without a failed command. */
 const slotsRefreshMs = 5_000;
 
 /**
  * Connects to the Redis that `REDIS_URL` names.
  *
- * @param options ioredis's, with `retryStrategy` for the whole connection, whatever it consists of
+ * @param options ioredis's options. `retryStrategy` applies to the whole connection, even to a Cluster's
  */
 export function connectRedis(url: string, options: RedisClientOptions = {}): RedisClient {
   const address = redisAddress(url);
@@ -23,14 +22,13 @@ export function connectRedis(url: string, options: RedisClientOptions = {}): Red
     : new Redis({ ...sentinelOptions(address), ...options });
 }
 
-/** @throws when the URL has none of the forms of `REDIS_URL`; settings have been checked for this */
+/** @throws if the URL has no valid form of `REDIS_URL`, which the settings check excludes */
 export function redisAddress(url: string): RedisAddress {
   const address = parseRedisUrl(url);
   if (address === undefined) throw new Error(`REDIS_URL: ${redisUrlForms}`);
   return address;
 }
 
-/** What ioredis must know to find the master. */
 function sentinelOptions(address: Extract<RedisAddress, { kind: 'sentinel' }>): RedisClientOptions {
   const { kind: _kind, nodes, masterName, tls, ...credentials } = address;
   return {
@@ -49,13 +47,12 @@ function connectCluster(address: Extract<RedisAddress, { kind: 'cluster' }>, opt
     ...(enableAutoPipelining !== undefined && { enableAutoPipelining }),
     ...(lazyConnect !== undefined && { lazyConnect }),
     slotsRefreshInterval: slotsRefreshMs,
-    // Names stay names, which is what certificates are made for; the socket resolves them.
+    // Keep host names, because certificates are issued for them; the socket resolves them.
     dnsLookup: (host, callback) => callback(null, host),
     redisOptions: { ...perNode, ...nodeOptions(address) },
   });
 }
 
-/** What each node of a Cluster is told. */
 export function nodeOptions({
   tls,
   username,

@@ -3,13 +3,13 @@ import { redisRetryDelayMs } from '../runtime/backoff.ts';
 import type { RedisAddress, RedisNode } from '../runtime/redis-address.ts';
 import { connectRedis, nodeOptions, type RedisClientOptions, redisAddress } from './connect.ts';
 
-/** A connection for subscriptions, which is made again until it is closed. */
+/** A connection for subscriptions that reconnects until it is closed. */
 export interface RedisSubscriber {
   disconnect(): void;
 }
 
 interface SubscriberOptions {
-  /** Called for each connection: subscribes to the channels. Messages since the connection before are lost. */
+  /** Called for each connection, to subscribe to the channels. Messages between two connections are lost. */
   onReady: (client: Redis) => void;
   onMessage: (message: string) => void;
   onError: (error: Error) => void;
@@ -18,8 +18,8 @@ interface SubscriberOptions {
 }
 
 /**
- * Opens a connection that receives what is published, on any node. In a Cluster it is one to a single node, and to the next
- * one when that ends: ioredis's own subscriber of a Cluster changes nodes without a word, and messages would be missed
+ * Opens a connection that receives published messages, on any node. In a Cluster, it connects to a single node, and to
+ * the next one after a disconnect. ioredis's own Cluster subscriber changes nodes silently, so lost messages would go
  * unnoticed.
  */
 export function connectSubscriber(url: string, options: SubscriberOptions): RedisSubscriber {
@@ -30,7 +30,7 @@ export function connectSubscriber(url: string, options: SubscriberOptions): Redi
   return client;
 }
 
-/** ioredis resubscribes without catching: closing the connection meanwhile would end the process. */
+/** ioredis resubscribes without a catch: if the connection closed meanwhile, the rejection would end the process. */
 function subscribing({ disconnectTimeout }: SubscriberOptions): RedisClientOptions {
   return { maxRetriesPerRequest: null, disconnectTimeout, autoResubscribe: false };
 }
@@ -51,7 +51,6 @@ function subscribeInTurn(
   let isClosed = false;
   let failures = 0;
   const connect = () => {
-    // The one that was tried last goes behind all others.
     const [[key, node] = ['', address.nodes[0]]] = nodes;
     nodes.delete(key);
     if (node !== undefined) nodes.set(key, node);
@@ -76,7 +75,7 @@ function subscribeInTurn(
   };
 }
 
-/** The setting may name some of the nodes only. */
+/** The setting may name only a part of the nodes. */
 async function learnNodes(client: Redis, nodes: Map<string, RedisNode>): Promise<void> {
   try {
     for (const [, , ...replicas] of await client.cluster('SLOTS')) {
@@ -86,7 +85,7 @@ async function learnNodes(client: Redis, nodes: Map<string, RedisNode>): Promise
       }
     }
   } catch {
-    // Those that are known will do.
+    // The known nodes suffice.
   }
 }
 
