@@ -1,7 +1,7 @@
 import { ZodError, z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../contracts/index.ts';
 
-/** Refuses a request with a code of the API's catalogue, which has its status and, unless one is given, its message. */
+/** Refuses a request with a code of the API's catalogue. The code determines the status and the default message. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: ErrorCode;
@@ -12,17 +12,17 @@ export class RequestError extends Error {
   }
 }
 
-/** The answer to a request that failed, in the API's shape: the API passes the bodies of a service on as they are. */
+/** The response to a failed request, in the API's shape. The API passes on the bodies of a service unchanged. */
 export interface ErrorAnswer {
   status: number;
   body: { error: { type: string; code: ErrorCode; message: string; request_id: string | null } };
 }
 
 /**
- * What to answer when a request has failed. A text of a library never reaches the client.
+ * Converts an error to a response. The client never sees a library's text.
  *
- * @param error a {@link RequestError}, a `ZodError` of the request (400), an error of Express or of its body parser (400,
- *   413, 415), or anything else (500: it should be logged)
+ * @param error a {@link RequestError}, a `ZodError` of the request (400), an error of Express or of its body parser
+ *   (400, 413, 415), or anything else (500: it should be logged)
  * @param requestId `X-Request-Id` of the request
  */
 export function errorAnswer(error: unknown, requestId: string | undefined): ErrorAnswer {
