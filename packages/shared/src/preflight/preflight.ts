@@ -2,21 +2,19 @@ import { type Database, type DatabaseClock, requireLedger, requireRoleTimeouts }
 import { inspectQueue, type QueueBackend } from '../queue/index.ts';
 import type { Logger } from '../runtime/index.ts';
 
-/** Beyond this, people misread the logs. Nothing sent or stored depends on this machine's wall clock. */
+/** Beyond this offset, people misread the logs. Nothing sent or stored depends on this machine's wall clock. */
 const tolerableOffsetMs = 5_000;
 
 /**
- * What every process checks before it starts to work: the ledger exists and is migrated, the queue's Redis accepts our
- * credentials and keeps its jobs, the clocks agree. Logs what only deserves a warning.
+ * Runs before a process starts. The ledger must exist and be migrated, the queue's Redis must accept our credentials
+ * and keep its jobs, and the clocks should agree. Logs lesser problems as warnings.
  *
- * @throws an error that says what to do when the process must not start
+ * @throws an error that says what to do if the process must not start
  */
 export async function runPreflightChecks(parts: {
   db: Database;
-  /** Whether `db` is behind a pooler. */
   pooled: boolean | undefined;
   queue: QueueBackend;
-  /** Measured here for the first time. */
   clock: DatabaseClock;
   log: Logger;
 }): Promise<void> {
