@@ -6,10 +6,9 @@ import {
   type RequiredScope,
 } from '@enterprise-api/shared/contracts';
 
-/** An expected failure. Services return it; `problemAnswer` turns it into the answer. */
+/** An expected failure. Services return it; `problemAnswer` turns it into an HTTP answer. */
 export interface Problem {
   readonly problem: ErrorCode;
-  /** Public text; the catalogue's by default. */
   readonly message?: string;
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
@@ -26,10 +25,9 @@ export function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'problem' in value;
 }
 
-/** One request may have thousands of errors; more details than this do not help. */
+/** One request may have thousands of errors; further details do not help. */
 const maxDetails = 50;
 
-/** A request with invalid content. `param` and `message` describe its first detail. */
 export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'validation_failed'): Problem {
   const [first] = details;
   if (first === undefined) return problem(code);
@@ -38,21 +36,21 @@ export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'vali
   return problem(code, { param, message, details: details.slice(0, maxDetails) });
 }
 
-/** A request with a header whose value cannot be accepted. */
 export function invalidHeader(name: string, message: string): Problem {
   return invalid([{ location: 'header', path: name, code: 'invalid_value', message }]);
 }
 
 const realm = 'Bearer realm="enterprise-api"';
 
-/** `WWW-Authenticate` of a 401. A request without any credentials gets no error code (RFC 6750, section 3). */
+/**
+ * `WWW-Authenticate` of 401 and 403 answers. A request without credentials gets no error code (RFC 6750, section 3).
+ */
 export const challenges = {
   missing: { 'WWW-Authenticate': realm },
   invalid: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
   insufficientScope: { 'WWW-Authenticate': `${realm}, error="insufficient_scope"` },
 } as const;
 
-/** The headers that belong to an error. */
 export function problemHeaders(found: Problem): Record<string, string> {
   const headers: Record<string, string> = { ...found.headers };
   const retryAfter = retryAfterOf(found);
@@ -79,7 +77,7 @@ export function problemBody(found: Problem, requestId: string): ErrorBody {
   };
 }
 
-/** The error body of RFC 7644, section 3.12. SCIM has no field for our code: it begins the text. */
+/** The error body of RFC 7644, section 3.12. SCIM has no field for our error code, so the text begins with it. */
 export function scimProblemBody(found: Problem): unknown {
   const { status, message } = errorCatalogue[found.problem];
   return {

@@ -14,20 +14,22 @@ export interface BodyLimits extends JsonLimits {
   maxBytes: number;
 }
 
-/** The parts of a request that its answer depends on, parsed. */
 export interface Input {
   query: unknown;
   body: unknown;
-  /** The body before its schema; undefined when there is none. */
+  /** The parsed JSON before validation; undefined without a body. */
   json: unknown;
   ifMatch: IfMatch | null;
   lastEventId: string | null;
   idempotencyKey: string | null;
-  /** `X-Actor`: on whose behalf an internal caller acts; null without the header, and on the public listener. */
+  /** `X-Actor`: for whom an internal caller acts. Null without the header and on the public listener. */
   onBehalfOf: string | null;
 }
 
-/** Reads the parts that a route declares: 415 and 413 for the body, then 400 with everything that is invalid. */
+/**
+ * Reads the parts that a route declares. Body problems (415, 413) come first, then one 400 that lists every invalid
+ * part.
+ */
 export async function readInput<Access>(
   request: Request,
   context: RequestContext,
@@ -46,7 +48,7 @@ export async function readInput<Access>(
   const key = route.method === 'POST' ? readVisible(request, 'Idempotency-Key', maxKeyLength) : none;
   const actor = readsActor ? readVisible(request, 'X-Actor', maxActorLength) : none;
   if (query.ok && body.ok && ifMatch.ok && key.ok && actor.ok) {
-    // What `Last-Event-ID` names is looked up: any text is well-formed.
+    // Any text is a well-formed `Last-Event-ID`; the handler looks up the id.
     const lastEventId = route.streams === undefined ? null : (request.headersDistinct['last-event-id']?.join() ?? null);
     const headers = { ifMatch: ifMatch.value, lastEventId, idempotencyKey: key.value, onBehalfOf: actor.value };
     return { query: query.value, body: body.value, json, ...headers };
@@ -83,7 +85,9 @@ function readIfMatch({ headers }: Request): Parsed<IfMatch | null> {
     : { ok: true, value };
 }
 
-/** A header of visible ASCII characters, by the values of each line: joined, two could not be told from one. */
+/**
+ * Reads a header of visible ASCII characters. Reads each line separately, because a joined value hides repeated lines.
+ */
 function readVisible({ headersDistinct }: Request, name: string, maxLength: number): Parsed<string | null> {
   const values = headersDistinct[name.toLowerCase()];
   if (values === undefined) return none;
@@ -99,10 +103,11 @@ function malformed(path: string, message: string): Parsed<never> {
 }
 
 /**
- * Reads the body of a request. An empty body is no body, chunked or not, whatever its `Content-Type`.
+ * Reads the body of a request. An empty body counts as no body, chunked or not, whatever its `Content-Type`.
  *
- * @returns the bytes, none for an empty body; 415 for anything but uncompressed JSON in UTF-8, and 413 beyond the limit:
- *   by the head alone where it suffices, otherwise as soon as the first byte, or the first byte too many, arrives
+ * Refuses by the head alone where it suffices; otherwise at the first byte, or at the first byte over the limit.
+ *
+ * @returns the bytes, 415 for anything but uncompressed JSON in UTF-8, or 413 over the limit
  * @throws ClientGoneError when the client hangs up before the end
  */
 async function readBody(request: Request, context: RequestContext, limitBytes: number): Promise<Buffer | Problem> {
@@ -118,17 +123,16 @@ async function readBody(request: Request, context: RequestContext, limitBytes: n
   });
 }
 
-/** The client hung up in the middle of its request: no answer can reach it. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 }
 
-/** @param refuse the problem of a body that is at least this long; asked for each chunk */
+/** @param refuse called after each chunk with the bytes received so far */
 function collect(request: IncomingMessage, refuse: (size: number) => Problem | null): Promise<Buffer | Problem> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    // Every request emits `close`. To make an error for each would cost a stack trace: a tenth of a small POST.
+    // Every request emits `close`. Creating an error here each time would cost a stack trace: a tenth of a small POST.
     const onGone = () => {
       if (!request.readableEnded) reject(new ClientGoneError());
     };
@@ -147,7 +151,7 @@ function collect(request: IncomingMessage, refuse: (size: number) => Problem | n
 const jsonType = /^application\/json(?=[\s;]|$)/i;
 const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 
-/** Bodies are not decompressed: a small one could fill the memory. */
+/** Does not decompress bodies: a small one could fill the memory. */
 function mediaTypeProblem(request: IncomingMessage): Problem | null {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

@@ -1,20 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { invalid, type Problem } from '../problem.ts';
 
-/** The target of a request, taken apart: what stands between its method and its version. */
 export interface RequestTarget {
-  /** Percent-decoded once. Of a refused target, as it was written. */
+  /** Percent-decoded once; as received if the target is refused. */
   readonly path: string;
-  /** Undecoded, without `?`. */
   readonly query: string;
-  /** 400 for a path that two programs may read differently; null for any other. */
+  /** 400 if two programs may read the path differently, else null. */
   readonly refusal: Problem | null;
 }
 
 /**
- * Reads a request target. What is judged here is forwarded as it was received, so a path is refused when the server behind
- * us might find another resource by it: dot segments, empty segments, and characters that some servers take for a slash,
- * for the end of the path, or for nothing.
+ * Reads a request target. The forwarder passes the target on as received. So this refuses paths by which the upstream
+ * might find another resource. These are dot segments, empty segments, and certain characters: some servers read them
+ * as a slash or the path's end, or ignore them.
  *
  * @param target as received; each character is one byte
  */
@@ -22,7 +20,6 @@ export function readTarget(target: string): RequestTarget {
   const mark = target.indexOf('?');
   const rawPath = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark + 1);
-  // The target of `OPTIONS *` is the server itself.
   if (rawPath === '*') return { path: rawPath, query, refusal: null };
   if (!rawPath.startsWith('/')) return refused(pathOfAbsoluteForm(rawPath), query, 'must begin with a slash');
   const path = decodeOnce(rawPath);
@@ -31,12 +28,11 @@ export function readTarget(target: string): RequestTarget {
   return wrong === null ? { path, query, refusal: null } : refused(rawPath, query, wrong);
 }
 
-/** Whether a path belongs to the API: `/v1`, `/scim/v2`, or below. */
 export function isApiPath(path: string): boolean {
   return isAtOrBelow(path, '/v1') || isAtOrBelow(path, '/scim/v2');
 }
 
-/** Whether errors are shown in SCIM's shape. A refused path counts by what it was meant to be. */
+/** Whether errors have SCIM's shape. Decodes a refused path leniently to see which API the client meant. */
 export function isScimTarget({ path, refusal }: RequestTarget): boolean {
   if (refusal === null) return isAtOrBelow(path, '/scim/v2');
   const visible = path.replace(/%([2-7][0-9a-f])/gi, (_, digits: string) => characterOf(digits));
@@ -51,14 +47,13 @@ function refused(path: string, query: string, message: string): RequestTarget {
   return { path, query, refusal: invalid([{ location: 'path', path: '', code: 'invalid_format', message }]) };
 }
 
-/** The path of `http://host/path`, the form that proxies receive (RFC 9112, section 3.2.2). */
 function pathOfAbsoluteForm(target: string): string {
   return URL.parse(target)?.pathname ?? target;
 }
 
 /**
- * @returns null for a malformed `%…`, and for bytes that are not UTF-8: also where raw and encoded bytes make one character
- *   together, which decoders read in different ways
+ * @returns null for a malformed `%…` or for bytes that are not UTF-8. Also null if raw and encoded bytes together form
+ *   one character, which decoders read in different ways.
  */
 function decodeOnce(rawPath: string): string | null {
   if (/%(?![0-9a-f]{2})/i.test(rawPath) || !isUtf8(Buffer.from(rawPath, 'latin1'))) return null;
@@ -77,7 +72,7 @@ function wrongCharacter(rawPath: string, path: string): string | null {
   return rawPath.includes(' ') ? 'must not contain spaces' : null;
 }
 
-/** A segment is also empty, or a dot segment, when only `;…` follows: some servers drop that. */
+/** Ignores `;…` in each segment, because some servers drop it: `..;x` counts as a dot segment. */
 function wrongSegment(path: string): string | null {
   const segments = path.slice(1).split('/');
   if (segments.at(-1) === '') segments.pop();
@@ -87,8 +82,8 @@ function wrongSegment(path: string): string | null {
 }
 
 /**
- * Parses a query string into names and values: a string, or an array for a repeated name. The object has no prototype, so
- * that a parameter such as `constructor` is as unknown as any other.
+ * Parses a query string into strings; a repeated name gives an array. The object has no prototype, so a parameter named
+ * `constructor` is unknown like any other.
  */
 export function parseQuery(query: string): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null);

@@ -4,16 +4,18 @@ import { invalid, type Problem } from '../problem.ts';
 import { formatPath } from './zod-issues.ts';
 
 export interface JsonLimits {
-  /** Objects and arrays inside each other; the outermost counts as 1. */
+  /** Nesting of objects and arrays; the outermost counts as 1. */
   maxDepth: number;
   maxKeys: number;
 }
 
 /**
- * Parses JSON more strictly than `JSON.parse`: valid UTF-8 without a byte order mark, no name twice in an object (two
- * parsers would see two documents), bounded depth and number of names, no NUL and no lone surrogate, which PostgreSQL
- * would refuse. Long numbers stay as they were written. `__proto__` is a name like any other: `JSON.parse` makes it a
- * field of the object, and nothing behind it copies fields by assignment.
+ * Parses JSON more strictly than `JSON.parse`. It requires valid UTF-8 without a byte order mark, and bounds depth and
+ * number of names. It refuses a repeated name in an object, because two parsers would see two documents. It refuses NUL
+ * and lone surrogates, which PostgreSQL would refuse.
+ *
+ * Long numbers keep their digits. `__proto__` is an ordinary name: `JSON.parse` makes it a field, and no later code
+ * copies fields by assignment.
  */
 export function parseJson(bytes: Buffer, limits: JsonLimits): { value: unknown } | Problem {
   if (!isUtf8(bytes)) return invalid([notJson], 'invalid_json');
@@ -30,9 +32,9 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): { value: unknown }
 
 const notJson: ErrorDetail = { location: 'body', path: '', code: 'invalid_json', message: 'is not valid JSON' };
 
-/** Scans once over text that is known to be valid JSON: the parsed value no longer shows a name that came twice. */
+/** Scans valid JSON text once, because the parsed value no longer shows repeated names. */
 function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail | null {
-  /** The objects and arrays around the place of the scan: their names so far, and the name or index it is at. */
+  /** The enclosing objects and arrays with their names so far and their current name or index. */
   const around: { names: Set<string>; at: string | number }[] = [];
   const flaw = (code: string, message: string): ErrorDetail => {
     const path = formatPath(around.map(({ at }) => at)).toWellFormed();
@@ -88,7 +90,6 @@ function isEscaped(text: string, at: number): boolean {
 
 const colon = /\s*:/y;
 
-/** In valid JSON, a colon follows names alone. */
 function isColonAt(text: string, at: number): boolean {
   colon.lastIndex = at;
   return colon.test(text);

@@ -4,10 +4,13 @@ import type { z } from 'zod';
 type Location = ErrorDetail['location'];
 export type Issue = z.core.$ZodIssue;
 
-/** A path may quote field names from the request, so it is cut. */
+/** A path may quote field names from the request, so its length is bounded. */
 const maxPathLength = 200;
 
-/** The issues of an input, one per place. Error texts are ours: the schema's own message, or {@link messageOf} the issue. */
+/**
+ * Converts zod issues into error details, one per path. Texts come from the schema's own message or from {@link
+ * messageOf}.
+ */
 export function detailsOf(issues: readonly Issue[], location: Location, input: unknown): ErrorDetail[] {
   return withoutRepeats(issues.flatMap((issue) => toDetails(issue, location, input)));
 }
@@ -34,12 +37,12 @@ function toDetails(issue: Issue, location: Location, input: unknown): ErrorDetai
   return [{ location, path, code: codeOf(issue, input), message: issue.message }];
 }
 
-/** A repeatable parameter that was sent once is a single value: its path is its name, without an index. */
+/** A repeatable parameter that was sent once is a string, so its path has no index. */
 function placeInQuery(path: readonly PropertyKey[], input: unknown): readonly PropertyKey[] {
   return typeof valueAt(input, path.slice(0, 1)) === 'string' ? path.slice(0, 1) : path;
 }
 
-/** A repeated parameter is an array. For one that may repeat, the issue is about its items or their number. */
+/** A repeated parameter arrives as an array. If it may repeat, the issue concerns an item or the number of items. */
 function isRepeated(issue: Issue, input: unknown): boolean {
   const [name, ...rest] = issue.path;
   const value = (input as Record<PropertyKey, unknown>)[name as PropertyKey];
@@ -100,7 +103,7 @@ function amount(origin: string, bound: string, count: number): string {
   return unit === null ? `must be ${bound} ${count}` : `must have ${bound} ${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** One field can raise two issues, of its type and of a refinement; the first one suffices. */
+/** Keeps the first issue of each path: one field can fail both its type and a refinement. */
 function withoutRepeats(details: readonly ErrorDetail[]): ErrorDetail[] {
   const seen = new Set<string>();
   return details.filter((detail) => {

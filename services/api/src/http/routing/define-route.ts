@@ -8,57 +8,46 @@ import type { Problem } from '../problem.ts';
 import type { IfMatch, Tagged } from './etag.ts';
 import type { Streamed } from './streamed.ts';
 
-/** The status of each kind of success. */
 const statuses = { done: 200, created: 201, accepted: 202, empty: 204 } as const;
 type Success = keyof typeof statuses;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a handler gets: the parsed request, and the caller. */
 interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly access: Access;
-  /** UUIDs behind the ids of the path. */
   readonly ids: Readonly<Record<Ids, Uuid>>;
   readonly query: Query;
   readonly body: Body;
-  /** `X-Request-Id` of the request and its answer. */
   readonly requestId: string;
-  /** The trace that what the handler does belongs to (W3C's `traceparent`). */
   readonly traceparent: string | undefined;
-  /** When the request arrived, by the monotonic clock; before it waited for other requests. */
+  /** Arrival time on the monotonic clock, before any queueing behind other requests. */
   readonly receivedAtMs: number;
-  /** The versions that the client names in `If-Match`, on routes with `ifMatch`; null without the header. */
   readonly ifMatch: IfMatch | null;
-  /** `Last-Event-ID` as it was sent, on routes with `streams`; null without the header. */
   readonly lastEventId: string | null;
-  /** `Idempotency-Key`; null without it. With it, all that the handler does belongs into its transaction. */
+  /** `Idempotency-Key`, or null. If present, the handler must do all its work in its transaction. */
   readonly idempotencyKey: string | null;
   /**
-   * Runs the transaction of the request. Handlers write through it alone, so that the answer to an `Idempotency-Key` is
-   * stored in the transaction of its effect.
+   * Runs the request's transaction. Handlers write only through it. So one transaction stores the effect and the answer
+   * for the `Idempotency-Key`.
    */
   readonly transact: Transact;
-  /** Aborted when the request is answered 503: work that has not begun by then never begins. */
+  /** Aborts when the request is answered 503: work that has not begun by then must not begin. */
   readonly signal: AbortSignal;
 }
 
-/** What a handler returns; a tagged answer is sent with its `ETag`. */
 type Outcome<Answer> = Answer | Tagged<Answer> | Streamed | Problem;
 
-/** What documents say of a route beyond what its schemas say. */
 export interface RouteDescription {
-  /** `createWebhook`: names the operation in OpenAPI, and so in generated clients. No two routes have the same. */
+  /** For example `createWebhook`. Names the operation in OpenAPI and generated clients; unique. */
   readonly operationId: string;
   readonly tag: Tag;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** What the summary has no room for; Markdown. */
   readonly description?: string;
-  /** The codes of errors that the handler returns. Those of the checks before it are known (`openapi/error-codes.ts`). */
+  /** Error codes that the handler returns. `openapi/error-codes.ts` adds those of the checks before it. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** A route as its feature declares it. */
 export interface RouteDefinition<
   Access,
   Query extends z.ZodType,
@@ -66,55 +55,50 @@ export interface RouteDefinition<
   Answer extends z.ZodType,
   Ids extends string,
 > extends RouteDescription {
-  /** `GET /v1/webhooks/{id}` */
   endpoint: `${Method} /${string}`;
-  /** The scope that the key needs; none on the internal listener, whose secret may do everything. */
+  /** The scope that the key needs. The internal listener has no scopes: its secret may do everything. */
   scope?: RequiredScope | null;
   /**
-   * `anyone`: the route needs no key. Its handler gets no caller, so its `access` must not be read. `producer`: on the
-   * internal listener, INTERNAL_EVENTS_SECRET opens the route as well.
+   * `anyone`: the route needs no key. Its handler has no caller and must not read `access`. `producer`: on the internal
+   * listener, INTERNAL_EVENTS_SECRET also opens the route.
    */
   caller?: 'authenticated' | 'anyone' | 'producer';
-  /** The kind of id of each `{…}` in the path. A malformed id is 404 like an unknown one. */
+  /** The kind of each `{…}` id in the path. A malformed id gets 404, like an unknown one. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
-  /** Query parameters; none by default. Unknown and repeated parameters are refused. */
+  /** Query parameters; default: empty. Unknown and repeated parameters are refused. */
   query?: Query;
-  /** The JSON body. A route without this schema accepts no body and an empty object. */
+  /** The JSON body. Without this schema the route accepts no body or an empty object. */
   body?: Body;
-  /** For a body that is a union: the member that was meant, so that errors describe that member alone. */
+  /** For a union body: picks the intended member, so that errors describe that member only. */
   narrowBody?: (json: unknown) => z.ZodType;
   /**
-   * Whether the object that the path names exists, without any other effect. Required of a POST with an id: a
-   * reused `Idempotency-Key` is 404 for a missing object, and 422 otherwise.
+   * Whether the object in the path exists; must have no other effect. Required for a POST with an id. A reused
+   * `Idempotency-Key` gets 404 if the object is missing, else 422.
    */
   exists?: (input: {
     access: Access;
     ids: RouteInput<Access, never, never, Ids>['ids'];
     trx: DatabaseTransaction;
   }) => Promise<boolean>;
-  /** Whether the route honours `If-Match`. */
   ifMatch?: boolean;
-  /** Whether its answers have an `ETag`: its handler then tags every one of them. */
+  /** Whether answers have an `ETag`. The handler must then tag every one of them. */
   etag?: boolean;
   /**
-   * Runs the requests of one organization one after the other, in this process. For routes that may hold one of the few
+   * Runs the requests of one organization one at a time, in this process. For routes that may hold one of the few
    * database connections for seconds.
    */
   serializedPerOrganization?: boolean;
   /**
-   * The handler answers from what the process knows. It is not held back while other requests of its organization use all
-   * the database connections that the organization may use.
+   * The handler answers from memory. It does not wait while other requests of its organization use all database
+   * connections that the organization may use.
    */
   withoutDatabase?: boolean;
-  /** `done` by default, or `empty` without a response. */
+  /** Default: `done`, or `empty` without a response. */
   success?: Success;
-  /** The media type of a success that is a stream: its handler returns a `Streamed`. */
+  /** The media type of a streamed success; the handler returns a `Streamed`. */
   streams?: 'text/event-stream';
-  /** The body of a success. Fields that this schema does not declare are removed. */
   response?: Answer;
-  /** Path of the created resource. */
   location?: (answer: z.output<Answer>) => string;
-  /** Public ids of the events that the request emitted, for its log line. */
   eventIds?: (answer: z.output<Answer>) => PublicId<'evt'>[];
   handle(
     input: RouteInput<Access, z.output<Query>, z.output<Body>, Ids>,
@@ -123,7 +107,6 @@ export interface RouteDefinition<
 
 type Erased<Access> = Readonly<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType, string>>;
 
-/** A route in the table. Its types were checked by `defineRoute`. */
 export type Route<Access> = Erased<Access> &
   Required<Pick<Erased<Access>, 'errors' | 'scope' | 'caller' | 'ids' | 'success'>> & {
     readonly method: Method;
@@ -131,7 +114,6 @@ export type Route<Access> = Erased<Access> &
     readonly status: number;
   };
 
-/** Declares a route; the compiler checks its handler against its schemas. */
 export function defineRoute<
   Access,
   Query extends z.ZodType = z.ZodUndefined,

@@ -3,17 +3,16 @@ import { hash } from 'node:crypto';
 /** The entity tags of an `If-Match` or `If-None-Match`, with their quotes, or `*` (RFC 9110, section 13.1). */
 export type IfMatch = '*' | readonly string[];
 
-/** An answer together with the tag of what it shows. */
 export interface Tagged<Answer> {
   readonly etag: string;
   readonly tagged: Answer;
 }
 
 /**
- * The tag of a version. A strong one, because `If-Match` never matches a weak one.
+ * The tag of a version. It is strong, because `If-Match` never matches a weak tag.
  *
  * @param observed fields that change without a new version, such as `failing_since`. `If-None-Match` must notice their
- *   change; `If-Match` ignores them, because no client can overwrite them.
+ *   change. `If-Match` ignores them, because no client can overwrite them.
  */
 export function versionTag(version: number, observed: readonly (string | null)[] = []): string {
   const isPlain = observed.every((value) => value === null);
@@ -24,12 +23,12 @@ function isOfVersion(tag: string, version: number): boolean {
   return tag === `"${version}"` || tag.startsWith(`"${version}-`);
 }
 
-/** Whether the client has seen another version than this one. Without `If-Match` the change always applies. */
+/** Whether the client has seen another version. Without `If-Match` the change always applies. */
 export function isStale(ifMatch: IfMatch | null, version: number): boolean {
   return ifMatch !== null && ifMatch !== '*' && !ifMatch.some((tag) => isOfVersion(tag, version));
 }
 
-/** Whether a client with this `If-None-Match` has the current answer already. A header that cannot be read has no effect. */
+/** Whether the client already has the current answer. An unreadable `If-None-Match` has no effect. */
 export function isUnchanged(header: string | undefined, etag: string): boolean {
   const tags = header === undefined ? undefined : parseIfMatch(header);
   return tags === '*' || (tags?.some((tag) => tag.replace(/^W\//, '') === etag) ?? false);
@@ -37,7 +36,9 @@ export function isUnchanged(header: string | undefined, etag: string): boolean {
 
 const element = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
-/** Reads an `If-Match` or `If-None-Match` header; undefined when it is malformed. Weak tags stay in the list, where they match nothing. */
+/**
+ * Parses `If-Match` or `If-None-Match`; undefined if malformed. Keeps weak tags, which match nothing under `If-Match`.
+ */
 export function parseIfMatch(header: string): IfMatch | undefined {
   if (header.trim() === '*') return '*';
   const tags: string[] = [];
@@ -45,7 +46,7 @@ export function parseIfMatch(header: string): IfMatch | undefined {
   while (element.lastIndex < header.length) {
     const found = element.exec(header);
     if (found === null) return undefined;
-    // A recipient must accept empty list elements (RFC 9110, section 5.6.1).
+    // RFC 9110, section 5.6.1: a recipient must accept empty list elements.
     if (found[1] !== undefined) tags.push(found[1]);
   }
   return tags.length > 0 ? tags : undefined;

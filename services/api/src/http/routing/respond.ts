@@ -9,23 +9,16 @@ import type { Route } from './define-route.ts';
 import { isUnchanged, type Tagged } from './etag.ts';
 import { type Streamed, sendStreamed } from './streamed.ts';
 
-/** An answer, ready to be sent or to be stored. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null for an answer without a body, such as 204. */
   readonly body: string | null;
-  /** Writes the body, in place of `body`. */
   readonly streamed?: Streamed;
 }
 
-/** Turns what the handler of a route returned into the answer. */
 export type Renderer = (response: Response, outcome: unknown) => Answer;
 
-/**
- * @param check validates the answer against its schema, instead of only removing undeclared fields
- * @throws for a schema of the response that no fields can be picked from
- */
+/** @param check validates the answer against its schema instead of only removing undeclared fields */
 export function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
   const { method, path, response: schema, status, streams } = route;
   if (schema === undefined) {
@@ -33,7 +26,7 @@ export function createRenderer<Access>(route: Route<Access>, check: boolean): Re
       if (isProblem(outcome)) return problemAnswer(response, outcome);
       if (streams === undefined) return { status, headers: {}, body: null };
       const streamed = outcome as Streamed;
-      // Without the second header nginx would gather the pieces of the answer.
+      // Without `X-Accel-Buffering`, nginx would buffer the stream.
       const ofStreams = { 'Content-Type': `${streams}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
       return { status, headers: { ...ofStreams, ...streamed.headers }, body: null, streamed };
     };
@@ -77,7 +70,6 @@ function jsonAnswer(
   };
 }
 
-/** Turns a problem into an answer. */
 function problemAnswer(response: Response, found: Problem): Answer {
   const context = requestContextOf(response);
   context.errorCode = found.problem;
@@ -89,13 +81,13 @@ function problemAnswer(response: Response, found: Problem): Answer {
 }
 
 /**
- * Sends an answer. When it comes before the body of its request was read, the connection is closed behind it: otherwise
- * the client's next request would wait until the rest of this body has gone through.
+ * Sends an answer. If the request's body is still unread, this closes the connection after the answer. Otherwise the
+ * client's next request would wait until the rest of this body was received.
  */
 export function sendAnswer(response: Response, answer: Answer): void {
   const { req: request } = response;
   if (request.complete || !announcesBody(request)) return write(response, answer);
-  // A body that has arrived by now counts as read: what is in this process or in the kernel is parsed in one more turn.
+  // A body that has already arrived counts as read: one more loop iteration parses what the process or kernel holds.
   request.resume();
   setImmediate(() =>
     setImmediate(() => {
@@ -106,7 +98,7 @@ export function sendAnswer(response: Response, answer: Answer): void {
   );
 }
 
-/** Writes without Express's `json()`, which would compute ETags and negotiate formats. */
+/** Avoids Express's `json()`, which would compute ETags and negotiate formats. */
 function write(response: Response, { status, headers, body, streamed }: Answer): void {
   const all: Record<string, string | number> = { ...requestContextOf(response).headers, ...headers };
   if (streamed !== undefined) return sendStreamed(response.writeHead(status, all), streamed);
@@ -117,7 +109,7 @@ function write(response: Response, { status, headers, body, streamed }: Answer):
   const length = Buffer.byteLength(body);
   all['Content-Length'] = length;
   if (response.req.method !== 'HEAD') requestContextOf(response).bytesOut = length;
-  // As a string, it leaves in one write with the head.
+  // Node.js sends a string body and the head in one write.
   response.writeHead(status, all).end(body);
 }
 
@@ -129,15 +121,14 @@ export function sendProblem(response: Response, found: Problem): void {
   sendAnswer(response, problemAnswer(response, found));
 }
 
-/** Keeps the fields that a schema declares and drops the others. */
 type Picker = (value: unknown) => unknown;
 
 /**
- * Makes the function that removes undeclared fields from an answer, so that a column that a query selects by mistake
- * does not leave the process. It does not validate: tests do, with the same schema; here it would cost on every request.
+ * Creates a function that removes undeclared fields, so that a column selected by mistake never leaves the process. It
+ * does not validate, which would cost time on every request; tests validate with the same schema.
  *
- * @param place where the schema stands, for the error
- * @throws for a schema that it cannot pick from, when the process starts
+ * @param place position of the schema, for the error
+ * @throws at startup, for a schema whose declared fields it cannot pick
  */
 export function createPicker(schema: z.ZodType, place = 'response'): Picker {
   if (schema instanceof z.ZodObject) return createObjectPicker(schema, place);
@@ -149,7 +140,7 @@ export function createPicker(schema: z.ZodType, place = 'response'): Picker {
   if (schema instanceof z.ZodRecord && schema.keyType instanceof z.ZodString) {
     const pick = createPicker(schema.valueType as z.ZodType, `${place}{}`);
     const picked = ([name, field]: [string, unknown]) => [name, pick(field)] as const;
-    // `fromEntries` defines fields, also one named `__proto__`; an assignment would set the prototype.
+    // `fromEntries` defines a field even if its name is `__proto__`; an assignment would set the prototype.
     return (value) => Object.fromEntries(Object.entries(value as Record<string, unknown>).map(picked));
   }
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) {
@@ -159,7 +150,7 @@ export function createPicker(schema: z.ZodType, place = 'response'): Picker {
   throw new Error(`${place}: cannot pick declared fields from a schema of type "${schema.def.type}".`);
 }
 
-/** Documents whose fields are not ours to declare. */
+/** Documents whose fields we do not declare. */
 const passedOn = new Set<z.ZodType>([anyJsonSchema, eventDataSchema]);
 
 const scalarTypes = new Set(['string', 'number', 'int', 'boolean', 'null', 'literal', 'enum', 'template_literal']);

@@ -3,7 +3,6 @@ import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../problem.ts';
 import type { Route } from './define-route.ts';
 
-/** What a request's method and path lead to: a route of this service, or an area that another service owns. */
 export type Operation<Access> =
   | Existing<Access>
   | { kind: 'other_method'; path: string; allow: string }
@@ -13,14 +12,12 @@ type Existing<Access> =
   | { kind: 'route'; route: Route<Access>; rawIds: Readonly<Record<string, string>> }
   | { kind: 'area'; path: string; area: Area; scope: RequiredScope };
 
-/** The operation, or 404 for an unknown path, or 405 for another method. */
 export function existing<Access>(operation: Operation<Access>): Existing<Access> | Problem {
   if (operation.kind === 'unknown') return problem('not_found');
   if (operation.kind !== 'other_method') return operation;
   return problem('method_not_allowed', { headers: { Allow: operation.allow } });
 }
 
-/** The scope that an operation needs. A path or method that is not there needs none. */
 export function scopeOf<Access>(operation: Operation<Access>): RequiredScope | null {
   if (operation.kind === 'route') return operation.route.scope;
   return operation.kind === 'area' ? operation.scope : null;
@@ -29,18 +26,19 @@ export function scopeOf<Access>(operation: Operation<Access>): RequiredScope | n
 export interface RouteTable<Access> {
   readonly routes: readonly Route<Access>[];
   /**
-   * Finds by method and decoded path; HEAD finds GET. Literal segments win over `{…}`; a trailing slash is another path.
+   * Finds by method and decoded path; HEAD finds GET. A literal segment takes precedence over `{…}`. A trailing slash
+   * makes another path.
    */
   find(method: string, path: string): Operation<Access>;
 }
 
 /**
- * @throws for two routes with one method and path, for two names of one parameter, and for a route of `/v1` that declares
- *   neither a scope nor that anyone may call it
+ * @throws if two routes share method and path, or name one parameter differently. Also if a `/v1` route declares
+ *   neither a scope nor the caller `anyone`.
  */
 export function createRouteTable<Access>(routes: readonly Route<Access>[]): RouteTable<Access> {
   const byShape = Map.groupBy(routes, ({ path }) => path.replace(/\{\w+\}/g, '{}'));
-  // `{` sorts behind every letter: literal segments come first.
+  // `{` sorts after every letter, so literal segments come first.
   const paths = [...byShape.keys()].sort().map((shape) => pathOf(byShape.get(shape) ?? []));
   return {
     routes,
@@ -76,7 +74,6 @@ function pathOf<Access>(routes: readonly Route<Access>[]) {
   return { path, pattern, methods, allow };
 }
 
-/** The internal ids behind the ids of the path, or null when one of them is malformed. */
 export function resolveIds(
   kinds: Readonly<Record<string, IdPrefix>>,
   raw: Readonly<Record<string, string>>,

@@ -13,43 +13,36 @@ import { createKeyedMutex } from './keyed-mutex.ts';
 import { type Answer, createRenderer, type Renderer, sendAnswer, sendProblem } from './respond.ts';
 import { existing, type Operation, type RouteTable, resolveIds } from './route-table.ts';
 
-/** Authenticates and authorizes by the head of the request alone, before its body is read. */
+/** Authenticates and authorizes by the head alone, before the body is read. */
 export type Guard<Access> = (
   request: Request,
   response: Response,
   operation: Operation<Access>,
 ) => Promise<Access | Problem> | Access | Problem;
 
-/** Passes requests on to the services that own areas. */
 export interface AreaForwarder<Access> {
-  /** The areas that have an upstream. */
   readonly areas: ReadonlySet<Area>;
-  /** Answers a request that every check up to 405 has passed. */
   forward(request: Request, response: Response, granted: Access & { area: Area }): Promise<void> | void;
 }
 
 export interface ServeOptions<Access> {
   table: RouteTable<Access>;
   guard: Guard<Access>;
-  /** Without it, no area has an upstream. */
   forwarder?: AreaForwarder<Access>;
   body: BodyLimits;
-  /** The caller's name in the audit log. */
   actorOf: (access: Access) => string;
-  /** Whether a caller may say with `X-Actor` on whose behalf it acts. */
   readsActor: boolean;
-  /** UUID of the caller's organization; of an internal caller, what names its secret. Its `Idempotency-Key`s belong to it. */
+  /** Owner of the `Idempotency-Key`s: the organization's UUID, or the id of an internal caller's secret. */
   ownerOf: (access: Access) => string;
   transactAs: TransactAs;
   runOnce: RunOnce;
   withDatabaseCheck: WithDatabaseCheck;
-  /** Bounds the database connections of each owner. */
   within?: WithinDatabaseShare;
-  /** Validates every answer against its schema (in tests) instead of only removing undeclared fields. */
+  /** In tests: validates every answer against its schema instead of only removing undeclared fields. */
   checkResponses: boolean;
 }
 
-/** The way of every request to its handler: guard → 405/404 → body, query, headers → ids → handler → answer; or to its area. */
+/** Takes a request through guard → 405/404 → body, query, headers → ids → handler → answer; or to an area. */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
   const { table, guard, forwarder, checkResponses } = options;
   requireExists(table.routes);
@@ -84,15 +77,13 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
   };
 }
 
-/** The caller of a route that needs no key. */
 const anyone = {};
 
-/** A request whose caller may use its route, and whose input is valid. */
 interface Call<Access> {
   context: RequestContext;
   access: Access;
   route: Route<Access>;
-  /** Null when one of the path is malformed. */
+  /** Null if an id in the path is malformed. */
   ids: Record<string, string> | null;
   input: Input;
 }
@@ -118,10 +109,10 @@ async function perform<Access>(
     key === null
       ? handle(transact)
       : options.runOnce(idempotentRequest(call, ownerOf(access), key), transact, handle, render);
-  // Routes without a caller, and those that need no database, are not bounded.
+  // Routes that need no caller or no database are not bounded.
   const isBounded = within !== undefined && !route.withoutDatabase && route.caller !== 'anyone';
   const started = untilAborted(signal, () => (isBounded ? within(ownerOf(access), work) : work()));
-  // A handler that answers at once needs no database, and no check of it.
+  // A synchronous handler uses no database, so no database check is needed.
   const outcome = started instanceof Promise ? await withDatabaseCheck(started, abandon) : started;
   return key === null || isProblem(outcome) ? render(outcome) : (outcome as Answer);
 }
@@ -137,7 +128,7 @@ function idempotentRequest<Access>(
   return { ownerId, key, method, path: target.path, query: target.query, json: input.json, exists };
 }
 
-/** @throws for a POST whose object cannot be looked up when its `Idempotency-Key` was used with another body */
+/** @throws for a POST with ids but without `exists`, which a reused `Idempotency-Key` needs */
 function requireExists<Access>(routes: readonly Route<Access>[]): void {
   for (const { method, path, ids, exists } of routes) {
     if (method !== 'POST' || Object.keys(ids).length === 0 || exists !== undefined) continue;

@@ -3,11 +3,10 @@ import type { Request, Response } from 'express';
 import { isUnchanged } from './etag.ts';
 import { sendAnswer } from './respond.ts';
 
-/** What is sent to everyone who asks for one path. It changes only with the program. */
+/** A file that is the same for everyone and only changes with the program. */
 export interface StaticFile {
   readonly contentType: string;
   readonly body: string;
-  /** A strong tag of the body, with its quotes. */
   readonly etag: string;
 }
 
@@ -17,8 +16,8 @@ export function staticFile(type: string, body: string): StaticFile {
 }
 
 /**
- * Sends a file, or 304 to a client that has it. Clients always ask again: in a rolling deployment a page of one version
- * must not meet the script of another.
+ * Sends a file, or 304 if the client has it. Clients always revalidate: in a rolling deployment a page of one version
+ * must not load another version's script.
  */
 export function sendStaticFile(
   request: Request,

@@ -1,29 +1,25 @@
 import type { Response } from 'express';
 import { requestContextOf } from '../server/request-context.ts';
 
-/** Where the body of an answer is written piece by piece. */
 export interface Sink {
-  /** @returns false when the client does not read as fast: `drained` tells when it has caught up */
+  /** @returns false if the client reads too slowly; `drained` then resolves once it has caught up */
   write(text: string): boolean;
-  /** Bytes that were written and are still in this process. */
+  /** Bytes written but still buffered in this process. */
   bufferedBytes(): number;
   drained(): Promise<void>;
   end(text?: string): void;
-  /** Cuts the connection: what is in this process is dropped. */
+  /** Cuts the connection and drops the buffered bytes. */
   cut(): void;
 }
 
-/** An answer whose body begins after the handler has returned, and lasts. */
 export interface Streamed {
-  /** Of the answer, besides those that every stream has. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called at once, exactly one of the two. The signal aborts when the connection has ended, whoever ended it. */
+  /** Exactly one of `start` and `cancel` is called. The signal aborts when either side ends the connection. */
   start(sink: Sink, closed: AbortSignal): void;
-  /** The answer will have no body: its request was a HEAD, or the client has left. */
+  /** Called instead if the answer has no body: the request was a HEAD, or the client left. */
   cancel(): void;
 }
 
-/** @param response has its head */
 export function sendStreamed(response: Response, streamed: Streamed): void {
   if (response.req.method === 'HEAD' || response.destroyed || response.req.socket.destroyed) {
     streamed.cancel();

@@ -2,7 +2,7 @@ import { type Area, areaCatalogue, areaOperation } from '@enterprise-api/shared/
 import type { RouteTable } from './route-table.ts';
 
 /**
- * Adds the areas that other services own to a table of routes. A route of the table answers where its area has no upstream.
+ * Adds the areas of other services to a route table. If an area has no upstream, the table's own route answers.
  *
  * @param forwarded the areas that have an upstream
  */

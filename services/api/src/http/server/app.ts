@@ -9,10 +9,7 @@ import {
   requestContextOf,
 } from './request-context.ts';
 
-/**
- * What a listener does with each request: gives it its context, asks the mounts in order, and answers what no mount has
- * answered.
- */
+/** Attaches the request context, tries the mounts in order, and answers 404 last. */
 export function createApp(options: RequestContextOptions, mount: (app: Express) => void): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -28,8 +25,8 @@ export function createApp(options: RequestContextOptions, mount: (app: Express) 
 }
 
 /**
- * Leads every path that decodes to one of the API to its routes: Express would compare the undecoded path. A path that two
- * programs may read differently is refused on the whole listener, before anybody asks whom it belongs to.
+ * Routes API paths by their decoded form, because Express would compare the undecoded path. On the whole listener, it
+ * refuses paths that two programs may read differently, before any routing.
  */
 export function judgedByDecodedPath(serve: RequestHandler): RequestHandler {
   return (request, response, next) => {

@@ -3,8 +3,8 @@ import { createLimitedWarning, type Logger } from '@enterprise-api/shared/runtim
 import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
 
 /**
- * The address of the client. `X-Forwarded-For` counts only as far as trusted proxies wrote it: it is read from the right
- * up to the first entry that is not a trusted proxy. An entry that is not an address ends the reading at the hop before.
+ * Finds the client's address. Only trusted proxies count in `X-Forwarded-For`. The client is the first entry from the
+ * right that is not a trusted proxy. If an entry is not an address, the previous hop is the client.
  *
  * @param peer address of the socket
  * @param forwardedFor the header, or undefined
@@ -28,12 +28,12 @@ export function clientAddress(
   return client;
 }
 
-/** Finds the client's address of a request. */
 export type ClientAddressOf = (request: IncomingMessage) => string;
 
 /**
- * Warns when it ignores `X-Forwarded-For` because the peer that sent it is not a trusted proxy: all clients of a proxy that
- * is missing there share one limit of failed authentications, and no key with an allowlist of client addresses works.
+ * Warns when it ignores `X-Forwarded-For` because the peer is not a trusted proxy. If API_TRUSTED_PROXIES lacks a
+ * proxy, all its clients share one limit of failed authentications. Keys with an allowlist of client addresses then
+ * fail too.
  */
 export function createClientAddressOf(trustedProxies: readonly string[], log: Logger): ClientAddressOf {
   const warn = createLimitedWarning(log, 'X-Forwarded-For ignored: the peer is not in API_TRUSTED_PROXIES');
@@ -45,13 +45,12 @@ export function createClientAddressOf(trustedProxies: readonly string[], log: Lo
   };
 }
 
-/** Whether `X-Forwarded-For` and its like are believed when this peer sends them. */
 export function isTrustedProxy(peer: string | undefined, trustedProxies: readonly string[]): boolean {
   const address = withoutZone(peer ?? '');
   return trustedProxies.some((cidr) => cidrContains(cidr, address));
 }
 
-/** The bucket in which failures of an address are counted. An IPv6 client usually owns its whole /64. */
+/** The bucket for counting an address's failures. An IPv6 client usually owns its whole /64. */
 export function addressBucket(address: string): string {
   return address.includes(':') ? (canonicalCidr(`${address}/64`) ?? address) : address;
 }

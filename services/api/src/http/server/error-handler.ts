@@ -9,7 +9,7 @@ import { HostHeaderError, requestContextOf } from './request-context.ts';
 
 export const answerNotFound: RequestHandler = (_request, response) => sendProblem(response, problem('not_found'));
 
-/** Turns whatever was thrown into one of our error codes. Its text goes to the log and never to the client. */
+/** Maps a thrown error to an error code. The error's text is logged and never reaches the client. */
 export function createErrorHandler(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const { requestId: request_id, traceparent } = requestContextOf(response);
@@ -19,7 +19,7 @@ export function createErrorHandler(log: Logger): ErrorRequestHandler {
     } else if (error instanceof HostHeaderError) {
       sendProblem(response, problem('malformed_request', { message: 'The request needs exactly one Host header.' }));
     } else if (response.headersSent) {
-      log.error({ err: error, ...ids }, 'failed after the answer had begun');
+      log.error({ err: error, ...ids }, 'request failed after its answer had begun');
       response.destroy();
     } else if (isDatabaseUnavailable(error)) {
       log.warn({ err: error, ...ids }, 'database unavailable');
@@ -41,17 +41,19 @@ const socketCodes = new Set([
   'EHOSTUNREACH',
 ]);
 /**
- * SQLSTATEs that are not about the request: 08 connection, 53 resources, 57 operator intervention (a canceled statement
- * included), a lock timeout, a read-only server (during a failover), a deadlock.
+ * SQLSTATEs that do not concern the request: 08 connection, 53 resources, 57 operator intervention (including a
+ * canceled statement), 55P03 lock timeout, 25006 read-only server (during a failover), 40P01 deadlock.
  */
 const sqlStates = /^(?:(?:08|53|57)...|55P03|25006|40P01)$/;
-/** Errors of the pool and the driver that have no code. "Client was closed" is a connection that ended between two statements. */
+/**
+ * Pool and driver errors that have no code. "Client was closed" means that a connection ended between two statements.
+ */
 const driverTexts =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/;
 
 function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError) return true;
-  // By its fields: an error of a socket may belong to another realm (Jest), where `instanceof Error` is false.
+  // Checks fields, because a socket error may belong to another realm (Jest), where `instanceof Error` is false.
   const { code, message, errors } = (error ?? {}) as { code?: unknown; message?: unknown; errors?: unknown };
   if (typeof code === 'string' && (socketCodes.has(code) || sqlStates.test(code))) return true;
   if (typeof message === 'string' && driverTexts.test(message)) return true;

@@ -4,7 +4,7 @@ import { problem } from '../problem.ts';
 import { sendAnswer, sendJson, sendProblem } from '../routing/respond.ts';
 import { requestContextOf } from './request-context.ts';
 
-/** Serves GET and HEAD of one path, without a key, outside the table of routes; any other method is 405. */
+/** Serves GET and HEAD of one path without a key, outside the route table. Other methods get 405. */
 export function fixedRoute(path: string, handler: RequestHandler): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all(path, (_request, response, next) => {
@@ -16,15 +16,14 @@ export function fixedRoute(path: string, handler: RequestHandler): Router {
   return router;
 }
 
-/** 405 of what can only be read. */
 export function refuseMethod(response: Response): void {
   sendProblem(response, problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }));
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: it can serve requests.
+ * `/healthz`: the process is alive. `/readyz`: the process can serve requests.
  *
- * @param isReady whether the database answers and the process is not stopping; Redis is not needed
+ * @param isReady true if the database answers and the process is not stopping; Redis is not needed
  */
 export function probeRoutes(isReady: () => Promise<boolean>): Router {
   const health = fixedRoute('/healthz', (_request, response) => sendJson(response, { status: 'ok' }));

@@ -8,26 +8,23 @@ import { noteAnswer } from './connection-state.ts';
 import { refuseMalformed } from './malformed-request.ts';
 
 export interface Listener {
-  /** `http://127.0.0.1:3000` */
   readonly url: string;
-  /** Stops listening, lets the running requests end, then closes their connections. Further calls wait for the first. */
+  /** Stops listening, waits for running requests, then closes their connections. Further calls await the first. */
   close(): Promise<void>;
 }
 
-/** Bounds on slow clients and on many connections. */
 export interface ListenerLimits {
-  /** Time for the head of a request, from its first byte. */
+  /** Limit for the head of a request, from its first byte. */
   headersMs: number;
-  /** Time for the whole request, unless it has time limits of its own. */
+  /** Limit for the whole request, unless it has time limits of its own. */
   requestMs: number;
   keepAliveMs: number;
-  /** How long nothing may go through a connection that has a request: its client does not read the answer. */
+  /** Limit for a connection with a request but no traffic: the client does not read the answer. */
   silentMs: number;
-  /** How often the first three times are checked. */
+  /** Interval at which Node.js checks the first three limits. */
   checkEveryMs: number;
-  /** Open connections in all. */
   connections: number;
-  /** Open connections of one peer (IPv6: of its /64), unless it is a trusted proxy. */
+  /** Open connections of one peer (IPv6: of its /64). A trusted proxy has no such limit. */
   connectionsPerPeer: number;
 }
 
@@ -42,20 +39,18 @@ const usualLimits: ListenerLimits = {
   connectionsPerPeer: 2_000,
 };
 
-/** During a stop, how long an idle connection stays open: a request on it is answered with `Connection: close`. */
+/** During a stop, an idle connection stays open this long. Requests on it get `Connection: close`. */
 const lastRequestWithinMs = 400;
-/** During a stop, how long requests may take before their connections are cut. */
+/** During a stop, connections of requests that take longer are cut. */
 const closeWithinMs = 12_000;
 
 export interface ListenPlace {
   host: string;
   port: number;
-  /** The settings that an operator changes when the address cannot be used. */
   setting: string;
   trustedProxies: readonly string[];
-  /** Where requests that cannot be parsed are logged. */
   log: Logger;
-  /** Called when a stop has taken too long, before the connections that are still open are cut. */
+  /** Called before a stop that took too long cuts the open connections. */
   onCut?: () => void;
 }
 
@@ -90,10 +85,10 @@ function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: 
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkEveryMs,
     maxHeaderSize: 16 * 1_024,
-    // The application refuses requests without Host, with a request id and an error body.
+    // The application refuses requests without Host: its answer has a request id and an error body.
     requireHostHeader: false,
   });
-  // `100 Continue` is sent by what reads the body, and only then: a refusal must come before the body does. An unknown
+  // The body's reader sends `100 Continue`, and only then, because a refusal must precede the body. An unknown
   // expectation is no reason to refuse a request (RFC 9110, section 10.1.1).
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, noteAnswer).on(event, handle);
   server.setTimeout(limits.silentMs);
@@ -102,15 +97,15 @@ function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: 
 }
 
 /**
- * Closes connections beyond a limit, in all and per peer, before reading from them: every open connection costs memory
- * and a file descriptor. A trusted proxy carries many clients, so only the total limit applies to it.
+ * Closes connections beyond a limit before reading from them: each one costs memory and a file descriptor. A trusted
+ * proxy carries many clients, so only the total limit applies to it.
  */
 function limitConnections(server: Server, limits: ListenerLimits, trustedProxies: readonly string[]): void {
   const open = new Map<string, number>();
   server.maxConnections = limits.connections;
   server.on('connection', (socket: Socket) => {
     const address = canonicalAddress(socket.remoteAddress ?? '');
-    // A connection that was reset at once has no address.
+    // A connection that was reset immediately has no address.
     if (address === null) return void socket.destroy();
     if (trustedProxies.some((cidr) => cidrContains(cidr, address))) return;
     const peer = addressBucket(address);
@@ -126,10 +121,10 @@ function limitConnections(server: Server, limits: ListenerLimits, trustedProxies
 }
 
 /**
- * `server.close()` would cut idle connections at once, together with a request that is on its way over one of them. So
- * the port is closed first, requests that still arrive are answered with `Connection: close`, and connections that stay
- * idle are closed 400 ms later. Both happen after the event loop has taken what the kernel already holds: a process that
- * stood still must not refuse what came meanwhile.
+ * Stops the server without losing requests. `server.close()` would cut idle connections at once, together with requests
+ * already in flight on them. So this closes the port first and answers further requests with `Connection: close`. It
+ * closes idle connections 400 ms later. Before both steps the event loop reads pending sockets. A process that was
+ * suspended must not refuse requests that arrived meanwhile.
  */
 async function closeGently(server: Server, onCut: ListenPlace['onCut']): Promise<void> {
   await afterPolling();

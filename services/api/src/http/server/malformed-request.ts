@@ -8,21 +8,21 @@ import { closeLingering, type LingerLimits } from './lingering-close.ts';
 import { requestIdOf } from './request-context.ts';
 
 /**
- * A client that was too slow gets little time to read its answer. Merely to end our side would be wrong: a request that is
- * completed after its 408 would be served, and a client that never ends its side would keep the connection.
+ * A slow client gets little time to read its answer. Ending only our side would be wrong. Node.js would serve a request
+ * completed after its 408. A client that never ends its side would keep the connection.
  */
 const afterTimeout: LingerLimits = { ms: 1_000, bytes: 1_024 * 1_024 };
 
 /**
- * Answers what Node's parser refuses. Such bytes never reach the application, so the answer is written by hand; the
- * connection is closed behind it.
+ * Answers requests that Node's parser refuses. They never reach the application, so this writes the answer by hand and
+ * closes the connection.
  */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, log: Logger): void {
   const { code: reason } = error;
   const isTooSlow = reason === 'ERR_HTTP_REQUEST_TIMEOUT';
-  // Node.js reports a slow request once. Its parser goes on, as if nothing had happened, unless the socket is closed.
+  // Node.js reports a slow request once. Its parser continues as before unless we close the socket.
   if (isTooSlow && hasOwnTimeLimits(socket)) return;
-  // A reset, because in HTTP/1.0 a plain end would make the half of an answer a whole one.
+  // Reset the connection: in HTTP/1.0 a plain end would complete a half-sent answer.
   if (!isNextAnswer(socket)) return void socket.resetAndDestroy();
   if (reason === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const isTooLarge = reason === 'HPE_HEADER_OVERFLOW';

@@ -15,64 +15,57 @@ import { type ReportOptions, reportRequest } from './request-report.ts';
 import { startRequestSpan } from './request-span.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/** A request and its answer, as the log, the metrics and the usage show them. */
 export interface RequestContext {
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Path and query. */
   readonly target: RequestTarget;
-  /** Headers that every answer to this request has, whatever the answer is. */
+  /** Headers of every answer to this request, errors included. */
   readonly headers: Record<string, string>;
-  /** The trace that what the request does belongs to (W3C's `traceparent`). */
+  /** The trace that the request's work belongs to (W3C `traceparent`). */
   readonly traceparent: string | undefined;
-  /** Of the request, where spans are recorded. */
   readonly span: Span | undefined;
-  /** `/v1/webhooks/{id}` once the route is known; never the path, which has too many values for a metric. */
+  /** `/v1/webhooks/{id}` once the route is known. Never the path, which has too many values for a metric. */
   route: string;
-  /** The target of the request that an ingress asks about. Errors have the shape that they have there. */
+  /** The target of the request that an ingress asks about. Errors take the shape of that target's API. */
   judgedTarget?: RequestTarget;
   /** Undefined on the internal listener, unless an ingress asks about a request. */
   caller?: Caller;
-  /** Bytes of the request's body that were read, and of the answer's body that were written. */
   bytesIn: number;
   bytesOut: number;
-  /** Of a request that was forwarded: the status of the upstream's answer, and how long its head took. */
+  /** For a forwarded request: the upstream's status, and the time until its head arrived. */
   upstreamStatus?: number;
   upstreamMs?: number;
   errorCode?: string;
-  /** Public ids of the events that the request emitted. */
   eventIds?: readonly PublicId<'evt'>[];
 }
 
-/** The caller of a request with an API key, as far as the checks have come. */
+/** The caller of a request with an API key; the checks fill it in. */
 export interface Caller {
   readonly address: string;
-  /** The area that the request is counted under; undefined for a path of neither an area nor the API. */
+  /** The area for usage counts; undefined for a path outside every area and the API. */
   readonly area: UsageArea | undefined;
-  /** Once it is known. */
   key?: { readonly id: Uuid; readonly organization: { readonly id: Uuid } };
-  /** Whether the checks of the head refused a known key: 403 or 429. */
+  /** Whether the head's checks refused a known key (403 or 429). */
   isRefused?: boolean;
 }
 
 export interface RequestContextOptions extends ReportOptions {
   clock: Clock;
-  /** While the process is stopping, its connections are closed after the answer. */
+  /** While the process is stopping, every answer closes its connection. */
   life: { readonly stopping: boolean };
-  /** Whether a request to this path continues the trace that it names, because a service of ours sends it. */
+  /** Whether a request to this path continues its incoming trace, because one of our services sends it. */
   continuesTrace: (path: string) => boolean;
-  /** Undefined where no spans are recorded. */
   tracing: Tracing | undefined;
 }
 
-/** An HTTP/1.1 request without `Host`, or a request with more than one (RFC 9112, section 3.2). */
+/** HTTP/1.1 requires exactly one `Host`; no version allows two (RFC 9112, section 3.2). */
 export class HostHeaderError extends Error {
   override readonly name = 'HostHeaderError';
 }
 
 /**
- * The first middleware: gives every request its id and its context, and reports it when it is over. Refuses requests
- * whose `Host` is missing or repeated, once they have both.
+ * The first middleware. Gives every request an id and a context, and reports it after its end. Then refuses requests
+ * whose `Host` is missing or repeated.
  */
 export function attachRequestContext(options: RequestContextOptions): RequestHandler {
   const { clock, life } = options;
@@ -102,43 +95,40 @@ function traceOf(request: IncomingMessage, path: string, { tracing, continuesTra
   const given = parseTraceparent(request.headers.traceparent);
   const continues = given !== undefined && continuesTrace(path);
   const span = tracing && startRequestSpan(tracing, { method: request.method, path, given, continues });
-  // A process that records no spans still passes the trace of a service of ours on.
+  // Without spans of its own, the process still passes on the trace of one of our services.
   return { span, traceparent: span?.traceparent ?? (continues ? given : undefined) };
 }
 
-/** The context that the first middleware attached to this answer. */
 export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
 }
 
-/** Answers depend on the key: no cache may store them. */
+/** Answers depend on the key, so no cache may store them. */
 export function forbidStorage(response: Response): void {
   requestContextOf(response).headers['Cache-Control'] = 'no-store';
 }
 
-/** The caller's own id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
+/** The client's request id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && isSafeRequestId(header) ? header : toPublicId('req', newUuid());
 }
 
-/** Whether the head of a request announces a body. A chunked body may turn out to be empty. */
+/** Whether the head announces a body. A chunked body may still be empty. */
 export function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || declaredLength(request) > 0;
 }
 
-/** `Content-Length`; 0 without it. */
 export function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
-/** Whether the client waits for `100 Continue` before it sends its body. */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return request.httpVersion === '1.1' && /^100-continue$/i.test(request.headers.expect ?? '');
 }
 
 /**
- * The token of `Authorization: Bearer`, from the values of each header line; null where none is presented. Two headers
- * are refused: a proxy in front of the API may have checked another one than we would.
+ * The token of `Authorization: Bearer`, given the value of each header line. Null if absent or repeated: with two
+ * headers, a proxy before the API may have checked another one.
  */
 export function bearerToken(values: readonly string[] | undefined): string | null {
   const [value = '', ...more] = values ?? [];

@@ -16,14 +16,13 @@ export interface ReportOptions {
   usage: { count: (request: UsedRequest) => void };
 }
 
-/** A request of a known key to an area or to the API, as it is counted. */
+/** A request to count: its key is known, and it addresses an area or the API. */
 export interface UsedRequest {
   readonly organizationId: Uuid;
   readonly keyId: Uuid;
   readonly area: UsageArea;
-  /** Whether this API refused the request by its head. An internal service's refusal does not count. */
+  /** Whether this API refused the request by its head. Refusals by an internal service do not count. */
   readonly isRefused: boolean;
-  /** Bytes of the body, as they came and as they were sent. */
   readonly bytesIn: number;
   readonly bytesOut: number;
 }
@@ -31,7 +30,7 @@ export interface UsedRequest {
 const maxPathLength = 200;
 const quietRoutes = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Counts and logs a request, once its answer was sent or its client has hung up. */
+/** Counts and logs a request after its answer was sent or its client hung up. */
 export function reportRequest(
   context: RequestContext,
   response: Response,
@@ -41,14 +40,14 @@ export function reportRequest(
   const { route, caller, errorCode } = context;
   const { method } = response.req;
   const [status, aborted] = [response.statusCode, !response.writableFinished];
-  // Clients may invent methods; the number of label values must stay bounded.
+  // Clients may invent methods, and the number of label values must stay bounded.
   const labels = { listener, method: knownMethods.has(method) ? method : 'other', route };
   metrics.requests.inc({ ...labels, status });
   metrics.durations.observe(labels, durationMs / 1_000);
   if (errorCode !== undefined) metrics.errors.inc({ listener, code: errorCode });
   if (caller !== undefined) countUsage(context, caller, usage);
   if (context.span !== undefined) endRequestSpan(context.span, context, { method, status, aborted });
-  // Probes and scrapes come every few seconds; as long as they succeed, they would only fill the log.
+  // Probes and scrapes repeat every few seconds; the log only shows failed ones.
   const level = quietRoutes.has(route) && errorCode === undefined ? 'debug' : 'info';
   if (log.isLevelEnabled(level)) log[level](fieldsOf(context, response, durationMs), 'request');
 }
@@ -60,11 +59,11 @@ function countUsage(
 ): void {
   if (key === undefined || area === undefined) return;
   const [organizationId, keyId] = [key.organization.id, key.id];
-  // A request that was granted may still exceed the concurrency of its area.
+  // A request that passed the head's checks may still exceed the concurrency of its area.
   usage.count({ organizationId, keyId, area, isRefused: isRefused || errorCode === 'rate_limited', bytesIn, bytesOut });
 }
 
-/** Chosen fields: never a header, a body or a query, which may hold secrets. */
+/** Lists fields explicitly: headers, bodies and queries may hold secrets. */
 function fieldsOf(
   context: RequestContext,
   { req: request, statusCode, writableFinished }: Response,

@@ -2,22 +2,20 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import { errorOfStatus, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestContext } from './request-context.ts';
 
-/** Probes and scrapes come every few seconds, and nobody asks for their traces. */
+/** Probes and scrapes repeat every few seconds, and nobody looks at their traces. */
 const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
- * Begins the span of a request. On the internal listener it continues the caller's trace. A client of the public listener
- * decides nothing about what we record, or it could have every request of its own recorded: a trace begins here, with a
- * link to the client's. The same holds where an ingress asks about a request of its client.
+ * Begins the span of a request. On the internal listener it continues the caller's trace. On the public listener a new
+ * trace begins here, with a link to the client's. Otherwise a client could have every request of its own recorded. The
+ * same applies if an ingress asks about its client's request.
  */
 export function startRequestSpan(
   tracing: Tracing,
   request: {
     method: string | undefined;
     path: string;
-    /** The trace that came with the request. */
     given: string | undefined;
-    /** Whether that trace is one of a service of ours. */
     continues: boolean;
   },
 ): Span | undefined {
@@ -29,7 +27,7 @@ export function startRequestSpan(
   return tracing.start(method, { kind: 'server', ...(continues && { parent: given }), links, attributes });
 }
 
-/** Names the span by its route, never by its path: a path has ids, and more values than anybody can look through. */
+/** Names the span by its route: paths contain ids and have too many values. */
 export function endRequestSpan(
   span: Span,
   { requestId, route, caller, errorCode, eventIds }: RequestContext,
