@@ -3,40 +3,36 @@ import { connect as connectTls, createSecureContext, getCACertificates, type Sec
 import { InformationalFilter } from '@enterprise-api/shared/runtime';
 import { Client } from 'undici';
 
-/** Where connections lead, and what they share. */
 interface Destination {
-  /** Without a path. */
   readonly origin: string;
   readonly secureContext: SecureContext | undefined;
 }
 
-/** Announced heads are bounded, as those of our own clients are. */
+/** Bounds the upstream's response heads, like our clients' request heads. */
 const maxHeaderSize = 32 * 1024;
 
-/** One connection to an upstream, with at most one request at a time. */
+/** One connection to an upstream. Carries at most one request at a time. */
 export class UpstreamConnection {
   readonly client: Client;
   #socket: Socket | undefined;
   #filter: InformationalFilter | undefined;
-  /** Requests that were written to the current socket. */
   #requests = 0;
   #hasFailed = false;
 
-  /** @param onEnd told when a connection that was open has ended */
+  /** @param onEnd called when an open connection has ended */
   constructor(destination: Destination, onEnd: (connection: UpstreamConnection) => void) {
     this.client = new Client(destination.origin, {
       connect: (_options, callback) => this.#connect(destination, callback),
       pipelining: 1,
       allowH2: false,
       maxHeaderSize,
-      // The exchange has time limits of its own, which the library's do not fit.
+      // The exchange enforces its own time limits; the library's do not fit.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
     this.client.on('disconnect', () => onEnd(this));
   }
 
-  /** A request is about to be written. */
   begin(): void {
     this.#requests += 1;
     this.#filter?.arm();
@@ -46,17 +42,17 @@ export class UpstreamConnection {
     return this.#socket?.destroyed === false && !this.client.destroyed;
   }
 
-  /** Whether the request under way came over a connection that had served another, and ended without any answer. */
+  /** Whether the current request used a connection that had served another one and ended without a response byte. */
   get diedUnanswered(): boolean {
     return this.#requests > 1 && this.#filter?.sawBytes === false;
   }
 
-  /** Whether the socket has reported an error. A body that ends with the connection is whole only without one. */
+  /** Whether the socket reported an error. Only without one is a body complete that ends with the connection. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** Whether the system has taken every byte that was written to the connection. */
+  /** Whether the operating system took every byte written to the connection. */
   get isAllSent(): boolean {
     return this.#socket?.writableLength === 0;
   }
@@ -66,7 +62,9 @@ export class UpstreamConnection {
     if (!this.client.destroyed) void this.client.destroy();
   }
 
-  /** The library connects again by itself for a request that it has not written when the connection ends. */
+  /**
+   * Also called for a reconnect: if the connection ends before the library wrote a request, it reconnects by itself.
+   */
   #connect({ origin, secureContext }: Destination, callback: ConnectCallback): void {
     const url = new URL(origin);
     const isSecure = url.protocol === 'https:';
@@ -87,7 +85,7 @@ export class UpstreamConnection {
     socket
       .once('error', fail)
       .once('close', failLost)
-      // Listens for good: an error without a listener would end the process.
+      // This listener is permanent: an error without a listener would end the process.
       .on('error', () => {
         this.#hasFailed = true;
       })
@@ -105,13 +103,12 @@ export function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
-/** The connections to one upstream. As many as there are requests under way; the idle ones are kept for the next. */
+/** The connections to one upstream: one per request in progress. Idle ones are kept for later requests. */
 export interface ConnectionPool {
-  /** The connection that was used last, or a new one. */
+  /** Returns the idle connection that was used last, or a new one. */
   acquire(): UpstreamConnection;
-  /** A connection that no other request has used. */
   open(): UpstreamConnection;
-  /** Keeps a connection over which a whole answer came. */
+  /** Keeps a connection after a complete answer. */
   release(connection: UpstreamConnection): void;
   close(): void;
 }
@@ -144,7 +141,9 @@ export function createConnectionPool(destination: Destination): ConnectionPool {
   };
 }
 
-/** Made once for all upstreams: reading the root certificates for each handshake would cost more than the handshake. */
+/**
+ * Created once for all upstreams: reading the root certificates for each handshake would cost more than the handshake.
+ */
 export function createUpstreamTrust(ca: string | undefined) {
   const authorities = getCACertificates('default');
   return createSecureContext({ minVersion: 'TLSv1.2', ca: ca === undefined ? authorities : [...authorities, ca] });

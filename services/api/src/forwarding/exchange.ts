@@ -8,7 +8,6 @@ import { answerHeaders } from './headers.ts';
 import { BodyTooLargeError, RequestBody } from './request-body.ts';
 import { WrittenChunks } from './written-chunks.ts';
 
-/** How a forwarded request ended, for metrics. */
 export type Outcome =
   | 'answered'
   | 'client_left'
@@ -21,24 +20,22 @@ export type Outcome =
 
 export interface ExchangeResult {
   outcome: Outcome;
-  /** What to answer; null when an answer has begun, or its client has left. */
+  /** The error to answer; null if an answer has begun or the client has left. */
   problem: Problem | null;
 }
 
-/** What is recorded of a request while it is forwarded. */
 interface ExchangeRecord {
   bytesIn: number;
   bytesOut: number;
-  /** Of the upstream's answer. */
   upstreamStatus?: number;
-  /** From the start until the upstream's head had come, or until it was clear that none would. */
+  /** Time from the start until the upstream's head arrived, or until the exchange ended without one. */
   upstreamMs?: number;
 }
 
 export interface TimeLimits {
-  /** From the last byte of the request until the upstream's head. */
+  /** Limit from the last byte of the request until the upstream's head. */
   timeoutMs: number;
-  /** Without a byte in either direction, while the request comes and after the head. */
+  /** Limit without a byte in either direction, while the request arrives and after the head. */
   idleTimeoutMs: number;
 }
 
@@ -47,24 +44,22 @@ export interface ExchangeOptions extends TimeLimits {
   response: ServerResponse;
   pool: ConnectionPool;
   path: string;
-  /** To the upstream; a flat list. */
   headers: string[];
   hasBody: boolean;
   maxBodyBytes: number;
-  /** Headers that every answer to this request has. */
   ownHeaders: Readonly<Record<string, string>>;
   record: ExchangeRecord;
-  /** The monotonic clock, milliseconds. */
+  /** Monotonic clock in milliseconds. */
   monotonic: () => number;
 }
 
-/** Bodies up to this size are sent together with their head where they come together. */
+/** A first chunk up to this size is sent together with the head. */
 const maxHeldBytes = 16 * 1_024;
 
-/** Methods for whose body HTTP defines no meaning (RFC 9110, sections 9.3.1, 9.3.2 and 9.3.5). */
+/** HTTP defines no meaning for a body of these methods (RFC 9110, sections 9.3.1, 9.3.2 and 9.3.5). */
 const withoutUsualBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
 
-/** One forwarded request, as a handler for undici's `dispatch`. Bytes go through it in both directions as they come. */
+/** One forwarded request, as a handler for undici's `dispatch`. It streams the bytes in both directions. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly result: Promise<ExchangeResult>;
   readonly #options: ExchangeOptions;
@@ -78,10 +73,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headTimer: NodeJS.Timeout | undefined;
   #wasResent = false;
   #hasHead = false;
-  /** The head, and a small beginning of the body, are held until it is clear whether they are the whole answer. */
+  /** The head and a small first chunk are buffered until the next tick, so a complete small answer needs one write. */
   #isHeadHeld = false;
   #heldBody: Buffer | undefined;
-  /** Of the answer. */
   readonly #writtenChunks: WrittenChunks;
 
   constructor(options: ExchangeOptions) {
@@ -117,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#send(pool.acquire());
   }
 
-  /** Ends the request on both sides. An answer that has begun is cut so that its client can tell. */
+  /** Ends the request on both sides. It cuts an answer that has begun, so that the client notices. */
   cut(): void {
     this.#abandonUpstream();
     this.#cutClient();
@@ -125,7 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, not aborted: the request must not be written.
+    // Throw instead of aborting, so that the library does not write the request.
     if (this.#isOver) throw new Error('The exchange is over.');
     this.#controller = controller;
     this.#connection?.begin();
@@ -135,7 +129,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     const { response, ownHeaders, request, record } = this.#options;
     const headers = answerHeaders(controller.rawHeaders as Buffer[], statusCode, ownHeaders);
-    // Informational responses have been removed: a status below 200 changes the protocol, or HTTP does not know it.
+    // The filter has removed informational responses. A status below 200 now switches the protocol or is unknown to
+    // HTTP.
     if (headers === null || statusCode < 200)
       return controller.abort(new Error('Not an answer that can be passed on.'));
     clearTimeout(this.#headTimer);
@@ -143,7 +138,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     record.upstreamStatus = statusCode;
     record.upstreamMs = this.#elapsedMs();
     if (this.#body !== null && !request.complete) {
-      // The rest of the body may never be read: then no other request can follow on this connection.
+      // The rest of the body may never be read, so no other request can follow on this connection.
       headers.push('Connection', 'close');
       lingerAfterAnswer(request.socket);
     }
@@ -168,9 +163,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#isOver || this.#connection === undefined) return;
-    // A body without a length ends with its connection; a connection that was reset says that there was more.
+    // A body without a length ends with its connection. A reset means that the body is incomplete.
     if (this.#connection.hasFailed) return this.cut();
-    // As text of single bytes, head and body are one write to the socket.
+    // As latin1 text, the body and the head are one write to the socket.
     if (this.#heldBody !== undefined) this.#options.response.end(this.#heldBody.toString('latin1'), 'latin1');
     else this.#options.response.end();
     this.#isHeadHeld = false;
@@ -187,12 +182,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     if (this.#hasHead) return this.cut();
     if (error instanceof BodyTooLargeError) this.#refuse('payload_too_large');
-    // What the library refuses to write, it refuses before the first byte.
+    // The library refuses arguments before it writes the first byte.
     else if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') this.#refuse('malformed_request');
     else this.#refuse('upstream_unavailable');
   }
 
-  /** Sends what was held back in this turn: the head of a stream of events has nothing behind it for now. */
+  /** Sends the buffered head and chunk. Without this, the head of an event stream would wait for the first event. */
   #flush(): void {
     if (!this.#isHeadHeld) return;
     this.#isHeadHeld = false;
@@ -207,29 +202,31 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#connection = connection;
     const { request, path, headers } = this.#options;
     const method = request.method as Dispatcher.HttpMethod;
-    // Some servers do not read a body here, and would take it for the next request of the connection.
+    // Some servers do not read a body here, and would parse it as the connection's next request.
     const reset = this.#body !== null && withoutUsualBody.has(method);
     connection.client.dispatch({ method, path, headers, body: this.#body, reset }, this);
   }
 
-  /** Only a kept connection that died before a byte of the answer, and only where doing it twice has no effect. */
+  /**
+   * Resends once, if a reused connection died before the first response byte and repeating the request has no effect.
+   */
   #mayResend(): boolean {
     const { method } = this.#options.request;
     const isSafe = (method === 'GET' || method === 'HEAD') && this.#body === null;
     return isSafe && !this.#wasResent && !this.#hasHead && this.#connection?.diedUnanswered === true;
   }
 
-  /** The request has come to its end: from now on the upstream's head is awaited. */
+  /** Starts the head's time limit at the end of the request. */
   #awaitHead(): void {
     if (this.#isOver || this.#hasHead) return;
     this.#options.request.socket.setTimeout(0);
     this.#headTimer = setTimeout(() => {
-      // If this process was held up, the head may already lie in the socket: poll the sockets once before judging.
+      // If this process was suspended, the head may already be in the socket: poll the sockets once before judging.
       setImmediate(() => setImmediate(() => this.#onNoHead()));
     }, this.#options.timeoutMs);
   }
 
-  /** The idle time is that of the client's socket: every byte of either direction goes through it. */
+  /** Watches the client's socket: every byte of either direction passes through it. */
   #watchIdle(): void {
     this.#options.request.socket.setTimeout(this.#options.idleTimeoutMs);
   }
@@ -239,7 +236,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #onIdle(): void {
-    // A client that does not read an answer of ours is cut, as one that does not read the upstream's.
+    // Cut a client that does not read our answer, like one that does not read the upstream's.
     if (this.#hasHead || this.#isOver) this.cut();
     else this.#refuse(this.#body?.isBlocked === true ? 'upstream_timeout' : 'request_timeout');
   }
@@ -256,7 +253,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end(outcome, problem(outcome));
   }
 
-  /** From here on the exchange must not touch the connection: it may serve another request at once. */
+  /** After this the exchange must not touch the connection: it may serve another request at once. */
   #releaseUpstream(connection: UpstreamConnection): void {
     this.#connection = undefined;
     this.#controller = undefined;
@@ -271,7 +268,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #cutClient(): void {
     const { request, response } = this.#options;
-    // HTTP/1.0 takes the end of the connection for the end of the body, unless the connection is reset.
+    // In HTTP/1.0 the end of the connection ends the body, unless the connection is reset.
     if (request.httpVersion === '1.0') request.socket.resetAndDestroy();
     else response.destroy();
   }

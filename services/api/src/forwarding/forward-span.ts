@@ -6,7 +6,7 @@ import { spanMethod } from '../http/server/request-span.ts';
 import { portOf } from './connection.ts';
 import type { Outcome } from './exchange.ts';
 
-/** Begins the span of a request to an upstream, whose own spans are below it. Undefined where nothing is recorded. */
+/** Begins the span of a request to an upstream; parent of the upstream's own spans. Undefined without tracing. */
 export function startForwardSpan(
   tracing: Tracing | undefined,
   { method }: Pick<IncomingMessage, 'method'>,

@@ -22,55 +22,49 @@ import { headersToPass } from './headers.ts';
 import type { Upstreams } from './upstreams.ts';
 
 export interface ForwardingLimits extends TimeLimits {
-  /** Requests under way per organization and area. */
+  /** Maximum concurrent requests per organization and area. */
   concurrency: number;
   maxBodyBytes: number;
 }
 
-/** How a request ended that came to an area with an upstream. */
 export type ForwardOutcome = Outcome | 'rate_limited';
 
 export interface ForwarderOptions {
   upstreams: Upstreams;
   limits: ForwardingLimits;
-  /** Certificate authorities of https upstreams beside the usual ones, PEM. */
+  /** Certificate authorities of https upstreams, in addition to the default ones (PEM). */
   ca?: string | undefined;
   trustedProxies: readonly string[];
   clock: Pick<Clock, 'monotonic'>;
-  /** The token that proves to the upstream that a request comes from us; undefined where no keys are set. */
+  /** The token that proves to the upstream that we sent the request; undefined if no keys are configured. */
   identityToken: (key: TokenSubject, audience: Area) => Promise<string | undefined> | string | undefined;
-  /** Told when a request goes to an upstream, and how it ended. One that was `rate_limited` never started. */
+  /** Called when a request starts and ends. A `rate_limited` request never starts. */
   onStart?: (area: Area) => void;
   onEnd?: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => void;
-  /** Called when a request takes a permit of `concurrency` (1), and when it gives the permit back (-1). */
+  /** Called when a request acquires a permit of `concurrency` (1) and when it releases the permit (-1). */
   onPermit?: (area: Area, change: 1 | -1) => void;
-  /** Upstreams are told of the trace of a request where spans are recorded. */
   tracing?: Tracing | undefined;
 }
 
-/** What was matched is what the upstream gets: the path and the query as received. */
+/** The upstream gets the path and query as received, which the checks matched. */
 type Received = IncomingMessage & { originalUrl: string };
 
-/** A request that the guard has granted. */
 interface ForwardedCall {
   area: Area;
   key: TokenSubject;
   context: RequestContext;
 }
 
-/** Passes requests on to the upstreams of their areas, and answers those that it refuses or whose upstream gives no answer. */
+/** Forwards requests to their areas' upstreams. Answers requests that it refuses or whose upstream fails. */
 export interface Forwarder extends AreaForwarder<{ key: TokenSubject }> {
-  /** Cuts the requests that are still under way: their clients can tell that the answer is not whole. */
   cutAll(): void;
-  /** Closes idle connections to upstreams. */
   close(): void;
 }
 
-/** What belongs to an upstream that several areas may share. */
+/** An upstream, which several areas may share. */
 interface Target {
   origin: string;
   pool: ConnectionPool;
-  /** Put before the path of each request. */
   basePath: string;
 }
 
@@ -133,13 +127,13 @@ function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, T
 }
 
 /**
- * Waits until the answers to the earlier requests of a connection have been sent. A client may send requests without
- * waiting for answers; going to upstreams side by side they could overtake each other, and share one idle time.
+ * Waits until the connection's earlier answers have been sent. Clients may send requests without waiting for answers.
+ * Forwarded concurrently, these could overtake each other and share one idle time limit.
  *
- * @returns false when the connection was closed meanwhile
+ * @returns false if the connection was closed meanwhile
  */
 function becomesCurrent(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-  // The connection may have been closed while the request was judged: then no event follows.
+  // If the connection closed during the checks, no event follows.
   if (request.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     response.once('socket', () => resolve(true));
@@ -147,14 +141,13 @@ function becomesCurrent(request: IncomingMessage, response: ServerResponse): Pro
   });
 }
 
-/** What is wrong with the framing of the body, or its length, as far as the head tells. */
 function refuseHead(request: IncomingMessage, maxBodyBytes: number): Problem | null {
   const { upgrade, 'transfer-encoding': coding } = request.headers;
   if (upgrade !== undefined) {
     return invalidHeader('Upgrade', 'is not supported');
   }
-  // Other codings, and chunks in HTTP/1.0, are read differently by different servers: where one sees the end of the
-  // body, another sees the next request.
+  // Servers read other codings, and chunks in HTTP/1.0, differently. One would find the end of the body where another
+  // finds the next request.
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) {
     return invalidHeader('Transfer-Encoding', 'must be chunked, in HTTP/1.1');
   }
@@ -184,7 +177,7 @@ async function headersTo(
   return headers;
 }
 
-/** The protocol between the client and the proxy that we trust; ours when there is none, and we serve HTTP. */
+/** The client's protocol as told by a trusted proxy, else ours: HTTP. */
 function protocolOf(request: IncomingMessage, trustedProxies: readonly string[]): string {
   const told = request.headers['x-forwarded-proto'];
   const isTold = told === 'https' && isTrustedProxy(request.socket.remoteAddress, trustedProxies);

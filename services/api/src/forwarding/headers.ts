@@ -1,7 +1,6 @@
-/** A flat list, as on the wire: name, value, name, value. */
 type RawHeaders = readonly string[];
 
-/** Headers that concern one connection (RFC 9110, section 7.6.1), and the framing of a body, which each hop sets itself. */
+/** Headers of one connection (RFC 9110, section 7.6.1), and the body's framing, which each hop sets itself. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -15,29 +14,29 @@ const hopByHop: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** Set anew for the upstream, answered here, or the client's credentials, which are for us alone. */
+/** Headers that we set for the upstream or answer here, and the client's credentials, which only we may see. */
 const replaced = new Set(['host', 'content-length', 'expect', 'authorization', 'cookie', 'x-request-id']);
 
-/** W3C Trace Context and Baggage, and what other tracers read instead: an upstream would take them for parts of our trace. */
+/** W3C Trace Context, Baggage and other tracers' headers. An upstream would read them as parts of our trace. */
 const traceHeaders = /^(?:traceparent|tracestate|baggage|b3|x-b3-.*|uber-trace-id|x-cloud-trace-context)$/;
 
-/** What an upstream trusts because only we can set it. */
+/** Headers that upstreams trust because only we can set them. */
 const reserved = /^(?:forwarded$|x-(?:forwarded|organization|api-key|identity)-|(?:x-real|true-client|x-client)-ip$)/;
 
 /**
- * The client's headers that go on to the upstream, in their order and as they were written: end-to-end ones, without
- * credentials, and without any that an upstream would take for ours.
+ * Selects the client's headers for the upstream, in their order and spelling. Drops hop-by-hop headers, credentials,
+ * and headers that an upstream would read as ours.
  *
  * @param raw name, value, name, value … as received
- * @param ownTrace whether the upstream is told of a trace of ours: then not of the client's
+ * @param ownTrace drops the client's trace headers, because the upstream gets ours
  */
 export function headersToPass(raw: RawHeaders, ownTrace = false): string[] {
   const nominated = connectionOptions(raw);
   const passed: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] as string;
-    // Servers that keep headers in variables (CGI, WSGI, Rack) read `_` and `-` as the same; lighttpd and older versions
-    // of Apache read every character that is no letter or digit so.
+    // Servers that keep headers in variables (CGI, WSGI, Rack) do not distinguish `_` and `-`. lighttpd and older
+    // versions of Apache treat every character that is no letter or digit so.
     const read = name.toLowerCase().replace(/[^a-z0-9]/g, '-');
     if (hopByHop.has(read) || replaced.has(read) || reserved.test(read) || nominated?.has(name.toLowerCase())) continue;
     if (ownTrace && traceHeaders.test(read)) continue;
@@ -46,7 +45,7 @@ export function headersToPass(raw: RawHeaders, ownTrace = false): string[] {
   return passed;
 }
 
-/** The names that `Connection` makes hop-by-hop, in lower case; undefined when there are none beside the usual ones. */
+/** The names that `Connection` makes hop-by-hop, in lower case. Undefined if it adds none to the usual ones. */
 function connectionOptions(raw: RawHeaders): Set<string> | undefined {
   let names: Set<string> | undefined;
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -61,13 +60,13 @@ function connectionOptions(raw: RawHeaders): Set<string> | undefined {
   return names;
 }
 
-/** They name the upstream's software, or would keep state in a client that we know by its key alone. */
+/** They name the upstream's software, or would keep state in a client that only its key identifies. */
 const removed = new Set(['set-cookie', 'server', 'x-powered-by']);
 
-/** Orders to a proxy: an ingress in front of us would send a file or another address's answer in place of this one. */
+/** Commands to a proxy: an ingress before us would send a file or another address's answer instead. */
 const proxyOrders = /^x-(?:accel-|sendfile$|lighttpd-send-file$)/;
 
-/** What we say about each request ourselves, in place of whatever the upstream says under these names. */
+/** Headers that we set ourselves; the upstream's values are dropped. */
 const ownNames = [
   'X-Request-Id',
   'RateLimit',
@@ -80,12 +79,13 @@ const ownNames = [
 const ownLowerCase = new Set<string>(ownNames.map((name) => name.toLowerCase()));
 
 /**
- * The headers of the answer to the client: the upstream's, in their order and as written, less hop-by-hop ones and those
- * about its software; ours in place of its own; and `Cache-Control: no-store` where the upstream says nothing.
+ * Builds the headers of the answer to the client. Keeps the upstream's order and spelling. Drops hop-by-hop headers and
+ * headers about the upstream's software; replaces ours. Adds `Cache-Control: no-store` if the upstream sets no
+ * `Cache-Control`.
  *
  * @param raw name, value, name, value … as received from the upstream
- * @param own the headers that every answer to this request has
- * @returns a flat list for `writeHead`; null when the body has a transfer coding that this hop would have to undo
+ * @param own headers of every answer to this request
+ * @returns a flat list for `writeHead`; null if the body has a transfer coding that this hop would have to undo
  */
 export function answerHeaders(
   raw: readonly (Buffer | string | readonly (Buffer | string)[])[],
@@ -102,7 +102,7 @@ export function answerHeaders(
     const read = name.toLowerCase();
     if (read === 'transfer-encoding' && value.trim().toLowerCase() !== 'chunked') return null;
     if (hopByHop.has(read) || removed.has(read) || ownLowerCase.has(read) || proxyOrders.test(read)) continue;
-    // The framing is ours, whatever `Connection` says about it. A 204 must not have a length (RFC 9110, section 8.6).
+    // We set the framing, whatever `Connection` names. A 204 must not have a length (RFC 9110, section 8.6).
     if (read === 'content-length' ? status === 204 : nominated?.has(read)) continue;
     if (read === 'cache-control') hasCacheControl = true;
     headers.push(name, value);

@@ -3,29 +3,27 @@ import { Readable } from 'node:stream';
 import { WrittenChunks } from './written-chunks.ts';
 
 export interface RequestBodyOptions {
-  /** A body that grows beyond this ends with {@link BodyTooLargeError}. */
   maxBytes: number;
   onChunk: (bytes: number) => void;
-  /** The last byte has come. */
   onEnd: () => void;
-  /** Whether the upstream's connection has taken all that was read from here. */
+  /** Whether the upstream's connection has taken all bytes read from this stream. */
   isAllSent: () => boolean;
 }
 
-/** The body has turned out to be larger than allowed, after its first bytes went to the upstream. */
+/** The body exceeds the limit, after its first bytes were sent to the upstream. */
 export class BodyTooLargeError extends Error {}
 
 /**
- * The body of a request on its way to the upstream, read as fast as the upstream takes it. It stands between the two
- * because the client library destroys the stream that it reads from when the upstream fails: the request itself would
- * take the client's connection along, and nobody could answer any more.
+ * Streams a request's body to the upstream, as fast as the upstream reads. This stream separates the two: the client
+ * library destroys its source when the upstream fails. Destroying the request itself would close the client's
+ * connection, so no answer could be sent.
  */
 export class RequestBody extends Readable {
   readonly #request: IncomingMessage;
   readonly #options: RequestBodyOptions;
   readonly #writtenChunks: WrittenChunks;
   #bytes = 0;
-  /** Whether we wait for the upstream to take what has come, rather than for the client. */
+  /** True while we wait for the upstream to read, false while we wait for the client. */
   isBlocked = true;
 
   constructor(request: IncomingMessage, options: RequestBodyOptions) {
@@ -33,7 +31,7 @@ export class RequestBody extends Readable {
     this.#request = request;
     this.#options = options;
     this.#writtenChunks = new WrittenChunks(() => this.readableLength === 0 && options.isAllSent());
-    // The exchange learns of errors from the client library.
+    // The exchange gets errors from the client library.
     this.on('error', () => undefined);
     request.on('data', this.#onData).on('end', this.#onEnd).pause();
   }

@@ -2,10 +2,9 @@ import { type Area, areaNames } from '@enterprise-api/shared/contracts';
 import { commaList } from '@enterprise-api/shared/runtime';
 import { z } from 'zod';
 
-/** The base URL of each area that has an upstream. */
 export type Upstreams = ReadonlyMap<Area, URL>;
 
-/** `consultations=http://consultations:8080,scim=https://identity.internal` → the base URL of each area. */
+/** Parses `consultations=http://consultations:8080,scim=https://identity.internal`. */
 export const upstreamsSetting = z.string().transform((text, context): Upstreams => {
   const upstreams = new Map<Area, URL>();
   for (const entry of commaList(text)) {

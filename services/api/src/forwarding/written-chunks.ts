@@ -1,15 +1,15 @@
-/** The memory of smaller chunks is left to the garbage collector: freeing it here would cost more than it saves. */
+/** The garbage collector frees smaller chunks: freeing them here would cost more than it saves. */
 const minBytes = 16 * 1_024;
-/** What waits beyond this is left to it too: the list must not hold what nobody else needs any more. */
+/** Further buffers are left to the garbage collector: this list must not keep unneeded memory alive. */
 const maxWaiting = 64;
 
 /**
- * Frees the memory of a body's chunks as soon as they have been written. Left to the garbage collector it gathers: a chunk
- * is 64 KiB, but the object that it hangs on is so small that V8 looks for garbage only when some 100 MB are waiting.
+ * Frees the memory of a body's chunks once they are written. Otherwise the memory accumulates. A chunk is 64 KiB, but
+ * its object is tiny, so V8 collects only once some 100 MB are waiting.
  *
- * A chunk is part of the buffer that its connection was read into, alone or beside other chunks and their framing. The
- * buffer can be freed once a chunk of another buffer has come, because the parser has read all of it then, and all chunks
- * so far have been written.
+ * A chunk is part of the buffer that its connection was read into. The buffer may also contain other chunks and their
+ * framing. Once a chunk of another buffer arrives, the parser has read the whole earlier buffer. That buffer can be
+ * freed once all chunks so far are written.
  */
 export class WrittenChunks {
   readonly #isAllWritten: () => boolean;
@@ -17,12 +17,11 @@ export class WrittenChunks {
   #isLatestFree = false;
   readonly #parsed: ArrayBuffer[] = [];
 
-  /** @param isAllWritten whether the system has taken every byte of the chunks that came before */
+  /** @param isAllWritten whether the operating system took every byte of the earlier chunks */
   constructor(isAllWritten: () => boolean) {
     this.#isAllWritten = isAllWritten;
   }
 
-  /** The next chunk has come, and has not been passed on yet. */
   next(chunk: Buffer): void {
     const { buffer } = chunk;
     if (buffer !== this.#latest) {
@@ -34,7 +33,7 @@ export class WrittenChunks {
     if (this.#parsed.length > 0 && this.#isAllWritten()) this.#free();
   }
 
-  /** The memory of an `ArrayBuffer` is freed when its bytes are transferred to another one, here to one of none. */
+  /** Transferring an `ArrayBuffer` to one of zero bytes frees its memory. */
   #free(): void {
     for (const buffer of this.#parsed) buffer.transfer(0);
     this.#parsed.length = 0;
@@ -42,8 +41,8 @@ export class WrittenChunks {
 }
 
 /**
- * Whether a chunk's buffer is that of its connection alone. Node.js takes buffers of less than half its pool's size from
- * the pool, which everything in the process shares: two small reads that it joins are such a buffer.
+ * Whether only this connection uses the chunk's buffer. Node.js takes buffers below half its pool size from a pool that
+ * the whole process shares. It also joins two small reads in such a buffer.
  */
 function hasOwnBuffer(chunk: Buffer): boolean {
   if (chunk.length < minBytes) return false;
