@@ -8,9 +8,9 @@ import type { StoredKey } from './queries.ts';
 
 export interface Authenticator {
   /**
-   * Finds the key that a request presents. A key that is missing, malformed, unknown, revoked or expired gets the same
-   * answer, 401. An address with too many of those gets 429 before any look-up, except for keys that were good from it
-   * within the last hour.
+   * Finds the presented key. A missing, malformed, unknown, revoked or expired key gets the same answer: 401. An
+   * address with too many failures gets 429 before any look-up. Exempt are keys that succeeded from this address within
+   * the last hour.
    *
    * @throws the database's error when the database is needed and does not answer
    */
@@ -18,13 +18,11 @@ export interface Authenticator {
 }
 
 interface PresentedKey {
-  /** The values of each `Authorization` header. */
   readonly authorization: readonly string[] | undefined;
-  /** The address that failures are counted for. */
   readonly bucket: string;
-  /** Whether a cached key may serve while the database is away. */
+  /** Whether a cached key is enough while the database is unavailable. */
   readonly readOnly: boolean;
-  /** Whether a failure was counted a moment ago already. */
+  /** Whether an earlier check of the same request already counted a failure. */
   readonly isRepeat: boolean;
 }
 
@@ -67,7 +65,7 @@ export function createAuthenticator({ cache, failuresPerMinute, clock }: Authent
   };
 }
 
-/** The digest is compared in constant time, so that the index look-up alone never decides that a key is the presented one. */
+/** Compares the digest in constant time, so that the index look-up alone never accepts a key. */
 function isInForce(key: StoredKey, digest: string, nowMs: number): boolean {
   if (!timingSafeEqual(key.hash, Buffer.from(digest, 'hex'))) return false;
   return !hasExpired(key, nowMs);
@@ -82,26 +80,32 @@ function tooManyFailures(retryAfterSeconds: number): Problem {
   return problem('rate_limited', { message, retryAfterSeconds });
 }
 
-/** Counts failed authentications per address, in memory, so that the limit is in force while database and Redis are away. */
+/**
+ * Counts failed authentications per address, in memory. The limit thus holds while database and Redis are unavailable.
+ */
 export function createFailureLimit(failuresPerMinute: number, clock: Pick<Clock, 'monotonic'>) {
   const windows = new BoundedMap<string, { failures: number; endsAtMs: number }>(maxAddresses);
   const current = (bucket: string) => {
     const window = windows.get(bucket);
     return window !== undefined && window.endsAtMs > clock.monotonic() ? window : undefined;
   };
-  /** Seconds to wait when this address has so many failures, else null. */
+  /** Seconds to wait if this address has at least this many failures, else null. */
   const secondsFrom = (bucket: string, failures: number): number | null => {
     const window = current(bucket);
     if (window === undefined || window.failures < failures) return null;
     return Math.max(1, Math.ceil((window.endsAtMs - clock.monotonic()) / 1_000));
   };
-  /** When there was one failure too many: what the last `count` returned. */
+  /** Seconds to wait if the failures exceed the limit, else null: the result of the last `count`. */
   const exceeded = (bucket: string) => secondsFrom(bucket, failuresPerMinute + 1);
   return {
-    /** When this address has used up its failures. */
+    /** Seconds to wait if this address has used up its failures, else null. */
     blocked: (bucket: string) => secondsFrom(bucket, failuresPerMinute),
     exceeded,
-    /** Counts one failure. @returns seconds to wait when it is one too many, else null */
+    /**
+     * Counts one failure.
+     *
+     * @returns seconds to wait if it exceeds the limit, else null
+     */
     count: (bucket: string) => {
       const window = current(bucket) ?? { failures: 0, endsAtMs: clock.monotonic() + windowMs };
       windows.set(bucket, window);
@@ -115,8 +119,8 @@ const windowMs = 60 * 1_000;
 const maxAddresses = 50_000;
 
 /**
- * Which keys authenticated from which address within the last hour, in memory. They are looked up even while the address
- * is blocked for too many failures: behind a shared proxy, the failures of one client must not lock out all others.
+ * Remembers in memory which keys authenticated from which address within the last hour. They are looked up even while
+ * the address is blocked. Behind a shared proxy, one client's failures must not lock out all others.
  */
 export interface RecentSuccesses {
   /** @param digest SHA-256 of the key; the key itself is never kept */
@@ -125,9 +129,9 @@ export interface RecentSuccesses {
   forget(bucket: string, digest: string): void;
 }
 
-/** A success is noted again only after this time: most requests then cost one read of the map. */
+/** A success is recorded again only after this time: most requests then cost one read of the map. */
 const noteEveryMs = 60 * 1_000;
-/** An hour after the latest success, which may be newer than the noted one by the interval above. */
+/** One hour after the latest success, which may be newer than the recorded one by `noteEveryMs`. */
 const rememberedMs = 3_600 * 1_000 + noteEveryMs;
 const maxRemembered = 10_000;
 

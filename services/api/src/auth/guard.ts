@@ -5,7 +5,6 @@ import type { ClientAddressOf } from '../http/server/client-address.ts';
 import { requestContextOf } from '../http/server/request-context.ts';
 import type { Judge, Principal } from './judge.ts';
 
-/** Authorizes requests of the public listener, with what Express knows of them. */
 export function createPublicGuard(judge: Judge, addressOf: ClientAddressOf): Guard<Principal> {
   return (request, response, operation) => {
     const context = requestContextOf(response);

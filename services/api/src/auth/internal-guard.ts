@@ -4,14 +4,16 @@ import { challenges, isProblem, type Problem, problem } from '../http/problem.ts
 import type { Guard } from '../http/routing/serve-routes.ts';
 import { bearerToken } from '../http/server/request-context.ts';
 
-/** What handlers of the internal listener get in place of a principal: the caller has one of the internal secrets. */
 export interface InternalAccess {
   readonly role: InternalRole;
-  /** Names the secret and does not reveal it. The caller's `Idempotency-Key`s belong to it. */
+  /** Identifies the secret without revealing it. Owns the caller's `Idempotency-Key`s. */
   readonly secretId: Uuid;
 }
 
-/** Lets services use every route, and producers the routes that emit events. An ingress has a route of its own. */
+/**
+ * Lets services use every route. Lets producers use only the routes that emit events. An ingress has its own route
+ * elsewhere.
+ */
 export function createInternalGuard({ holderOf }: InternalSecrets): Guard<InternalAccess> {
   return (request, _response, operation) => {
     const holder = holderOf(request.headersDistinct.authorization);
@@ -22,7 +24,10 @@ export function createInternalGuard({ holderOf }: InternalSecrets): Guard<Intern
   };
 }
 
-/** A `service` may do everything on the internal listener, an `ingress` may ask for authorizations, a `producer` may emit. */
+/**
+ * A `service` may use the whole internal listener. An `ingress` may only request authorizations, a `producer` only
+ * emit.
+ */
 export type InternalRole = 'service' | 'ingress' | 'producer';
 
 const refusals: Readonly<Record<Exclude<InternalRole, 'service'>, string>> = {
@@ -30,24 +35,20 @@ const refusals: Readonly<Record<Exclude<InternalRole, 'service'>, string>> = {
   producer: 'This secret may emit events only.',
 };
 
-/** 403 for a caller whose secret does not permit this route. */
 export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {
   return problem('forbidden_scope', { message: refusals[role], headers: challenges.insufficientScope });
 }
 
 export interface InternalSecrets {
-  /**
-   * @param authorization the values of each header that may present a secret
-   * @returns the holder of the presented secret, or 401
-   */
+  /** @param authorization one value per header that may present a secret */
   holderOf(authorization: readonly string[] | undefined): InternalAccess | Problem;
 }
 
 const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
 
 /**
- * Compares the presented secret with every accepted one in constant time, and never stops at the first match, so that
- * response times reveal nothing about the secrets.
+ * Compares the presented secret with every accepted one, in constant time. It never stops at the first match, so that
+ * response times reveal nothing.
  */
 export function createInternalSecrets(accepted: Readonly<Record<InternalRole, readonly string[]>>): InternalSecrets {
   const known = roles.flatMap((role) =>
@@ -71,8 +72,8 @@ function digestOf(secret: string): Buffer {
 }
 
 /**
- * The same in every process and after every restart, so that it can own rows. A hash does not reveal a secret of 32
- * random characters; API keys are stored in the same way.
+ * The id is the same in every process and after every restart, so that it can own rows. A hash does not reveal a secret
+ * of 32 random characters; API keys are stored the same way.
  */
 function secretIdOf(digest: Buffer): Uuid {
   const digits = digest.toString('hex');

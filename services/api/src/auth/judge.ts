@@ -10,31 +10,27 @@ import type { StoredKey } from './queries.ts';
 import { type RateDecision, type RateLimiter, rateLimitHeaders, secondsUntilReset } from './rate-limit.ts';
 import { hasScope } from './scopes.ts';
 
-/** The principal: the caller, known once every check of the request's head has passed. Handlers of `/v1` get it. */
+/** The caller, once every check of the request's head has passed. Handlers of `/v1` get it. */
 export interface Principal {
   readonly key: StoredKey;
-  /** The client's address. */
   readonly address: string;
 }
 
-/** The head of a request, as far as its caller is judged by it. */
 interface JudgedRequest {
   readonly method: string;
-  /** The values of each `Authorization` header. */
   readonly authorization: readonly string[] | undefined;
-  /** The scope that the key needs; null where none is needed, because nothing is there to be used. */
+  /** The scope that the key needs; null for an unknown path or method. */
   readonly scope: RequiredScope | null;
-  /** Whether the request was judged a moment ago already: then it is not counted again. */
+  /** Whether an earlier check already counted this request; it is then not counted again. */
   readonly isRepeat?: boolean;
-  /** Gets the key, and whether the checks refused it, for the log and the usage. */
+  /** Receives the key and whether the checks refused the key. */
   readonly caller: Caller;
-  /** Of the answer: gets the rate limit. */
   readonly headers: Record<string, string>;
 }
 
 /**
- * Checks in this order: 401 → 403 ip_not_allowed → 403 plan_no_api_access → 429 → 403 forbidden_scope. The order is the
- * same on every path, so that strangers cannot find out which paths exist.
+ * Checks in this order: 401 → 403 ip_not_allowed → 403 plan_no_api_access → 429 → 403 forbidden_scope. Every path has
+ * the same order, so that strangers cannot find out which paths exist.
  *
  * @throws DatabaseUnavailableError when the key must be looked up and the database does not answer
  */
@@ -44,13 +40,13 @@ export interface JudgeOptions {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   clock: Clock;
-  /** Called for each request whose key may use the API from its address. */
+  /** Called after the address and the plan were accepted. */
   onKeyUsed: (keyId: Uuid) => void;
   onRateDecision: (decision: RateDecision) => void;
   withDatabaseCheck: WithDatabaseCheck;
 }
 
-/** The one implementation of the checks: for the API's own routes, for areas, and for forward authentication. */
+/** The one implementation of these checks. The API's own routes, the areas and forward authentication share it. */
 export function createJudge(options: JudgeOptions): Judge {
   const { authenticator, rateLimiter, clock } = options;
   return async ({ method, authorization, scope, isRepeat = false, caller, headers }) => {
@@ -77,13 +73,12 @@ export function createJudge(options: JudgeOptions): Judge {
   };
 }
 
-/** Whether a key, read again later, may still do what its request was granted. */
+/** Whether a key that was read again later still permits a granted request. */
 export function stillGrants(key: StoredKey | null, { address, scope, nowMs }: GrantedUse): boolean {
   if (key === null || hasExpired(key, nowMs)) return false;
   return allowsAddress(key, address) && hasApiAccess(key.organization.plan) && hasScope(key.scopes, scope);
 }
 
-/** What a request was granted. */
 export interface GrantedUse {
   readonly address: string;
   readonly scope: RequiredScope;

@@ -10,12 +10,11 @@ interface KeyCacheOptions {
 
 interface Entry {
   readonly key: StoredKey | null;
-  /** Monotonic, from before the query was sent. */
+  /** Monotonic time before the query was sent. */
   readonly askedAtMs: number;
   fresh: boolean;
 }
 
-/** A query under way, and the changes that came since it was sent. */
 interface LookUp {
   answer: Promise<StoredKey | null>;
   readonly changedIds: Set<Uuid>;
@@ -27,9 +26,8 @@ const absenceFreshMs = 1_000;
 const keyReadsOnMs = 60 * 1_000;
 
 /**
- * Copies of keys by their hash. A change that is pushed takes effect at once; one whose push is lost takes effect after
- * 4 s, so that it is in force within 5 s on a busy machine too. The absence of a key is remembered for 1 s only: a new
- * key must work by then.
+ * Caches keys by their hash. A pushed change applies at once. If its push is lost, the change applies after 4 s, thus
+ * within 5 s on a busy machine. An absent key is cached for 1 s only, because a new key must work by then.
  */
 export class KeyCache {
   readonly #find: KeyCacheOptions['find'];
@@ -43,7 +41,7 @@ export class KeyCache {
     this.#entries = new BoundedMap(maxEntries);
   }
 
-  /** The fresh copy: a key, null when there is no such key, undefined when the database must be asked. */
+  /** Returns the cached key; null if the key does not exist; undefined if the database must be queried. */
   peek(hash: string): StoredKey | null | undefined {
     const entry = this.#entries.get(hash);
     if (entry === undefined || !entry.fresh) return undefined;
@@ -51,9 +49,9 @@ export class KeyCache {
   }
 
   /**
-   * Asks the database, once for all requests that ask at the same time.
+   * Queries the database, once for all concurrent requests.
    *
-   * @param readOnly while the database is away, a key that was good within the last minute still serves for reading
+   * @param readOnly if the database is unavailable, accepts a key that was read within the last minute
    * @throws the database's error
    */
   async load(hash: string, readOnly: boolean): Promise<StoredKey | null> {
@@ -74,7 +72,7 @@ export class KeyCache {
     }
   };
 
-  /** Changes may have been missed: no copy counts as fresh any more. */
+  /** Changes may have been missed, so every cached key must be read again. */
   readonly onLost = (): void => {
     for (const lookUp of this.#lookUps.values()) lookUp.changesLost = true;
     for (const entry of this.#entries.values()) entry.fresh = false;
@@ -92,7 +90,7 @@ export class KeyCache {
   async #ask(hash: string, lookUp: LookUp): Promise<StoredKey | null> {
     const askedAtMs = this.#clock.monotonic();
     const key = await this.#find(Buffer.from(hash, 'hex'));
-    // The answer may be from before a change that came meanwhile: it serves this request, and is not kept.
+    // Do not cache a row that may be older than a change received meanwhile.
     if (!isOvertaken(lookUp, key)) this.#entries.set(hash, { key, askedAtMs, fresh: true });
     return key;
   }

@@ -6,7 +6,7 @@ const publicIdLength = 8;
 const secretLength = 32;
 const checksumLength = 6;
 
-/** `nwk_`, 8 public characters, 32 secret ones (190 random bits), 6 of checksum. */
+/** `nwk_`, 8 public characters, 32 secret characters (190 random bits), 6 characters of checksum. */
 const keyPattern = /^nwk_[0-9A-Za-z]{46}$/;
 
 export interface NewKey {
@@ -15,26 +15,24 @@ export interface NewKey {
   publicId: string;
 }
 
-/** Makes a key. `randomBytes` is the source of its randomness. */
 export function generateKey(randomBytes: (count: number) => Uint8Array): NewKey {
   const publicId = randomBase62(publicIdLength, randomBytes);
   const body = prefix + publicId + randomBase62(secretLength, randomBytes);
   return { secret: body + checksumOf(body), publicId };
 }
 
-/** The part of a key that is shown after its creation. */
 export function keyPrefix(publicId: string): string {
   return prefix + publicId;
 }
 
-/** Whether a text can be a key at all: most wrong keys are refused without a look-up. */
+/** Checks the format and checksum, which refuses most wrong keys without a look-up. */
 export function isWellFormedKey(text: string): boolean {
   if (!keyPattern.test(text)) return false;
   const body = text.slice(0, -checksumLength);
   return checksumOf(body) === text.slice(-checksumLength);
 }
 
-/** CRC-32 in base62. It detects typing errors and helps scanners for leaked secrets; it adds no security. */
+/** CRC-32 in base62. It detects typing errors and helps scanners find leaked secrets; it adds no security. */
 function checksumOf(body: string): string {
   let rest = crc32(body);
   let digits = '';
@@ -45,7 +43,10 @@ function checksumOf(body: string): string {
   return digits;
 }
 
-/** Every character is equally likely: bytes from 248 on are discarded, because they would favour the first eight characters. */
+/**
+ * Every character is equally likely. Bytes from 248 are discarded, because they would favour the first eight
+ * characters.
+ */
 function randomBase62(length: number, randomBytes: (count: number) => Uint8Array): string {
   let text = '';
   while (text.length < length) {

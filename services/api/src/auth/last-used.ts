@@ -1,9 +1,8 @@
 import { type Clock, MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 
-/** Writes when keys were last used, beside the requests: in batches, and at most once a minute per key. */
+/** Records when keys were last used: outside of requests, in batches, and at most once a minute per key. */
 export interface LastUsed {
   note(keyId: Uuid): void;
-  /** Writes everything that was noted; for the end of the process. */
   flush(): Promise<void>;
 }
 

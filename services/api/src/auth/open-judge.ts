@@ -19,7 +19,6 @@ export interface OpenJudgeOptions {
   onRateDecision: (decision: RateDecision) => void;
 }
 
-/** Opens what the judgement of requests needs: copies of keys, and counts of requests in Redis, where there is one. */
 export async function openJudge({ log, clock, closers }: Foundation, options: OpenJudgeOptions) {
   const { db, withDatabaseCheck, onRateDecision, redisUrl } = options;
   const find = (hash: Buffer) => {

@@ -3,7 +3,6 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
-/** A key that is not revoked, with its organization. */
 export interface StoredKey {
   id: Uuid;
   hash: Buffer;
@@ -17,7 +16,7 @@ export interface StoredKey {
   organization: { id: Uuid; name: string; plan: Plan };
 }
 
-/** Finds the key with this SHA-256. The only query without an organization, which is known only once the key is found. */
+/** Finds a key by its SHA-256. The only query without an organization: the key's row names it. */
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredKey | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -42,7 +41,7 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
   };
 }
 
-/** Writes when keys were last used. Rows are locked in the order of their ids; keys written within the last 50 s are skipped. */
+/** Records the last use of keys. Locks rows in id order, and skips keys whose recorded use is less than 50 s older. */
 export async function markKeysUsed(db: Database, uses: readonly { keyId: Uuid; usedAt: Date }[]): Promise<void> {
   await sql`
     with used as materialized (

@@ -3,32 +3,30 @@ import { connectRedis, type RedisClient } from '@enterprise-api/shared/redis';
 import { type Clock, type Closers, redisRetryDelayMs, settledWithin, type Uuid } from '@enterprise-api/shared/runtime';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 
-/** What the limiter decided about one request. */
 export interface RateDecision {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Time until the window ends. */
   resetMs: number;
-  /** `local` when only this process counted. */
   source: 'shared' | 'local';
 }
 
 export interface RateLimiter {
-  /** Counts one request of an organization. Never throws and never waits long: a broken limiter must not stop the API. */
+  /**
+   * Counts one request of an organization. Never throws and never waits long: a broken limiter must not stop the API.
+   */
   consume(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
-  /** What was decided about the organization's latest request, without counting one. Never throws either. */
+  /** Returns the state after the organization's latest request, without counting one. Never throws. */
   peek(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
 }
 
 const rateWindowSeconds = 60;
 
-/** The rate limit of an organization as answers show it. Its plan has API access, or its key would have been refused. */
+/** An organization's rate limit as shown in answers. Its plan has API access; otherwise its key was refused. */
 export function describeRateLimit(limits: Readonly<Record<ApiPlan, number>>, plan: Plan) {
   return { limit: limits[plan as ApiPlan], window_seconds: rateWindowSeconds };
 }
 
-/** The rate limit as headers: the structured fields of the IETF draft, and the older `X-RateLimit-*`. */
 export function rateLimitHeaders(decision: RateDecision, nowMs: number): Record<string, string> {
   const { limit, remaining } = decision;
   const resetSeconds = secondsUntilReset(decision);
@@ -41,25 +39,27 @@ export function rateLimitHeaders(decision: RateDecision, nowMs: number): Record<
   };
 }
 
-/** Whole seconds until the window ends, rounded up, so that a client that waits so long is not refused again. */
+/** Rounds up to whole seconds, so that a client that waits this long is not refused again. */
 export function secondsUntilReset(decision: RateDecision): number {
   return Math.max(1, Math.ceil(decision.resetMs / 1_000));
 }
 
-/** After a failure, Redis is not asked for this long: while it hangs, only one request per second waits for the timeout. */
+/**
+ * After a failure, Redis is not asked for this long. While Redis hangs, only one request per second waits for the
+ * timeout.
+ */
 const pauseAfterFailureMs = 1_000;
 
 export interface RateLimiterOptions {
   limits: Readonly<Record<ApiPlan, number>>;
-  /** Shared counters; without it each process counts for itself. */
   redis: RedisClient | undefined;
   clock: Clock;
   onError: (error: unknown) => void;
 }
 
 /**
- * Fixed windows of a minute per organization. While Redis is away, each process allows half of the limit by its own
- * count, so that two processes together allow no more than the limit.
+ * Limits each organization in fixed windows of one minute. While Redis is unavailable, each process counts alone and
+ * allows half the limit. Two processes together then allow no more than the limit.
  */
 export function createRateLimiter({ limits, redis, clock, onError }: RateLimiterOptions): RateLimiter {
   const plans = planNames.filter((plan): plan is ApiPlan => plan !== 'starter');
@@ -98,7 +98,7 @@ function createPair(limit: number, redis: RedisClient | undefined): LimiterPair 
     points: limit,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    // An organization over its limit stays over it until the window ends: Redis need not be asked again.
+    // An organization over its limit stays so until the window ends: no need to ask Redis again.
     inMemoryBlockOnConsumed: limit + 1,
   });
   return { shared, local: new RateLimiterMemory({ ...window, points: Math.max(1, Math.floor(limit / 2)) }) };
@@ -112,7 +112,7 @@ const countOne: Decide = async (limiter, organizationId, source) => {
     const state = await limiter.consume(organizationId);
     return { allowed: true, limit, remaining: state.remainingPoints, resetMs: state.msBeforeNext, source };
   } catch (refusal) {
-    // The library rejects with its result when the limit is reached, and with an Error when its store fails.
+    // At the limit the library rejects with its result; if its store fails, with an Error.
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
     return { allowed: false, limit, remaining: 0, resetMs: refusal.msBeforeNext, source };
   }
@@ -127,17 +127,20 @@ const look: Decide = async (limiter, organizationId, source) => {
 };
 
 /**
- * How long a request waits for its rate limit at most. The time is longer than pauses of this process's event loop: after
- * a false alarm the process would count alone, and allow more than the limit.
+ * Maximum wait of a request for its rate limit. It exceeds pauses of this process's event loop. After a false alarm the
+ * process would count alone and allow more than the limit.
  */
 const answerWithinMs = 200;
 
-/** Until Redis is connected, requests are counted per process and exceed the shared limit: the start waits so long. */
+/**
+ * Startup waits this long for Redis. Until Redis is connected, processes count alone and together exceed the shared
+ * limit.
+ */
 const readyWithinMs = 1_000;
 
 /**
- * Connects to Redis; undefined without a URL. Commands fail at once while Redis is away, because the limiter then counts in
- * this process.
+ * Connects to Redis; undefined without a URL. While Redis is unavailable, commands fail at once, because the limiter
+ * then counts in this process.
  */
 export async function openRateLimitStore(
   url: string | undefined,
@@ -147,7 +150,7 @@ export async function openRateLimitStore(
   if (url === undefined) return undefined;
   const redis = connectRedis(url, {
     commandTimeout: answerWithinMs,
-    // Requests in one turn of the event loop share a socket write, which is the largest cost of a command.
+    // Requests in one event loop iteration share a socket write, which is the largest cost of a command.
     enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
