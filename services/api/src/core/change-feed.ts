@@ -2,17 +2,15 @@ import { type Change, connectionSettings, createChangeFeed } from '@enterprise-a
 import { createLimitedWarning, settledWithin } from '@enterprise-api/shared/runtime';
 import { applicationName, type Foundation } from './foundation.ts';
 
-/** A part of this process that changes concern. */
 export interface ChangeListener {
   onChange(change: Change): void;
-  /** Changes may have been missed. */
   onLost(): void;
 }
 
-/** Tells every process, this one first, that it may hold an outdated copy of something. */
+/** Notifies every process, this one first, that its cached copy may be outdated. */
 export type NotifyOfChange = (change: Change) => Promise<void>;
 
-/** The request waits for its change to be published, for this long at most. Caches expire by themselves. */
+/** Maximum wait of a request for the publication of its change. Caches expire by themselves. */
 const publishWithinMs = 500;
 
 export async function openChangeFeed(

@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { withTimeout } from '@enterprise-api/shared/runtime';
 
-/** The database does not answer. Neither the request nor its key is at fault: the client gets 503. */
+/** The database does not answer. Request and key are valid, so the client gets 503. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 }
 
 /**
- * Waits for work on the database for as long as the database answers the probe. A connection pool waits many seconds for
- * a dead or frozen server; a client gets its 503 within one. The work itself goes on: its outcome is unknown.
+ * Waits for work on the database while the database answers the probe. A connection pool waits many seconds for a dead
+ * or frozen server; the client gets its 503 within one. The work itself continues, with unknown outcome.
  *
  * @param abandon aborted before the error is thrown, so that work that has not begun never begins
  * @throws DatabaseUnavailableError
@@ -17,28 +17,28 @@ export type WithDatabaseCheck = <Result>(work: Promise<Result>, abandon?: AbortC
 
 const signals = new AsyncLocalStorage<AbortSignal>();
 
-/** Runs work whose statements and transactions never begin once the signal is aborted: a pool of {@link currentSignal} asks it. */
+/**
+ * Runs work whose statements and transactions never begin once the signal is aborted: the pool checks {@link
+ * currentSignal}.
+ */
 export function untilAborted<Result>(signal: AbortSignal, work: () => Result): Result {
   return signals.run(signal, work);
 }
 
-/** The signal of the request that runs now. */
 export function currentSignal(): AbortSignal | undefined {
   return signals.getStore();
 }
 
 export interface DatabaseHealth {
   readonly withDatabaseCheck: WithDatabaseCheck;
-  /** Whether the database answers right now. */
   check(): Promise<boolean>;
 }
 
-/** The first question and the time for its answer leave a third of the promised second for a busy process. */
+/** The first probe and its timeout leave a third of the promised second for a busy process. */
 const askEveryMs = 200;
 /** A busy server may need 400 ms. */
 const answerWithinMs = 500;
 
-/** @param probe resolves when the database has answered */
 export function createDatabaseHealth(probe: () => Promise<unknown>): DatabaseHealth {
   let asking: Promise<boolean> | undefined;
   const ask = async (): Promise<boolean> => {

@@ -3,29 +3,25 @@ import { createKeyedSemaphore } from './keyed-semaphore.ts';
 import { poolSize } from './open-database.ts';
 
 /**
- * Runs work of an organization that uses one database connection at a time, while the organization uses at most its share
- * of them. Beyond that the work waits for two seconds, and is then 429 and not run.
+ * Runs work that uses one database connection at a time, within the organization's limit of connections. Above the
+ * limit the work waits up to two seconds, then gets 429 without running.
  */
 export type WithinDatabaseShare = <Result>(
   organizationId: string,
   work: () => Result,
 ) => Result | Promise<Awaited<Result> | Problem>;
 
-/** One organization uses at most half of the connections at once. */
 export const connectionsPerOrganization = poolSize / 2;
 
 export interface DatabaseShareOptions {
-  /** Connections that one organization may use at once. */
   connections: number;
-  /** How long work waits for one of them. */
   waitMs?: number;
-  /** Called when work had to wait, once it is known whether it may run. */
   onWaited: (outcome: 'granted' | 'refused') => void;
 }
 
 /**
- * An organization whose statements hang (a lock that is held, a huge range) would otherwise hold every connection of the
- * pool, and nobody else would get an answer. Within its share, work starts at once and costs two look-ups in a map.
+ * An organization whose statements hang (a held lock, a huge range) would otherwise hold every connection of the pool.
+ * No other organization would get an answer. Below the limit, work starts at once and costs two map look-ups.
  */
 export function createDatabaseShare(options: DatabaseShareOptions): WithinDatabaseShare {
   const { connections, waitMs = 2_000, onWaited } = options;
@@ -38,7 +34,7 @@ export function createDatabaseShare(options: DatabaseShareOptions): WithinDataba
       permits.release(key);
       throw error;
     }
-    // The connection is in use until the work ends, also when its request was answered 503 before.
+    // The work uses the connection until it ends, even if the request was already answered 503.
     if (result instanceof Promise) return result.finally(() => permits.release(key)) as Result;
     permits.release(key);
     return result;

@@ -1,19 +1,17 @@
 import type { AuditChanges } from '@enterprise-api/shared/contracts';
 
-/** The fields that an action changed, for the audit log. */
 export interface FieldChanges {
   changedFields: string[];
   changes: AuditChanges;
 }
 
-/** Of an action that changes no field, such as a deletion. */
 export const noFieldChanges: FieldChanges = { changedFields: [], changes: {} };
 
 /**
- * The fields that differ between two states of an object, with their values; of a new object, those that have a value.
+ * Lists the fields that differ between two states, with their values. For a new object, lists the fields with a value.
  *
  * @param names fields that hold no secret
- * @param mask removes from a value what may be secret
+ * @param mask removes possible secrets from a value
  */
 export function fieldChanges<Shown extends object>(
   before: Shown | null,

@@ -1,16 +1,20 @@
-/** Limits how much work of one key is under way. Work of different keys does not wait for each other. */
+/** Limits concurrent work per key. Keys do not wait for each other. */
 export interface KeyedSemaphore {
-  /** @returns whether there was a permit of this key. Whoever gets one gives it back with `release` */
+  /** A caller that gets a permit must call `release`. */
   tryAcquire(key: string): boolean;
-  /** Waits for a permit, behind those that wait already. @returns whether one became free within the time */
+  /**
+   * Waits for a permit in arrival order.
+   *
+   * @returns whether one became free within the time
+   */
   acquireWithin(key: string, ms: number): Promise<boolean>;
   release(key: string): void;
 }
 
-/** @param permits of each key */
+/** @param permits number per key */
 export function createKeyedSemaphore(permits: number): KeyedSemaphore {
   const inUse = new Map<string, number>();
-  /** What to call with a permit, the longest waiting first. */
+  /** Callbacks that receive a permit, the longest waiting first. */
   const waiting = new Map<string, Set<() => void>>();
 
   const tryAcquire = (key: string) => {
@@ -44,7 +48,7 @@ export function createKeyedSemaphore(permits: number): KeyedSemaphore {
     release: (key) => {
       const [next] = waiting.get(key) ?? [];
       if (next !== undefined) {
-        // The permit passes on: nobody who comes just now gets it before those that wait.
+        // Pass the permit to the longest waiter, so that no newcomer can take it first.
         dequeue(key, next);
         return next();
       }

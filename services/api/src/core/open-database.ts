@@ -3,10 +3,9 @@ import { withTimeout } from '@enterprise-api/shared/runtime';
 import { createDatabaseHealth, currentSignal } from './database-health.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Connections of the process to each server. */
+/** Connections per process and server. */
 export const poolSize = 10;
 
-/** Opens a pool, and asks over a connection of its own whether the server answers. */
 export function openDatabase({ closers }: Foundation, settings: Omit<DatabaseOptions, 'poolSize'>) {
   const db = createDatabase({ ...settings, poolSize, signal: currentSignal });
   closers.add('database', () => db.destroy());
@@ -17,17 +16,16 @@ export function openDatabase({ closers }: Foundation, settings: Omit<DatabaseOpt
 }
 
 export interface DatabaseProbe {
-  /** Resolves when the database has answered. Rejects when it cannot be reached. */
   probe: () => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** Longer than any caller waits: the probe closes a connection that has not answered by then. */
+/** The probe closes a connection that has not answered by then. No caller waits this long. */
 const silentForMs = 1_000;
-/** Before the pool closes an idle connection: a busy server takes half a second to open one. */
+/** Probe before the pool closes the idle connection: a busy server takes half a second to open one. */
 const useEveryMs = 20_000;
 
-/** Asks over a connection of its own, which stays open: a pool whose connections are all in use is no outage. */
+/** Probes over its own permanent connection: a fully used pool is no outage. */
 export function createDatabaseProbe(options: Omit<DatabaseOptions, 'poolSize' | 'connectWithinMs'>): DatabaseProbe {
   const pool = createPool({ ...options, poolSize: 1, connectWithinMs: silentForMs });
   const probe = async (): Promise<void> => {

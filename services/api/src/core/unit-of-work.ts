@@ -15,14 +15,13 @@ import { isProblem } from '../http/problem.ts';
 import { currentSignal } from './database-health.ts';
 import { type FieldChanges, noFieldChanges } from './field-changes.ts';
 
-/** The request that changes something, as the audit log names it. */
 interface Origin {
   readonly actor: string;
   readonly onBehalfOf: string | null;
   readonly requestId: string;
 }
 
-/** An action, as its service reports it. Ids are UUIDs; null of what concerns everybody. */
+/** Ids are UUIDs; null for an action that concerns everybody. */
 interface ReportedAction {
   action: AuditAction;
   objectId: string | null;
@@ -30,35 +29,37 @@ interface ReportedAction {
 }
 
 /**
- * The transaction of a request. Every statement of the work goes through `trx`: a statement on another connection would
- * neither be rolled back with the rest nor see what the rest has written, and the request holds one connection already.
+ * The transaction of a request. Every statement of the work must use `trx`. A statement on another connection would not
+ * be rolled back with the rest or see its writes. The request also holds one connection already.
  */
 interface UnitOfWork {
   readonly trx: DatabaseTransaction;
-  /** Writes the change into the audit log. It is logged, and other processes are notified, after the commit. */
+  /** Writes the change into the audit log. After the commit it is logged, and other processes are notified. */
   changed(change: ReportedAction & FieldChanges): Promise<void>;
-  /** Writes an action that changes no organization, key or webhook into the audit log. It is logged after the commit. */
+  /**
+   * Writes an action that changes no organization, key or webhook into the audit log. It is logged after the commit.
+   */
   acted(action: ReportedAction): Promise<void>;
-  /** Deliveries of this webhook (UUID) are due: workers are notified after the commit, in the same way as of a change of the webhook. */
+  /**
+   * Notifies workers after the commit that deliveries of this webhook (UUID) are due. Sends the same notification as a
+   * change of the webhook.
+   */
   due(webhookId: string): void;
-  /** Events were written through `trx`: they are counted, and workers are notified of them, after the commit. */
+  /** Call for events written through `trx`. After the commit they are counted and workers are notified. */
   emitted(events: readonly WrittenEvent[]): void;
-  /** Runs a part of the work, which is rolled back by itself when it ends in a problem. */
+  /** Runs a part of the work. If it ends in a problem, only this part is rolled back. */
   readonly part: Transact;
 }
 
-/** Runs work in one transaction. Work that ends in an error or in a problem changes nothing. */
+/** Runs work in one transaction. An error or a problem rolls it back. */
 export type Transact = <Result>(work: (unit: UnitOfWork) => Promise<Result>) => Promise<Result>;
 
-/** Makes the transactions of one request. */
 export type TransactAs = (origin: Origin) => Transact;
 
 export interface TransactOptions {
   db: Database;
   log: Logger;
-  /** Tells every process that it may hold an outdated copy of something. */
   notify: (change: Change) => Promise<void>;
-  /** Counts events that were committed, and wakes the workers for them. */
   onEmitted: (events: readonly WrittenEvent[]) => void;
 }
 
@@ -76,7 +77,6 @@ export function createTransact({ db, log, notify, onEmitted }: TransactOptions):
   };
 }
 
-/** What is reported after the commit: to other processes, to the log, to the workers. */
 interface CommittedChange {
   events?: readonly WrittenEvent[];
   change?: Change;
@@ -117,14 +117,13 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, changes: Committed
   return unit;
 }
 
-/** Runs work in one transaction. It is rolled back when the work fails, and when its result is a problem. */
 async function runTransaction<Result>(
   db: Database,
   work: (trx: DatabaseTransaction) => Promise<Result>,
 ): Promise<Result> {
   const trx = await db.startTransaction().execute();
   try {
-    // BEGIN may be answered only after the client was: 503.
+    // PostgreSQL may answer BEGIN only after the client got its 503.
     currentSignal()?.throwIfAborted();
     const result = await work(trx);
     await (isProblem(result) ? trx.rollback() : trx.commit()).execute();
