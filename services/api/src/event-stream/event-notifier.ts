@@ -1,15 +1,18 @@
 import type { Change } from '@enterprise-api/shared/ledger';
 import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtime';
 
-/** The least time between two messages about one organization. A follower reads all new events at each. */
+/**
+ * Minimum interval between two messages about one organization. On each message, a process with streams reads all new
+ * events.
+ */
 const everyMs = 50;
-/** Processes with streams say so at least every 2 s. */
+/** Processes with streams announce them at least every 2 s. */
 const followedForMs = 5_000;
 const maxFollowed = 100_000;
 
 /**
- * Tells processes with streams of an organization that it has new events. The first message is sent at once, later ones
- * are gathered. Messages are sent in the background, and only for organizations that have a stream.
+ * Notifies processes with streams of an organization about its new events. Sends the first message at once and groups
+ * later ones. Messages are sent in the background, and only for organizations with a stream.
  */
 export class EventNotifier {
   readonly #clock: Clock;
@@ -21,12 +24,14 @@ export class EventNotifier {
     this.#clock = clock;
   }
 
-  /** Before this call, nothing is told. */
   connect(publish: (change: Change) => Promise<void>): void {
     this.#publish = publish;
   }
 
-  /** This process has streams of the organization: all processes tell of its events for the next seconds. */
+  /**
+   * Announces that this process has streams of the organization. For the next seconds, all processes notify about its
+   * events.
+   */
   announce(organizationId: Uuid): void {
     void this.#publish({ kind: 'followed', id: organizationId });
   }
@@ -35,7 +40,6 @@ export class EventNotifier {
     if (kind === 'followed') this.#followedUntil.set(id, this.#clock.monotonic() + followedForMs);
   }
 
-  /** The organization has new events. */
   emitted(organizationId: Uuid): void {
     const followedUntil = this.#followedUntil.get(organizationId);
     if (followedUntil === undefined || followedUntil < this.#clock.monotonic()) return;

@@ -5,13 +5,11 @@ import type { Sink } from '../http/routing/streamed.ts';
 import { type FeedOptions, OrganizationFeed, type Place } from './organization-feed.ts';
 import { retryMessage } from './send-events.ts';
 
-/** Why a stream ended. */
 export type StreamEnd = 'client_left' | 'client_slow' | 'not_granted' | 'stopping' | 'failed';
 
-/** A stream that is being sent. */
 export interface OpenStream extends Omit<GrantedUse, 'nowMs'> {
   organizationId: Uuid;
-  /** SHA-256 of its key, in hexadecimal. */
+  /** SHA-256 of the stream's key, in hexadecimal. */
   keyDigest: string;
   sink: Sink;
   ending: AbortController;
@@ -19,21 +17,17 @@ export interface OpenStream extends Omit<GrantedUse, 'nowMs'> {
 
 export interface OpenStreamsOptions {
   keys: Pick<KeyCache, 'peek' | 'load'>;
-  /** The wall clock, which expiries are compared with. */
   nowMs: () => number;
   read: (organizationId: Uuid, after: Place) => ReturnType<FeedOptions['read']>;
-  /** Of the organizations given, those with events after their position. */
   findNewer: (waiting: readonly ({ organizationId: Uuid } & Place)[]) => Promise<Uuid[]>;
-  /** Tells all processes that this one has streams of the organization. */
   announce: (organizationId: Uuid) => void;
   onError: (error: unknown) => void;
   random: () => number;
 }
 
-/** Clients come back between one and three seconds after an end that is not theirs, and not all at once. */
+/** If the API ends a stream, clients reconnect after one to three seconds, spread at random. */
 const retryAfterMs = { least: 1_000, spread: 2_000 };
 
-/** The streams of this process, and one feed for each organization that has some. */
 export class OpenStreams {
   readonly #options: OpenStreamsOptions;
   readonly #streams = new Set<OpenStream>();
@@ -44,7 +38,7 @@ export class OpenStreams {
     this.#options = options;
   }
 
-  /** Adds a stream until it is removed; its feed is that of its organization. */
+  /** Registers a stream and returns its organization's feed. */
   add(stream: OpenStream): OrganizationFeed {
     const { read, announce, onError } = this.#options;
     const { organizationId } = stream;
@@ -69,17 +63,16 @@ export class OpenStreams {
     this.#feeds.delete(stream.organizationId);
   }
 
-  /** An organization has new events. */
   wake(organizationId: Uuid): void {
     this.#feeds.get(organizationId)?.feed.wake();
   }
 
-  /** Any organization may have. */
+  /** Call when any organization may have new events. */
   wakeAll(): void {
     for (const { feed } of this.#feeds.values()) feed.wake();
   }
 
-  /** Finds what no push has told of, with one statement for all organizations; announces them again. */
+  /** Finds events whose push was lost, with one statement for all organizations. Announces the organizations again. */
   async look(): Promise<void> {
     for (const organizationId of this.#feeds.keys()) this.#options.announce(organizationId);
     const waiting = [...this.#feeds].flatMap(([organizationId, { feed }]) => {
@@ -90,7 +83,7 @@ export class OpenStreams {
     for (const organizationId of await this.#options.findNewer(waiting)) this.wake(organizationId);
   }
 
-  /** Ends the streams whose keys grant them no more; each key is looked up once. */
+  /** Ends streams whose keys no longer permit them. Looks up each key once. */
   async checkKeys(): Promise<void> {
     const byKey = Map.groupBy(this.#streams, ({ keyDigest }) => keyDigest);
     await Promise.all([...byKey].map(([digest, streams]) => this.#checkKey(digest, streams)));
@@ -102,7 +95,7 @@ export class OpenStreams {
     try {
       key ??= await keys.load(digest, true);
     } catch (error) {
-      // Nobody knows whether the key is still good, so it does not count as good. Its clients come back later.
+      // If the key cannot be checked, it does not count as valid. Its clients reconnect later.
       onError(error);
       for (const stream of streams) this.#end(stream, 'failed');
       return;
@@ -112,7 +105,7 @@ export class OpenStreams {
     }
   }
 
-  /** Ends all streams, and tells their clients when to come back. Streams that come later end at once. */
+  /** Ends all streams and tells their clients when to reconnect. Later streams end at once. */
   stop(): void {
     this.isStopping = true;
     for (const stream of this.#streams) this.#end(stream, 'stopping');

@@ -1,7 +1,7 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 
-/** Where an event stands among all events. */
+/** The position of an event in the order of all events. */
 export interface Place {
   position: number;
   id: Uuid;
@@ -12,10 +12,10 @@ export interface FeedEvent extends Place {
   body: string;
 }
 
-/** Events after a position; empty while newer events are not complete. */
+/** Events after a position; empty while newer events are incomplete. */
 export interface FeedPage {
   events: readonly FeedEvent[];
-  /** Whether newer events wait for an open transaction. */
+  /** Whether an open transaction delays newer events. */
   isHeldBack: boolean;
 }
 
@@ -24,20 +24,19 @@ export interface FeedOptions {
   onError: (error: unknown) => void;
 }
 
-/** Pages that are kept for streams that come a moment later. */
+/** Number of cached pages, for streams that read slightly later. */
 const keptPages = 4;
 const lookAgainAfterMs = { least: 50, most: 1_600 };
 
 interface KeptPage {
-  /** How often the feed had been woken when it was asked for. */
   wakes: number;
   page: Promise<FeedPage>;
   isFinal: boolean;
 }
 
 /**
- * Reads the events of one organization for all of its streams: streams at the same place share a query. A page with events
- * never changes, because nothing can be added before its end; an empty one holds until the feed is woken.
+ * Reads the events of one organization for all its streams; streams at one position use one query. A page with events
+ * never changes, because no event can be added before its end. An empty page is valid until the next wake-up.
  */
 export class OrganizationFeed {
   readonly #options: FeedOptions;
@@ -51,7 +50,7 @@ export class OrganizationFeed {
     this.#options = options;
   }
 
-  /** The events behind a place, as soon as there are some; none once the signal has aborted. */
+  /** Waits for the events after a position. Returns an empty list once the signal has aborted. */
   async next(after: Place, ended: AbortSignal): Promise<readonly FeedEvent[]> {
     while (!ended.aborted) {
       const wakes = this.#wakes;
@@ -62,13 +61,13 @@ export class OrganizationFeed {
     return [];
   }
 
-  /** There may be newer events: streams that wait ask again. */
+  /** Call when there may be newer events: waiting streams then read again. */
   wake(): void {
     this.#wakes += 1;
     for (const { wake } of this.#waiting) wake();
   }
 
-  /** The lowest place behind which a stream waits; undefined while none waits. */
+  /** The lowest position at which a stream waits; undefined if no stream waits. */
   waitsBehind(): Place | undefined {
     let lowest: Place | undefined;
     for (const { place } of this.#waiting) {
@@ -98,7 +97,7 @@ export class OrganizationFeed {
     return asked.page;
   }
 
-  /** While the database is away there is nothing newer. The next wake-up asks again. */
+  /** Returns an empty page while the database is unavailable. The next wake-up reads again. */
   async #read(after: Place): Promise<FeedPage> {
     try {
       const page = await this.#options.read(after);

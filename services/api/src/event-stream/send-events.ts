@@ -12,27 +12,23 @@ import { type SigningKey, signBody, signingKey, signStandard } from '@enterprise
 import type { Sink } from '../http/routing/streamed.ts';
 import type { FeedEvent, OrganizationFeed, Place } from './organization-feed.ts';
 
-/** What one stream sends. */
 export interface StreamPlan extends Pick<StreamIdentity, 'streamId'> {
   feed: Pick<OrganizationFeed, 'next'>;
-  /** The stream begins after this event. */
+  /** Exclusive: the stream begins after this event. */
   from: Place;
-  /** An event that the client has already and that is not complete yet when the stream begins; null without one. */
+  /** An event that the client already has, and that was incomplete when the stream began; else null. */
   known: string | null;
-  /** Names the place where the stream begins. */
   name: PublicId<'evt'>;
-  /** The position that the client named. */
   asked: string | null;
   patterns: ReadonlySet<string>;
   secret: string;
-  /** The time for signatures, in milliseconds since 1970. */
+  /** Unix time in milliseconds, for signatures. */
   now: () => number;
 }
 
 export interface SendLimits {
-  /** Bytes in this process, beyond which a client counts as slow. */
+  /** Above this many buffered bytes, a client counts as slow. */
   bufferedBytes: number;
-  /** How long it may stay slow. */
   slowMs: number;
   commentEveryMs: number;
 }
@@ -40,10 +36,10 @@ export interface SendLimits {
 const usualLimits: SendLimits = { bufferedBytes: 256 * 1024, slowMs: 20_000, commentEveryMs: 15_000 };
 
 /**
- * Sends the session, then events as they come, until the signal aborts. It reads no further while its client is slow, so
- * that a stream holds some 256 KiB and one event; a client that stays slow is cut, and goes on from its last event.
+ * Sends the session, then events as they arrive, until the signal aborts. It stops reading while its client is slow, so
+ * a stream holds about 256 KiB and one event. A client that stays slow is cut and can resume from its last event.
  *
- * @returns `slow` when the client was cut
+ * @returns `slow` if the client was cut
  */
 export async function sendEvents(
   plan: StreamPlan,
@@ -62,7 +58,7 @@ export async function sendEvents(
   }
 }
 
-/** The stream's position. Its client may know only an earlier one, because events of other types are left out. */
+/** The stream's position. The client may know only an earlier one, because the stream filters out other event types. */
 function createPlace({ from, name: nameOfFrom, asked }: Pick<StreamPlan, 'from' | 'name' | 'asked'>) {
   let behind = from;
   let name = nameOfFrom;
@@ -74,7 +70,7 @@ function createPlace({ from, name: nameOfFrom, asked }: Pick<StreamPlan, 'from' 
       name = toPublicId('evt', event.id);
       if (isTold) told = name;
     },
-    /** The name of the place, unless the client knows it. */
+    /** The name of the position, unless the client knows it. */
     toTell: () => {
       if (told === name) return undefined;
       told = name;
@@ -99,7 +95,7 @@ async function sendAll(plan: PlanWithPlace, sink: Sink, ended: AbortSignal, limi
       if (sink.bufferedBytes() <= limits.bufferedBytes) continue;
       if (!(await catchesUp(sink, ended, limits))) return 'slow';
     }
-    // Many streams are woken at once: other requests are served between them.
+    // A wake-up reaches many streams at once; let other requests run between them.
     await nextTurn();
   }
   return 'ended';
@@ -119,19 +115,18 @@ async function catchesUp(sink: Sink, ended: AbortSignal, { slowMs }: SendLimits)
   return settled;
 }
 
-/** What a stream signs its messages with. */
 interface StreamIdentity {
-  /** With an event's id it makes the id of a delivery, as a webhook's id does. */
+  /** Derives delivery ids together with event ids, as a webhook's id does. */
   streamId: Uuid;
   key: SigningKey;
 }
 
-/** The first message of a stream. It has no id, so that a client that reconnects names the last event. */
+/** The first message of a stream. It has no id: a client that reconnects must send the id of the last event. */
 function sessionMessage(secret: string): string {
   return `event: session\n${dataLine({ secret })}\n`;
 }
 
-/** An event as a delivery would have it. JSON has no line breaks: whatever is in an event, its data is one line. */
+/** Formats an event like a delivery. JSON contains no line breaks, so the data always fits in one line. */
 function eventMessage(event: FeedEvent, { streamId, key }: StreamIdentity, timestampSeconds: number): string {
   const id = toPublicId('evt', event.id);
   const headers = deliveryHeaders({
@@ -149,16 +144,15 @@ function eventMessage(event: FeedEvent, { streamId, key }: StreamIdentity, times
 }
 
 /**
- * Keeps proxies and clients from taking the connection for dead.
+ * Keeps proxies and clients from treating the connection as dead.
  *
- * @param place where the stream is, when its client does not know yet: an `id` without data is no message, and clients
- * send it as `Last-Event-ID` when they reconnect
+ * @param place the position, if the client does not know it. An `id` without data is no message, but clients send it as
+ *   `Last-Event-ID` when they reconnect.
  */
 function comment(place?: PublicId<'evt'>): string {
   return place === undefined ? ':\n\n' : `:\nid: ${place}\n\n`;
 }
 
-/** Tells a client when to connect again. */
 export function retryMessage(afterMs: number): string {
   return `retry: ${Math.round(afterMs)}\n\n`;
 }

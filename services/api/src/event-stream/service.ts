@@ -22,12 +22,12 @@ export interface EventStreamParts {
   slotStore: SlotStore | undefined;
 }
 
-/** A push that was lost is made up for after this time. */
+/** Streams detect a lost push within this time. */
 const lookEveryMs = 2_000;
-/** The key cache is at most 4 s old: a stream ends within 5 s of what ends it. */
+/** The key cache is at most 4 s old, so a stream ends within 5 s of a key change. */
 const checkKeysEveryMs = 500;
 
-/** Builds what sends streams of events, with its three loops: looking for events, checking keys, renewing slots. */
+/** Builds the event streams with their three loops: find events, check keys, renew slots. */
 export function startEventStream({ log, clock, closers }: Foundation, parts: EventStreamParts) {
   const { events, keyCache, databaseClock, onOpened, onEnded } = parts;
   const onError = createLimitedWarning(log, 'event stream failed');
@@ -73,12 +73,10 @@ interface EventStreamOptions extends Pick<EventStreamParts, 'onOpened' | 'onEnde
   events: Pick<FollowedEvents, 'placeBehind'>;
   streams: OpenStreams;
   slots: Pick<StreamSlots, 'take' | 'give'>;
-  /** The database's clock: signatures carry its time. */
   now: () => number;
   onError: (error: unknown) => void;
 }
 
-/** What a client asks for. */
 interface StreamRequest {
   query: StreamEventsQuery;
   lastEventId: string | null;
@@ -87,14 +85,13 @@ interface StreamRequest {
 
 export type EventStreamService = ReturnType<typeof createEventStreamService>;
 
-/** The scope that a stream needs, at its beginning and for as long as it lasts. */
+/** The scope that a stream needs, when it opens and while it lasts. */
 export const streamScope = 'webhooks:read';
 const tooManyStreams = problem('rate_limited', {
   message: `The organization has ${maxEventStreams} streams open. Close one, or try again later.`,
   retryAfterSeconds: 10,
 });
 
-/** Opens streams of events. */
 function createEventStreamService(options: EventStreamOptions) {
   const { events, slots } = options;
   return {
@@ -106,11 +103,11 @@ function createEventStreamService(options: EventStreamOptions) {
       const streamId = newUuid();
       if (!(await slots.take(organizationId, streamId))) return tooManyStreams;
       const give = () => slots.give(organizationId, streamId);
-      // The request was answered meanwhile: nobody will start the stream.
+      // If the request was already answered, neither `start` nor `cancel` is called.
       if (signal.aborted) give();
       const patterns = new Set(query.events ?? ['*']);
       return {
-        // Who reconnects before the first event goes on from here.
+        // A client that reconnects before its first event resumes from here.
         headers: { 'Last-Event-ID': beginning.name },
         cancel: give,
         start: (sink, closed) => {

@@ -3,22 +3,21 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 
 export type StreamSlots = ReturnType<typeof createStreamSlots>;
 
-/** The one command of Redis that is needed. */
 export interface SlotStore {
   eval(script: string, keys: number, ...rest: (string | number)[]): Promise<unknown>;
 }
 
 interface StreamSlotsOptions {
-  /** Without it, each process counts its own streams alone. */
+  /** If undefined, each process counts only its own streams. */
   store: SlotStore | undefined;
   onError: (error: unknown) => void;
 }
 
 export const renewSlotsEveryMs = 10_000;
-/** Longer than two renewals that fail. */
+/** Covers two failed renewals. */
 const leaseMs = 35_000;
 
-/** An organization's streams in a sorted set, scored by when each expires, by the clock of Redis. */
+/** Keeps an organization's streams in a sorted set. The score is the expiry time by Redis's clock. */
 const takeScript = `
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -35,8 +34,8 @@ redis.call('pexpire', KEYS[1], ARGV[1])`;
 const giveScript = `redis.call('zrem', KEYS[1], ARGV[1])`;
 
 /**
- * Limits the streams that an organization has open at once.
- * While Redis does not answer, streams of other processes are not known: each process then allows as many by itself.
+ * Limits the open streams of an organization. While Redis does not answer, the streams of other processes are unknown,
+ * so each process allows the full limit.
  */
 export function createStreamSlots({ store, onError }: StreamSlotsOptions) {
   const taken = new Map<Uuid, Set<Uuid>>();
@@ -48,7 +47,6 @@ export function createStreamSlots({ store, onError }: StreamSlotsOptions) {
     if (streams?.size === 0) taken.delete(organizationId);
   };
   return {
-    /** @returns false when the organization has as many as it may have */
     take: async (organizationId: Uuid, streamId: Uuid): Promise<boolean> => {
       const streams = taken.get(organizationId) ?? new Set();
       if (streams.size >= maxEventStreams) return false;
@@ -66,7 +64,7 @@ export function createStreamSlots({ store, onError }: StreamSlotsOptions) {
       forget(organizationId, streamId);
       void ask(giveScript, organizationId, streamId).catch(onError);
     },
-    /** Renews the slots of this process's streams. Slots that are not renewed expire. */
+    /** Renews the slots of this process's streams. Unrenewed slots expire. */
     renew: async (): Promise<void> => {
       const all = [...taken].map(([organizationId, streams]) => ask(renewScript, organizationId, leaseMs, ...streams));
       await Promise.all(all).catch(onError);
