@@ -3,12 +3,15 @@ import type { WrittenEvent } from '@enterprise-api/shared/events';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import { isSampled, type Tracing } from '@enterprise-api/shared/tracing';
 
-/** Events of one request that share its trace. A trace with a thousand events, and the attempts of each, shows nothing. */
+/**
+ * Maximum number of events that share their request's trace. A trace with a thousand events and all their attempts is
+ * unreadable.
+ */
 const maxInOneTrace = 100;
 
 /**
- * Writes the events of a request, each below a span of its own: what comes of the event is below it. The events of a large
- * request have a trace each, with a link to the request, unless the request is not recorded.
+ * Writes a request's events, each with its own span as the parent of all later spans. In a large request that is
+ * recorded, each event has its own trace, linked to the request.
  */
 export async function writeWithSpans(
   tracing: Tracing,

@@ -16,24 +16,20 @@ import { writeWithSpans } from './emission-spans.ts';
 export interface EventServiceOptions {
   emit: BatchedProducer['emit'];
   emitWithin: BatchedProducer['emitWithin'];
-  /** Which of these organizations exist; asked in the transaction of the request, if it has one. */
   findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
   /** Called with the events of a request without a transaction. */
   onEmitted: (events: readonly WrittenEvent[]) => void;
-  /** Undefined where no spans are recorded. */
   tracing: Tracing | undefined;
 }
 
 export type EventService = ReturnType<typeof createEventService>;
 
-/** The request that emits events, and the trace that they belong to. */
 interface Request extends EmittingRequest {
   traceparent: string | undefined;
 }
 
 type Emission = Promise<{ data: EmittedEvent[] } | Problem>;
 
-/** Emits all events of a request or none. */
 export function createEventService(options: EventServiceOptions) {
   const { emit, emitWithin, onEmitted, tracing } = options;
   const findMissing = createOrganizationDirectory(options.findExistingOrganizations);
@@ -46,7 +42,7 @@ export function createEventService(options: EventServiceOptions) {
     return invalid(unknown.map((index) => unknownOrganization('events' in body ? index : null)));
   };
 
-  /** Writes the events of a request. Where no spans are recorded, they keep the trace of their request as it came. */
+  /** Writes the events of a request. If spans are not recorded, the events keep the request's incoming trace. */
   const write = (
     events: readonly EmitEvent[],
     traceparent: string | undefined,
@@ -58,7 +54,7 @@ export function createEventService(options: EventServiceOptions) {
   };
 
   return {
-    /** Shares a statement with other requests: ten times as many a second as with a transaction for each. */
+    /** Shares a statement with other requests: ten times the rate of one transaction per request. */
     emit: async (body: EmitRequest, request: Request): Emission => {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
@@ -70,7 +66,6 @@ export function createEventService(options: EventServiceOptions) {
       return { data: written.map(toEmittedEvent) };
     },
 
-    /** Emits in the transaction of a request with an `Idempotency-Key`. */
     emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'signal'>): Emission =>
       transact(async ({ trx, emitted }) => {
         const refusal = await refuseUnknown(body, trx);
@@ -85,7 +80,7 @@ export function createEventService(options: EventServiceOptions) {
   };
 }
 
-/** Counts events that were committed and the jobs that tell workers of them, and tells the streams of their organizations. */
+/** Counts committed events and the jobs that notify workers. Also notifies the streams of the events' organizations. */
 export function createEmissionReport(
   counters: { emitted: Pick<Counter, 'inc'>; notified: Pick<Counter, 'inc'> },
   streams: { emitted(organizationId: Uuid): void },
@@ -105,18 +100,17 @@ function eventsOf(body: EmitRequest): readonly EmitEvent[] {
   return 'events' in body ? body.events : [body];
 }
 
-/** @param index of the event in a body with several; null for a body that is the event */
 function unknownOrganization(index: number | null): ErrorDetail {
   const path = index === null ? 'organization_id' : `events[${index}].organization_id`;
   return { location: 'body', path, code: 'not_found', message: 'is not a known organization' };
 }
 
-/** Each further organization costs a query per request. */
+/** Above this number, each further organization costs a query per request. */
 const maxKnown = 100_000;
 
 /**
- * Tells which organizations do not exist. Existing ones are remembered without a time limit, because organizations are
- * never deleted.
+ * Finds the organizations that do not exist. Existing ones are cached without expiry, because organizations are never
+ * deleted.
  */
 function createOrganizationDirectory(find: EventServiceOptions['findExistingOrganizations']) {
   const known = new Set<Uuid>();
