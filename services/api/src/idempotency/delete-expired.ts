@@ -4,11 +4,13 @@ import { deleteExpired } from './queries.ts';
 
 export interface DeletionOptions {
   everyMs?: number;
-  /** Rows per statement: few enough for milliseconds. */
+  /** Rows per statement: few enough to finish within milliseconds. */
   batchSize?: number;
 }
 
-/** Deletes expired answers once a minute, in batches until none is left. Expired answers are never replayed, deleted or not. */
+/**
+ * Deletes expired answers in batches, once a minute. Expired answers are never replayed, even before their deletion.
+ */
 export function deleteExpiredRegularly(
   db: Database,
   closers: Closers,

@@ -13,11 +13,15 @@ export interface NewAnswerRow extends StoredAnswerRow {
   organization_id: string;
 }
 
-/** `now()` is fixed for the transaction, so the index on `created_at` can serve this; `clock_timestamp()` it could not. */
+/**
+ * `now()` is constant within a transaction, so the index on `created_at` can serve this. With `clock_timestamp()` it
+ * could not.
+ */
 const isInForce = sql<boolean>`created_at > now() - interval '24 hours'`;
 
 /**
- * Locks an id until the transaction ends; a process that dies releases it with its connection. Does not wait.
+ * Locks an id until the transaction ends, without waiting. If the process dies, PostgreSQL releases the lock with the
+ * connection.
  *
  * @returns false when another transaction holds the lock
  */
@@ -27,7 +31,7 @@ export async function tryLock(trx: DatabaseTransaction, id: Buffer): Promise<boo
   return rows[0]?.locked ?? false;
 }
 
-/** To be called with the lock held, so that the answer of its last holder is visible. */
+/** Call with the lock held, so that the previous holder's answer is visible. */
 export async function findAnswer(trx: DatabaseTransaction, id: Buffer): Promise<StoredAnswerRow | undefined> {
   return trx
     .selectFrom('idempotency_keys')
@@ -37,7 +41,6 @@ export async function findAnswer(trx: DatabaseTransaction, id: Buffer): Promise<
     .executeTakeFirst();
 }
 
-/** Stores an answer; it replaces an expired one. */
 export async function saveAnswer(trx: DatabaseTransaction, { id, ...answer }: NewAnswerRow): Promise<void> {
   await trx
     .insertInto('idempotency_keys')
@@ -48,7 +51,11 @@ export async function saveAnswer(trx: DatabaseTransaction, { id, ...answer }: Ne
     .execute();
 }
 
-/** Deletes the oldest expired answers, except rows that another process is deleting. @returns how many */
+/**
+ * Deletes the oldest expired answers, except rows that another process is deleting.
+ *
+ * @returns the number of deleted rows
+ */
 export async function deleteExpired(db: Database, limit: number): Promise<number> {
   const { rows } = await sql`
     with expired as materialized (

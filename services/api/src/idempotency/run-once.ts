@@ -7,21 +7,19 @@ import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Answer } from '../http/routing/respond.ts';
 import { findAnswer, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
 
-/** A request with an `Idempotency-Key`: it has its effect at most once, however often it is sent. */
 export interface IdempotentRequest {
-  /** UUID: the caller's organization; of an internal caller, what names its secret. */
+  /** UUID of the caller's organization, or the id of an internal caller's secret. */
   ownerId: string;
   key: string;
   method: string;
   path: string;
   query: string;
-  /** The body before its schema; undefined when there is none. */
+  /** The parsed JSON before validation; undefined without a body. */
   json: unknown;
-  /** Looks up the object that the path names, and does nothing else. True for a path that names none. */
+  /** Looks up the object that the path names, without any other effect. True for a path without ids. */
   exists: (trx: DatabaseTransaction) => Promise<boolean>;
 }
 
-/** Runs the work of a request unless it was done before; the stored answer is then the answer. */
 export type RunOnce = (
   request: IdempotentRequest,
   transact: Transact,
@@ -30,12 +28,13 @@ export type RunOnce = (
 ) => Promise<Answer | Problem>;
 
 /**
- * Runs requests with an `Idempotency-Key` once. The answer is stored in the transaction of the effect: either both exist
- * or neither, and a client that got no answer may send the request again. A running request holds a lock of that
- * transaction, and no row, so a crash leaves nothing to clean up.
+ * Runs requests with an `Idempotency-Key` once. One transaction stores the effect and the answer: either both exist or
+ * neither. A client without an answer may thus repeat its request. A running request holds an advisory lock of its
+ * transaction and no row, so a crash leaves nothing to clean up.
  *
- * A key belongs to its owner, method and path. Under `/v1` the owner is the organization and not the API key: a client that
- * replaces its API key between two tries must not repeat the effect. An internal caller is known by its secret alone. All stored answers are sealed, because some hold a secret.
+ * A key belongs to its owner, method and path. Under `/v1` the owner is the organization, not the API key. A client
+ * that replaces its API key between two tries must not repeat the effect. The id of its secret identifies an internal
+ * caller. All stored answers are sealed, because some contain a secret.
  */
 export function createRunOnce(box: SecretBox): RunOnce {
   return (request, transact, run, render) => {
@@ -57,23 +56,26 @@ export function createRunOnce(box: SecretBox): RunOnce {
   };
 }
 
-/** Problems that are stored like successes. After any other, such as a limit that was reached, the same try may succeed. */
+/**
+ * Problems that are stored like successes. After any other problem, such as a reached limit, a repeated request may
+ * succeed.
+ */
 const storedProblems = new Set<ErrorCode>(['not_found', 'conflict']);
 
-/** SHA-256 of the key and what it belongs to; the client's own text is not stored. */
+/** SHA-256 of the key, its owner, method and path; the client's own text is not stored. */
 function idOf({ ownerId, key, method, path }: IdempotentRequest): Buffer {
   return hash('sha256', JSON.stringify([ownerId, key, method, path]), 'buffer');
 }
 
 /**
- * SHA-256 of the query and the body that a key was used with. Of the parsed JSON and not its bytes, so that a client may
- * serialize it again for each try; before defaults and conversions, so that it is the same in our next version.
+ * SHA-256 of a request's query and body. Hashes the parsed JSON, not its bytes, so that a client may serialize it again
+ * for each try. Hashes before defaults and conversions, so that the next version computes the same hash.
  */
 export function fingerprint(query: string, json: unknown): Buffer {
   return hash('sha256', JSON.stringify([query, canonical(json)]), 'buffer');
 }
 
-/** A form of the value that does not depend on the order of its fields. The parser has bounded its depth. */
+/** Makes the value independent of the order of its fields. The parser has bounded its depth. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
@@ -81,7 +83,6 @@ function canonical(value: unknown): unknown {
   return { fields: fields.sort(([left], [right]) => (left < right ? -1 : 1)) };
 }
 
-/** Binds a sealed answer to its owner, key, method and path. */
 export function answerContext(ownerId: string, hexId: string): string {
   return `idempotent-answer:${ownerId}:${hexId}`;
 }
@@ -109,7 +110,7 @@ function replay(stored: StoredAnswerRow, context: string, box: Pick<SecretBox, '
       body: stored.body_sealed === null ? null : box.open(stored.body_sealed, context),
     };
   } catch (error) {
-    // The key ring lacks the key of this answer. Running the request again would repeat its effect.
+    // The key ring lacks this answer's key. Running the request again would repeat its effect.
     if (error instanceof SecretUnavailableError) return problem('service_unavailable');
     throw error;
   }
