@@ -9,9 +9,9 @@ import { type IdentityTokens, identityHeaders } from '../identity/identity-token
 import { type ForwardedRequest, readForwardedRequest } from './forwarded-request.ts';
 
 /**
- * Forward authentication: judges a request that an ingress will pass on itself, as the API would judge it.
+ * Forward authentication: applies the API's checks to a request that an ingress will forward itself.
  *
- * @returns the headers of the 200, which say whose request it is; or the problem that the API would have answered with
+ * @returns the headers of the 200, which identify the caller; or the problem that the API would have answered with
  * @throws DatabaseUnavailableError when the key must be looked up and the database does not answer
  */
 export type ForwardAuthentication = (
@@ -21,7 +21,6 @@ export type ForwardAuthentication = (
 
 export interface ForwardAuthenticationOptions<Access> {
   judge: Judge;
-  /** The routes and areas of the public listener. */
   table: Pick<RouteTable<Access>, 'find'>;
   addressOf: ClientAddressOf;
   tokenFor: IdentityTokens['tokenFor'];
@@ -35,7 +34,7 @@ export function createForwardAuthentication<Access>(
     const operation = requiredScope === null ? options.table.find(method, target.path) : null;
     if (operation !== null && needsNoKey(operation)) return {};
     const scope = operation === null ? requiredScope : scopeOf(operation);
-    // A repeat stays without an area, so that it is not counted.
+    // A repeated check gets no area, so it is not counted.
     const area = isRepeat ? undefined : areaOf(target.path, requiredScope);
     const caller = { address: options.addressOf(request), area };
     context.caller = caller;
@@ -61,7 +60,7 @@ function needsNoKey<Access>(operation: Operation<Access>): boolean {
   return operation.kind === 'route' && operation.route.caller === 'anyone';
 }
 
-/** What the request is counted under. A path that is not the API's counts for the area of its scope. */
+/** The area for usage counts. A path outside the API counts for the area of its scope. */
 function areaOf(path: string, requiredScope: RequiredScope | null) {
   return requiredScope === null ? usageAreaOf(path) : usageAreaOfScope(requiredScope);
 }

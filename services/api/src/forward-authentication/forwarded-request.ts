@@ -3,26 +3,24 @@ import { type RequiredScope, scopeNames } from '@enterprise-api/shared/contracts
 import { isApiPath, type RequestTarget, readTarget } from '../http/parsing/request-target.ts';
 import { invalidHeader, isProblem, type Problem, problem } from '../http/problem.ts';
 
-/** The request that an ingress asks about. */
 export interface ForwardedRequest {
   readonly method: string;
   readonly target: RequestTarget;
-  /** The scope that the ingress requires, for a path that is not the API's; null for one that is. */
+  /** The scope that the ingress requires for a path outside the API; null for an API path. */
   readonly requiredScope: RequiredScope | null;
-  /** Whether the ingress asks again about a request that was just judged. */
   readonly isRepeat: boolean;
 }
 
 type Headers = Pick<IncomingMessage, 'headersDistinct'>['headersDistinct'];
 
 /**
- * Reads what the ingress says of a request. Each of its headers may come once: a second one is the client's, and nobody
- * can tell which.
+ * Reads the ingress's headers about a request. Each may appear only once: a second one comes from the client and is
+ * indistinguishable.
  */
 export function readForwardedRequest(headers: Headers): ForwardedRequest | Problem {
   const method = oneOf(headers, 'X-Forwarded-Method', 'X-Original-Method');
   if (isProblem(method)) return method;
-  // What the parser of the public listener answers.
+  // The public listener's parser gives the same answer.
   if (!methods.has(method)) return problem('malformed_request');
   const uri = oneOf(headers, 'X-Forwarded-Uri', 'X-Original-URI');
   if (isProblem(uri)) return uri;
@@ -35,7 +33,7 @@ export function readForwardedRequest(headers: Headers): ForwardedRequest | Probl
   return { method, target, requiredScope, isRepeat: repeats[0] === '1' };
 }
 
-/** Where both names are given, one may be the client's: they must agree. */
+/** If both names are present, one may come from the client, so they must agree. */
 function oneOf(headers: Headers, name: string, otherName: string): string | Problem {
   const given = [name, otherName]
     .map((each) => headers[each.toLowerCase()] ?? [])

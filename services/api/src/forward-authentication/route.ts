@@ -5,12 +5,10 @@ import { sendAnswer, sendProblem } from '../http/routing/respond.ts';
 import { forbidStorage, type RequestContext, requestContextOf } from '../http/server/request-context.ts';
 import { createForwardAuthentication, type ForwardAuthenticationOptions } from './forward-authentication.ts';
 
-/** An ingress asks here about a request of its client. */
 export const authorizePath = '/internal/v1/authorize';
 
 /**
- * Forward authentication, with any method. The secret comes in a header of its own, because `Authorization` is the
- * client's.
+ * Forward authentication, for any method. The secret has its own header, because `Authorization` belongs to the client.
  */
 export function forwardAuthenticationRoute<Access>(
   options: ForwardAuthenticationOptions<Access>,
@@ -32,7 +30,7 @@ export function forwardAuthenticationRoute<Access>(
   };
 }
 
-/** The ingress passes it on, so that what the service behind it does is below our judgement. */
+/** The ingress forwards `traceparent`, so that the service's spans have our check as their parent. */
 function withTrace(headers: Record<string, string>, { span }: RequestContext): Record<string, string> {
   return span === undefined ? headers : { ...headers, traceparent: span.traceparent };
 }
