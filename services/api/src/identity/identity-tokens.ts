@@ -10,39 +10,39 @@ import { BoundedMap, type Clock, toPublicId, type Uuid } from '@enterprise-api/s
 import type { EncryptionKey, KeyRing } from '@enterprise-api/shared/security';
 import { SignJWT } from 'jose/jwt/sign';
 
-/** What a token says of the caller: the key as authentication found it. */
 export interface TokenSubject {
   readonly id: Uuid;
   readonly scopes: readonly Scope[];
   readonly organization: { readonly id: Uuid; readonly plan: Plan };
 }
 
-/** The audience of a token: the service of an area, this API, or what an ingress forwards outside of the areas. */
+/** The service of an area, this API, or a service that an ingress forwards to outside of the areas. */
 type Audience = Area | 'api' | 'ingress';
 
-/** Makes signed tokens, by which internal services verify that this API checked a request, and whose it is. */
+/**
+ * Creates signed tokens. With them, internal services verify that this API checked a request, and identify the caller.
+ */
 export interface IdentityTokens {
   /**
-   * The token for requests of this key to an audience, or undefined where `IDENTITY_SIGNING_KEYS` is unset. One that is
-   * less than a minute old is returned at once, without a promise.
+   * Returns the token of a key for an audience; undefined if `IDENTITY_SIGNING_KEYS` is unset. A token younger than one
+   * minute is returned synchronously.
    */
   tokenFor(key: TokenSubject, audience: Audience): string | Promise<string> | undefined;
-  /** The public keys that verify tokens: the one that signs first, then those that will sign or have signed. */
+  /** The public keys that verify tokens: the signing key first, then future and former ones. */
   readonly publicKeys: readonly PublicSigningKey[];
 }
 
 export interface IdentityTokensOptions {
-  /** The first signs. */
   keys: KeyRing | undefined;
-  /** The database's: the same time in every process, also on a machine whose wall clock is wrong. */
+  /** The database's clock: every process has the same time, even if a machine's wall clock is wrong. */
   clock: Pick<Clock, 'now'>;
 }
 
 const lifetimeSeconds = 300;
-/** A token that is passed on has four minutes left at least: enough for a service whose clock is a minute off. */
+/** A reused token stays valid for at least four minutes, enough for a service whose clock is one minute off. */
 const reusedForMs = 60_000;
 
-/** About 1 KB each. */
+/** Each takes about 1 KB. */
 const maxTokens = 10_000;
 
 export function createIdentityTokens({ keys, clock }: IdentityTokensOptions): IdentityTokens {
@@ -53,7 +53,6 @@ export function createIdentityTokens({ keys, clock }: IdentityTokensOptions): Id
   return {
     publicKeys: [signer, ...others.map(toSigningKey)].map(({ published }) => published),
     tokenFor: (key, audience) => {
-      // A key whose plan or scopes have changed is another entry.
       const name = [audience, key.id, key.organization.plan, ...key.scopes].join(' ');
       const nowMs = clock.now();
       const known = cached.get(name);
@@ -75,14 +74,14 @@ export function createIdentityTokens({ keys, clock }: IdentityTokensOptions): Id
   };
 }
 
-/** The age is negative when the clock was set back: such a token would not be valid yet. */
+/** The age is negative if the clock was set back: such a token would not be valid yet. */
 function isReused(ageMs: number): boolean {
   return ageMs >= 0 && ageMs < reusedForMs;
 }
 
 interface CachedToken {
   readonly madeAtMs: number;
-  /** A promise while the token is signed: all requests that ask meanwhile wait for this one. */
+  /** A promise while the token is being signed, shared by all requests for it. */
   token: string | Promise<string>;
 }
 
@@ -99,23 +98,20 @@ function sign(signer: SigningKey, key: TokenSubject, audience: Audience, nowMs: 
     .sign(signer.privateKey);
 }
 
-/** An Ed25519 key pair: signs identity tokens, and is published without its private part. */
 interface SigningKey {
   readonly privateKey: KeyObject;
   readonly published: PublicSigningKey;
 }
 
-/** All that precedes the 32 bytes of the seed in a PKCS #8 private key for Ed25519 (RFC 8410, section 7). */
+/** The bytes before the 32-byte seed in a PKCS #8 private key for Ed25519 (RFC 8410, section 7). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** @param seed 32 bytes with the id that becomes `kid` */
 function toSigningKey({ id: kid, key: seed }: EncryptionKey): SigningKey {
   const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: 'der', type: 'pkcs8' });
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
   return { privateKey, published: { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x } };
 }
 
-/** The caller's identity, as headers for the internal service. */
 export function identityHeaders({ id, scopes, organization }: TokenSubject): Record<string, string> {
   return {
     'X-Organization-Id': toPublicId('org', organization.id),
