@@ -5,7 +5,7 @@ import { applicationName, closeWithinMs, type Foundation } from '../core/foundat
 import { poolSize } from '../core/open-database.ts';
 import { type FlushedPosition, hasReplayed, readFlushedPosition } from './queries.ts';
 
-/** Runs the statements of a list that may be two seconds old. */
+/** A read function whose data may be two seconds old. */
 export type HistoryReads = <Result>(read: (db: Database) => Promise<Result>) => Promise<Result>;
 
 export interface OpenHistoryReadsOptions {
@@ -14,7 +14,7 @@ export interface OpenHistoryReadsOptions {
   registerPool: (name: string, replica: Database) => void;
 }
 
-/** Where history lists are read. The process starts, and is ready, without its replica. */
+/** Opens the reads of history lists. The process starts and becomes ready without its replica. */
 export function openHistoryReads(
   { log, clock, closers }: Foundation,
   { replicaUrl, ledger }: { replicaUrl: string | undefined; ledger: LedgerAddress },
@@ -32,7 +32,7 @@ export function openHistoryReads(
   });
   registerPool('replica', replica);
   closers.add('replica', () => replica.destroy(), closeWithinMs);
-  const onObstacle = createLimitedWarning(log, 'replica lags or cannot be read: lists are read from the primary');
+  const onObstacle = createLimitedWarning(log, 'replica lags or cannot be read; reading lists from the primary');
   const reads = createHistoryReads({ primary: db, replica, clock, onRead, onObstacle });
   closers.add('replica position', reads.stop, closeWithinMs);
   reads.start();
@@ -44,17 +44,22 @@ export interface HistoryReadsOptions {
   replica: Database;
   clock: Pick<Clock, 'monotonic'>;
   onRead: (place: 'replica' | 'primary') => void;
-  /** The replica lags, follows another server, or cannot be asked. */
   onObstacle: (error?: unknown) => void;
 }
 
-/** Two seconds, less the 0.6 s that PostgreSQL may take to flush a commit that does not wait for the disk. */
+/** Two seconds minus 0.6 s, in which PostgreSQL flushes a commit that does not wait for the disk. */
 const maxBehindMs = 1_400;
-/** The replica is asked about a question at the next one; its answer must hold until the one after that. */
+/**
+ * Interval of the checks. Each check tests the replica against the position of the previous check. Its result must stay
+ * valid until the next check.
+ */
 const askEveryMs = 500;
 const replicaAnswersWithinMs = 1_000;
 
-/** Reads from the replica while it has replayed what the primary had flushed {@link maxBehindMs} ago, else from the primary. */
+/**
+ * Reads from the replica if it has replayed everything that the primary had flushed {@link maxBehindMs} ago. Otherwise
+ * reads from the primary.
+ */
 export function createHistoryReads({ primary, replica, clock, onRead, onObstacle }: HistoryReadsOptions) {
   let previous: (FlushedPosition & { askedAtMs: number }) | undefined;
   /** The replica shows everything that the primary had flushed by this time. */

@@ -1,14 +1,14 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
-/** Where the write-ahead log of the primary ends on its disk. */
+/** The end of the primary's write-ahead log on its disk. */
 export interface FlushedPosition {
-  /** The database cluster and its timeline: positions of different ones cannot be compared. */
+  /** The database cluster and its timeline. Positions in different timelines are not comparable. */
   timeline: string;
   lsn: string;
 }
 
-/** @throws when the server is a replica */
+/** @throws if the server is a replica */
 export async function readFlushedPosition(primary: Database): Promise<FlushedPosition> {
   const { rows } = await sql<FlushedPosition>`
     select lsn::text, system_identifier || ' ' || ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::int as timeline
@@ -16,7 +16,10 @@ export async function readFlushedPosition(primary: Database): Promise<FlushedPos
   return rows[0] as FlushedPosition;
 }
 
-/** Whether a server is a replica that shows everything up to a position. Its timeline is the one of its last checkpoint. */
+/**
+ * Whether the server is a replica that has replayed the log up to a position. Its timeline comes from its last
+ * checkpoint.
+ */
 export async function hasReplayed(replica: Database, { timeline, lsn }: FlushedPosition): Promise<boolean> {
   const { rows } = await sql`
     select from pg_control_system(), pg_control_checkpoint()
