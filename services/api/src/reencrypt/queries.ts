@@ -1,16 +1,14 @@
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
-/** A table with encrypted values. Each value names the key that it was sealed with: `v1.<key id>.<nonce>.<ciphertext>`. */
+/** A table with encrypted values. Each value contains its key's id: `v1.<key id>.<nonce>.<ciphertext>`. */
 export interface SealedTable {
   table: 'webhooks' | 'idempotency_keys';
   idType: 'uuid' | 'bytea';
   columns: readonly string[];
 }
 
-/** A row with its encrypted values; a value that is null stays null. */
 export interface SealedRow {
-  /** As text, whatever the type of the column is. */
   id: string;
   organizationId: string;
   values: (string | null)[];
@@ -27,10 +25,10 @@ function isOutdated({ columns }: SealedTable, keyId: string): RawBuilder<unknown
 }
 
 /**
- * Locks the next rows with a value under another key, deleted webhooks included: a key may be removed from the ring only
- * when no value needs it. Rows that are locked already are skipped.
+ * Locks the next rows with a value under another key, including deleted webhooks. A key may be removed from the ring
+ * only when no value needs it. Skips rows that are already locked.
  *
- * @param after the last id of the batch before; null for the first batch
+ * @param after last id of the previous batch; null for the first batch
  */
 export async function lockOutdated(
   trx: DatabaseTransaction,
@@ -45,7 +43,6 @@ export async function lockOutdated(
   return rows;
 }
 
-/** The newest rows with a value under a key. */
 export async function findUnder(db: Database, from: SealedTable, keyId: string, limit: number): Promise<SealedRow[]> {
   const { rows } = await sql<SealedRow>`
     select ${shown(from)} from ${sql.table(from.table)}
@@ -54,7 +51,7 @@ export async function findUnder(db: Database, from: SealedTable, keyId: string, 
   return rows;
 }
 
-/** Writes the ciphertexts. The version of a webhook stays: its secrets are the same. */
+/** Writes the ciphertexts. Webhooks keep their version, because their secrets do not change. */
 export async function saveValues(trx: DatabaseTransaction, into: SealedTable, rows: readonly SealedRow[]) {
   const assignments = into.columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`x.${column}`)}`);
   const values = into.columns.map((_, index) => sql`${rows.map((row) => row.values[index])}::text[]`);

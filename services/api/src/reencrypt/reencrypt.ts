@@ -5,9 +5,7 @@ import { answerContext } from '../idempotency/run-once.ts';
 import { countOutdated, findUnder, lockOutdated, type SealedRow, type SealedTable, saveValues } from './queries.ts';
 
 interface NamedTable extends SealedTable {
-  /** The plural noun in the output. */
   name: string;
-  /** What the values of a row are sealed for. */
   context(row: SealedRow): string;
 }
 
@@ -28,30 +26,30 @@ const sealedTables: readonly NamedTable[] = [
   },
 ];
 
-/** The result for one table, in rows. */
 interface Reencrypted {
   name: string;
   changed: number;
-  /** Rows that no key of the ring opens. They are not changed. */
+  /** Rows that no key of the ring opens. They remain unchanged. */
   unreadable: number;
-  /** Readable rows under an older key: another transaction held their locks, or a process still writes with that key. */
+  /**
+   * Readable rows under an older key: another transaction held their locks, or a process still writes with that key.
+   */
   left: number;
 }
 
 export interface ReencryptOptions {
   batchSize?: number;
-  /** Called after each committed batch, and waited for. */
+  /** Called and awaited after each committed batch. */
   onProgress?: (name: string, changed: number, toDo: number) => unknown;
-  /** Waits between two passes over rows that were locked. */
   pause?: () => Promise<unknown>;
 }
 
-/** Rows that requests have locked are skipped, and tried again by the next pass. Requests hold locks for milliseconds. */
+/** The next pass retries rows that requests had locked. Requests hold locks for milliseconds. */
 const maxPasses = 10;
 
 /**
- * Encrypts everything under the ring's first key. Each batch is a transaction of its own: a run that is interrupted keeps
- * what it has committed, and the next run goes on. Several runs and the services may work at the same time.
+ * Encrypts everything under the ring's first key. Each batch is one transaction, so an interrupted run keeps its
+ * committed batches. The next run continues. Several runs and the services may work at the same time.
  */
 export async function reencrypt(db: Database, ring: KeyRing, options: ReencryptOptions = {}): Promise<Reencrypted[]> {
   const box = createSecretBox(ring);
@@ -60,13 +58,12 @@ export async function reencrypt(db: Database, ring: KeyRing, options: ReencryptO
   return results;
 }
 
-/** Rows of one transaction. Of as many the key in use is looked for: some may be damaged. */
+/** Rows per transaction. The check for the key in use also reads this many rows, because some may be damaged. */
 const rowsAtOnce = 200;
 
 /**
- * Whether the ring's first key is one that services encrypt with: something in the ledger is encrypted under it, and opens.
- * Under a key that only this process has, the services could read nothing any more. True as well while there is nothing to
- * encrypt again.
+ * Whether services already encrypt with the ring's first key: the ledger has a value under it that opens. If only this
+ * process had the key, services could no longer read any value. Also true if nothing needs encryption.
  */
 export async function isFirstKeyInUse(db: Database, ring: KeyRing): Promise<boolean> {
   const box = createSecretBox(ring);
@@ -105,7 +102,7 @@ async function reencryptTable(
   return { name: table.name, changed, unreadable: unreadable.size, left };
 }
 
-/** Encrypts one batch in one transaction. `last` is null at the end of the table. */
+/** `last` is null at the end of the table. */
 function reencryptBatch(
   table: NamedTable,
   db: Database,
@@ -126,7 +123,7 @@ function reencryptBatch(
   });
 }
 
-/** Null when no key of the ring opens one of the values. */
+/** Null if no key of the ring opens one of the values. */
 function sealAgain(values: readonly (string | null)[], context: string, box: SecretBox): (string | null)[] | null {
   try {
     return values.map((value) => (value === null ? null : box.seal(box.open(value, context), context)));
