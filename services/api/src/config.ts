@@ -35,7 +35,7 @@ const internalSecretsSchema = z
     `each secret must have at least ${minSecretLength} characters`,
   )
   .refine(
-    // Other characters cannot be sent as a bearer token: the listener would start and refuse every request.
+    // A bearer token cannot contain other characters: the listener would start and refuse every request.
     (secrets) => secrets.every((secret) => /^[!-~]*$/.test(secret)),
     'secrets consist of visible ASCII characters, without spaces',
   );
@@ -58,7 +58,7 @@ const rateLimitsSchema = z.string().transform((text, context) => {
   return limits;
 });
 
-/** Node.js takes a time-out of 25 days for none at all. */
+/** Node.js treats a timeout of 25 days as no timeout. */
 const maxWaitMs = 24 * 86_400_000;
 const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'must be more than 0, and at most 24 days');
 
@@ -89,7 +89,6 @@ const settings = {
 };
 type Settings = z.output<z.ZodObject<typeof settings>>;
 
-/** Parses the API's settings from environment variables and reports all problems together. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const rules = {
     secrets: [
@@ -116,10 +115,10 @@ function samePortProblems(values: Settings): string[] {
   return samePort && overlap ? ['INTERNAL_PORT: must differ from API_PORT: the internal listener is not public'] : [];
 }
 
-/** The settings with secrets of the internal listener, the one that opens the most first. */
+/** The settings with secrets of the internal listener, most powerful first. */
 const internalSecretNames = ['INTERNAL_API_SECRET', 'INTERNAL_AUTHORIZE_SECRET', 'INTERNAL_EVENTS_SECRET'] as const;
 
-/** A secret in two of these settings would open more to one of its holders than it is meant to. */
+/** A secret in two settings would give a holder more access than intended. */
 function sameSecretProblems(values: Settings): string[] {
   return internalSecretNames.flatMap((name, index) =>
     internalSecretNames
@@ -132,26 +131,23 @@ function sameSecretProblems(values: Settings): string[] {
 function toConfig(values: Settings) {
   return {
     ledger: ledgerAddress(values),
-    /** Where lists are read, if they are not read where everything is written. */
     replicaUrl: values.DATABASE_REPLICA_URL,
     redisUrl: values.REDIS_URL,
     keyRing: values.SECRETS_ENCRYPTION_KEYS,
     public: { host: values.API_HOST, port: values.API_PORT },
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
-    /** Each is accepted on the internal listener; there are several during a rotation. */
+    /** The internal listener accepts each of them; several exist during a rotation. */
     internalSecrets: values.INTERNAL_API_SECRET,
-    /** Each is accepted for forward authentication, and for nothing else. */
+    /** Accepted for forward authentication only. */
     authorizeSecrets: values.INTERNAL_AUTHORIZE_SECRET,
-    /** Each is accepted for emitting events, and for nothing else. */
+    /** Accepted for emitting events only. */
     eventsSecrets: values.INTERNAL_EVENTS_SECRET,
-    /** Whether the internal listener tells of the jobs of the queue. */
     queueBoard: values.INTERNAL_QUEUE_BOARD,
     trustedProxies: values.API_TRUSTED_PROXIES,
     /** Requests per minute and organization. */
     rateLimits: values.API_RATE_LIMITS,
-    /** Failed authentications per minute and address. */
+    /** Per address. */
     authFailuresPerMinute: values.API_AUTH_FAILURES,
-    /** The internal services that own areas. */
     upstreams: values.API_UPSTREAMS,
     forwardingLimits: {
       timeoutMs: values.API_UPSTREAM_TIMEOUT,
@@ -159,15 +155,11 @@ function toConfig(values: Settings) {
       concurrency: values.API_UPSTREAM_CONCURRENCY,
       maxBodyBytes: values.API_UPSTREAM_MAX_BODY,
     },
-    /** Certificate authorities of upstreams beside the usual ones, PEM. */
     upstreamCa: values.API_UPSTREAM_CA_FILE,
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
-    /** Sign identity tokens; undefined when there are none to be. */
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,
-    /** What this was built from, where that is known. */
     buildCommit: values.BUILD_COMMIT,
-    /** Where spans go; undefined where nothing is recorded. */
     tracing: tracingConfig(values),
   };
 }

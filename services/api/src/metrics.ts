@@ -12,7 +12,7 @@ import type { RateDecision } from './auth/rate-limit.ts';
 import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
 
-/** The metrics of the API. Labels have few values: routes and never paths, no organization, no key. */
+/** Label values stay few: routes instead of paths, no organizations and no keys. */
 export function createApiMetrics(db: Database, databaseClock: DatabaseClock, commit: string | undefined) {
   const registry = createMetrics('api', commit);
   const counters = createCounters(registry);
@@ -36,7 +36,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
       counters.streamsEnded.inc({ reason });
     },
     shareWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }),
-    /** The connection pool of another database than the ledger is shown as well. */
+    /** Adds the connection pool of another database than the ledger. */
     registerPool,
     historyRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
     keyLookup: () => counters.keyLookups.inc(),

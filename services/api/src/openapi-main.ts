@@ -6,13 +6,10 @@ import { createDocument } from './openapi/document.ts';
 import type { JsonObject } from './openapi/types.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 
-/**
- * A command: writes the OpenAPI documents to docs/. With `--check` it writes nothing, and fails when what it would write
- * is not what is there.
- */
+/** A command that writes the OpenAPI documents to docs/. With `--check` it only fails if the files differ. */
 const folder = new URL('../../../docs/', import.meta.url);
 
-/** Routes are declared with what their handlers need. No handler runs here, so none of it is used. */
+/** Declares all routes without their dependencies, because no handler runs here. */
 function bothTables() {
   const parsed = parseConfig({
     DATABASE_URL: 'postgres://nowhere/none',
@@ -49,7 +46,7 @@ function main(onlyCheck: boolean): void {
     const place = new URL(file, folder);
     if (!onlyCheck) writeFileSync(place, text);
     else if (readFileSync(place, 'utf8') !== text) {
-      console.error(`docs/${file} is not what the routes say. Run \`npm run openapi\`.`);
+      console.error(`docs/${file} is outdated. Run \`npm run openapi\`.`);
       process.exitCode = 1;
     }
   }

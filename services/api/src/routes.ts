@@ -40,16 +40,13 @@ import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
-/** What the features are built from. */
 export interface FeatureParts {
   config: ApiConfig;
   db: Database;
-  /** Where history lists newest first are read. */
   history: HistoryReads;
   databaseClock: DatabaseClock;
 }
 
-/** What the features of the public listener are built from as well. */
 interface PublicFeatureParts extends FeatureParts {
   horizon: Horizon;
   limits: RetentionLimits;
@@ -72,11 +69,9 @@ export function publicRoutes(parts: PublicFeatureParts) {
   ];
 }
 
-/** What the features of the internal listener are built from as well. */
 export interface InternalFeatureParts extends FeatureParts {
   onEmitted: (events: readonly WrittenEvent[]) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
-  /** Undefined where no spans are recorded. */
   tracing?: Tracing | undefined;
   queue: QueueBackend;
 }
@@ -116,7 +111,6 @@ export function internalRoutes(
   ];
 }
 
-/** What features of both listeners are built from. */
 function createSharedParts({ config, db, history, databaseClock }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });

@@ -41,7 +41,6 @@ import { internalRoutes, publicRoutes } from './routes.ts';
 import { openUsage } from './usage/open-usage.ts';
 
 export interface StartOptions extends Pick<Foundation, 'log' | 'clock'> {
-  /** Validates every answer against its schema; in tests. */
   checkResponses?: boolean;
 }
 
@@ -52,10 +51,10 @@ export interface RunningApi {
 }
 
 const publicBody = { maxBytes: 64 * 1024, maxDepth: 20, maxKeys: 1_000 };
-/** Deeper than the limit of an event's `data` by the envelope of a batch. */
+/** Exceeds the depth limit of an event's `data` by the levels of a batch's envelope. */
 const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: 23, maxKeys: Number.POSITIVE_INFINITY };
 
-/** Builds the API from its settings, and listens. What was built before something failed is closed again. */
+/** Builds the API from its settings and listens. If a step fails, closes everything built so far. */
 export async function startApi(config: ApiConfig, options: StartOptions): Promise<RunningApi> {
   const closers = createClosers(options.log);
   try {
@@ -75,7 +74,7 @@ async function openLedger(started: Process) {
   const settings = { ...config.ledger.pool, applicationName, onError };
   const { db, health } = openDatabase(started, settings);
   const databaseClock = createDatabaseClock(clock);
-  // BullMQ sets the search path of its sessions, and listens on one: a pooler will not do.
+  // BullMQ sets the search path of its sessions and listens on one, which a pooler does not support.
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.ledger.directUrl });
   await runPreflightChecks({ db, pooled: settings.pooled, queue, clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
@@ -85,7 +84,7 @@ async function openLedger(started: Process) {
   partitions.start();
   const metrics = createApiMetrics(db, databaseClock, config.buildCommit);
   const tracing = await openTracing(config.tracing, { serviceName: applicationName, log, registry: metrics.registry });
-  // Closed after whatever sends anything: what others do while they close is recorded.
+  // Closed after its users, so that it records their spans while they close.
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
   const { historyRead: onRead, registerPool } = metrics;
   const history = openHistoryReads(started, config, { db, onRead, registerPool });
@@ -93,7 +92,6 @@ async function openLedger(started: Process) {
   return { ...started, db, databaseHealth: health, databaseClock, queue, metrics, tracing, history };
 }
 
-/** What every request passes: the judgement of its caller, its count, its token, its `Idempotency-Key`. */
 async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
   const { config, db, databaseClock, databaseHealth, metrics } = ledger;
   const judged = await openJudge(ledger, {
@@ -113,7 +111,6 @@ async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
   };
 }
 
-/** What writes events and changes, what tells other processes of them, and the streams. */
 async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
   const { config, log, clock, closers, db, databaseClock, metrics, keyCache } = parts;
   const horizon = createHorizonReader(db);
@@ -233,7 +230,7 @@ function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
 
 function appOptions(listener: 'public' | 'internal', parts: Parts): RequestContextOptions {
   const { log, clock, metrics, usage, life, tracing } = parts;
-  // An ingress passes on the headers of its client.
+  // An ingress forwards its client's headers, so their trace is not ours to continue.
   const continuesTrace = (path: string) => listener === 'internal' && !path.startsWith(authorizePath);
   return { listener, log, clock, life, tracing, continuesTrace, usage, metrics: metrics.requests };
 }
