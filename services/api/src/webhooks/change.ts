@@ -17,7 +17,7 @@ import {
   type WebhookRow,
 } from './queries.ts';
 
-/** The webhook that a request changes, and the versions of it that the client accepts. */
+/** Without `ifMatch`, the change applies to any version. */
 export interface WebhookTarget {
   organizationId: Uuid;
   id: Uuid;
@@ -26,7 +26,7 @@ export interface WebhookTarget {
 
 const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
 
-/** What changed of a webhook, for the audit log. The query of a URL is left out: receivers put tokens there. */
+/** Removes a URL's query from the audit log: receivers put tokens there. */
 export function webhookChanges(before: WebhookRow | null, after: WebhookRow): FieldChanges {
   const shownBefore = before === null ? null : presentWebhook(before);
   return fieldChanges(shownBefore, presentWebhook(after), auditedFields, (name, value) =>
@@ -34,13 +34,13 @@ export function webhookChanges(before: WebhookRow | null, after: WebhookRow): Fi
   );
 }
 
-/** Of a webhook that is disabled or deleted, the request cancels one batch of deliveries itself; the workers cancel the rest. */
+/** When a request disables or deletes a webhook, it cancels one batch of deliveries. Workers cancel the others. */
 const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
 
-/** A deleted webhook keeps no secret: it signs nothing, and a secret that is not stored cannot leak. */
+/** A deleted webhook signs nothing, and a secret that is not stored cannot leak. */
 const erasedSecrets = { secret_sealed: null, previous_secret_sealed: null, previous_secret_expires_at: null };
 
-/** @param input its URL accepted, if it has one */
+/** @param input with a URL from `acceptUrl`, if it changes the URL */
 export function changeWebhook(
   transact: Transact,
   target: WebhookTarget,
@@ -71,7 +71,7 @@ export function deleteWebhook(transact: Transact, target: WebhookTarget): Promis
   });
 }
 
-/** Locks the webhook before its version is compared: of two clients that saw the same version, one is refused. */
+/** Locks the webhook before it compares versions. If two clients send the same version, the API refuses one. */
 async function lockTarget(
   trx: DatabaseTransaction,
   { organizationId, id, ifMatch }: WebhookTarget,
@@ -82,8 +82,8 @@ async function lockTarget(
 }
 
 /**
- * Locks webhook, deliveries and health in this order: the workers' outcomes lock the latter two in the same one.
- * Enabling first cancels every delivery that is still pending, so that none from before is sent late.
+ * Locks webhook, deliveries and health in this order. Workers that record outcomes also lock deliveries before health.
+ * Enabling first cancels every pending delivery, so that no old delivery is sent late.
  */
 async function applyChanges(
   trx: DatabaseTransaction,
@@ -93,7 +93,7 @@ async function applyChanges(
 ): Promise<void> {
   const enables = input.enabled === true && before.state === 'disabled';
   const disables = input.enabled === false && before.state === 'enabled';
-  // Rows may be older than the rule that scheme and host are stored in lower case.
+  // Rows may predate the rule that scheme and host are stored in lower case.
   const moves = input.url !== undefined && input.url !== withLowerCaseOrigin(before.url);
   const changes: WebhookChanges = {
     ...(input.url !== undefined && { url: input.url }),

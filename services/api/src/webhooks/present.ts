@@ -5,7 +5,7 @@ import type { WebhookRow } from './queries.ts';
 
 const disabledAfterMs = failingPolicy.afterDays * 24 * 3_600_000;
 
-/** A webhook as its owner sees it. A webhook that is disabled already is not shown as failing. */
+/** Does not show a disabled webhook as failing. */
 export function presentWebhook(row: WebhookRow): Webhook {
   const enabled = row.state === 'enabled';
   const failingSince = enabled ? row.failing_since : null;
@@ -25,17 +25,20 @@ export function presentWebhook(row: WebhookRow): Webhook {
   };
 }
 
-/** When the webhook will be disabled unless an attempt succeeds; null while too few attempts have failed for that. */
+/**
+ * Returns the time at which the webhook is disabled unless an attempt succeeds. Null while too few attempts have
+ * failed.
+ */
 function disableAt(failingSince: Date | null, failedAttempts: number | null): Date | null {
   if (failingSince === null || (failedAttempts ?? 0) < failingPolicy.failedAttempts) return null;
   return new Date(failingSince.getTime() + disabledAfterMs);
 }
 
-/** With a tag that changes with the webhook's version and with what is observed about it. */
+/** The ETag changes with the webhook's version, its failure fields and the end of an open overlap. */
 export function presentTagged(row: WebhookRow): Tagged<Webhook> {
   const shown = presentWebhook(row);
   const { failing_since, disable_at, previous_secret_expires_at } = shown;
-  // Most webhooks have no open overlap: their tags are those of two fields.
+  // Most webhooks have no open overlap. Their tags cover the two failure fields only.
   const overlap = previous_secret_expires_at === null ? [] : [previous_secret_expires_at];
   return { etag: versionTag(row.version, [failing_since, disable_at, ...overlap]), tagged: shown };
 }

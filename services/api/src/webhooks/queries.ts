@@ -17,8 +17,8 @@ const columns = [
 ] as const;
 
 /**
- * A webhook, and the failures since its last success: both null when it never failed. `previous_secret_expires_at` is
- * null unless the overlap of a rotation is open.
+ * Both failure fields count since the last success and are null if the webhook never failed. Unless a rotation's
+ * overlap is open, `previous_secret_expires_at` is null.
  */
 export type WebhookRow = Pick<Row<'webhooks'>, (typeof columns)[number] | 'previous_secret_expires_at'> & {
   failing_since: Date | null;
@@ -35,8 +35,8 @@ export type WebhookChanges = Partial<
 >;
 
 /**
- * Locks the organization, so that no other request adds a webhook between counting and inserting. Inserts of keys and
- * webhooks elsewhere do not wait: their foreign keys are compatible with this lock mode.
+ * Prevents other requests from adding a webhook between the count and the insert. Inserts of keys and webhooks
+ * elsewhere do not wait: their foreign keys are compatible with this lock mode.
  */
 export async function lockOrganization(trx: DatabaseTransaction, organizationId: Uuid): Promise<void> {
   await sql`select from organizations where id = ${organizationId} for no key update`.execute(trx);
@@ -73,7 +73,6 @@ export async function findWebhook(db: Database, organizationId: Uuid, id: Uuid):
   return selectWebhooks(db, organizationId).where('id', '=', id).executeTakeFirst();
 }
 
-/** {@link findWebhook}, and no other transaction changes the webhook until this one ends. */
 export async function lockWebhook(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -98,7 +97,7 @@ export async function listWebhooks(
     .execute();
 }
 
-/** An overlap that has ended is not shown, also before a worker has erased the previous secret. */
+/** Hides an ended overlap even before a worker erases the previous secret. */
 const openOverlap = sql<Date | null>`case when previous_secret_expires_at > clock_timestamp()
   then previous_secret_expires_at end`.as('previous_secret_expires_at');
 
@@ -111,7 +110,7 @@ function selectWebhooks(db: Database, organizationId: Uuid) {
     .where('state', '<>', 'deleted');
 }
 
-/** Writes changes and raises the version, by which workers notice that their copy is old. */
+/** Raises the version, from which workers detect an outdated copy. */
 export async function updateWebhook(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -126,14 +125,17 @@ export async function updateWebhook(
     .execute();
 }
 
-/** Adds the current URL to the webhook's URL history, from which attempts show the URL that they were sent to. */
+/** Attempts find the URL that they were sent to in this history. */
 export async function recordUrl(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await sql`
     insert into webhook_urls (webhook_id, version, url) select id, version, url from webhooks where id = ${webhookId}
   `.execute(trx);
 }
 
-/** Forgets the webhook's failures and closes its breaker: they are about another URL, or the time before it was disabled. */
+/**
+ * Clears failures and closes the circuit breaker: both concern another URL, or the time before the webhook was
+ * disabled.
+ */
 export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await trx
     .updateTable('webhook_health')
@@ -142,7 +144,7 @@ export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Pr
     .execute();
 }
 
-/** Gives a webhook a new secret; the secret before stays in use for the overlap. Raises the version. */
+/** Keeps the old secret valid for the overlap, and raises the version. */
 export async function replaceSecret(
   trx: DatabaseTransaction,
   webhook: { organizationId: Uuid; id: Uuid },

@@ -10,7 +10,7 @@ import { findWebhook, lockWebhook, replaceSecret } from './queries.ts';
 
 const secretBytes = 32;
 
-/** Signing secrets of webhooks: stored encrypted, and shown only in the answer that creates them. */
+/** Webhook signing secrets: stored encrypted, shown only in the response that creates them. */
 export type WebhookSecrets = ReturnType<typeof createWebhookSecrets>;
 
 export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
@@ -22,8 +22,8 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
     create,
 
     /**
-     * Replaces a webhook's secret. At most two are in use at a time: a rotation inside an open overlap would end the
-     * older one, which receivers may still verify with, so that it needs `force`.
+     * Replaces a webhook's secret. At most two secrets are valid at a time. During an open overlap, a rotation needs
+     * `force`: it would end the older secret, which receivers may still verify with.
      */
     rotate: (
       transact: Transact,

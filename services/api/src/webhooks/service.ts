@@ -57,7 +57,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
   };
 }
 
-/** @param input its URL accepted */
+/** @param input with a URL from {@link acceptUrl} */
 function createWebhook(
   secrets: WebhookSecrets,
   transact: Transact,
@@ -89,12 +89,11 @@ const tooManyWebhooks = problem('limit_reached', {
   message: `An organization has at most ${maxWebhooksPerOrganization} webhooks. Delete one first.`,
 });
 
-/** Whether the organization has this webhook, and has not deleted it. */
+/** Returns false for a deleted webhook. */
 export async function webhookExists(db: Database, organizationId: Uuid, id: Uuid): Promise<boolean> {
   return (await findWebhook(db, organizationId, id)) !== undefined;
 }
 
-/** The URL as a webhook stores it, or the problem with it. */
 function acceptUrl(url: string, policy: AddressPolicy): string | Problem {
   const check = checkNewUrl(url, policy);
   if (check.ok) return check.url;
