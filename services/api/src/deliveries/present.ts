@@ -10,14 +10,14 @@ import {
 import type { Row } from '@enterprise-api/shared/ledger';
 import { toPublicId, version } from '@enterprise-api/shared/runtime';
 
-/** A delivery as it is shown; `status` is the effective one. */
+/** `status` is the effective status. */
 export interface DeliveryRow extends Pick<Row<'deliveries'>, keyof Row<'deliveries'> & keyof Delivery> {
-  /** Null when there will be no further attempt. */
+  /** Null if no further attempt will happen. */
   next_attempt_at: Date | null;
   waiting_for: WaitingFor | null;
 }
 
-/** An attempt, and the URL that the webhook had when it was sent. */
+/** `url` is the webhook's URL at the time of the attempt. */
 export interface AttemptRow extends Row<'all_attempts'> {
   url: string;
 }
@@ -42,7 +42,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** `request` shows the newest attempt's request, or the first one's before it is made. */
+/** `request` shows the request of the newest attempt. Before the first attempt, it shows the first request. */
 export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[], body: string | null): DeliveryDetail {
   const delivery = presentDelivery(row);
   const [newest] = attempts;

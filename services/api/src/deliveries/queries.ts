@@ -14,7 +14,6 @@ import {
 } from './effective-status.ts';
 import type { AttemptRow, DeliveryRow } from './present.ts';
 
-/** With its position for the cursor. */
 type ListedDelivery = DeliveryRow & { position: string };
 
 export interface DeliveryFilter {
@@ -27,9 +26,8 @@ export interface DeliveryFilter {
 }
 
 /**
- * One page of the history, newest or oldest first. An index serves every filter (`query-plans.integration.test.ts` holds it to
- * that): by event, by webhook and status, by type. Where no index has all wanted rows in their order, the first rows
- * of several parts are merged.
+ * An index serves every filter: by event, by webhook and status, or by type. `query-plans.integration.test.ts` checks
+ * this. If no index has all matching rows in page order, PostgreSQL merges the first rows of several parts.
  */
 export async function listDeliveries(
   db: Database,
@@ -60,7 +58,7 @@ export async function listDeliveries(
   return select(sql`${types} cross join lateral ${ofType} as d`);
 }
 
-/** The first rows `d` of a from-clause, in the order of the page. */
+/** `from` must name its rows `d`. */
 async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unknown>): Promise<ListedDelivery[]> {
   const direction = sql.raw(page.order);
   const { rows } = await sql<ListedDelivery>`
@@ -71,18 +69,17 @@ async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unk
   return rows;
 }
 
-/** `p`, what is pending of rows `d`. With the limit it is a probe for each row, and never a join with all that is pending. */
+/** The limit makes PostgreSQL probe once per row `d` instead of joining all pending deliveries. */
 const pendingOf = sql`left join lateral (
       select * from pending_deliveries where delivery_id = d.id and d.status = 'pending' limit 1) p on true`;
 
-/** What is shown of rows `d` and `p`. */
 const shown = sql`d.*, p.next_attempt_at, ${waitingFor} as waiting_for`;
 
 function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter: DeliveryFilter) {
   const { webhookId, eventId, statuses, since, until } = filter;
   let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
   if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
-  // A delivery's id begins with its event's time: a range of the primary key serves as an index on event ids.
+  // A delivery's id begins with its event's time, so a range of the primary key serves as an index on event ids.
   const ids = eventId === undefined ? idsUntil(page, until) : idsOfEvent(eventId);
   if (ids.first !== undefined) query = query.where('deliveries.id', '>=', ids.first);
   if (ids.last !== undefined) query = query.where('deliveries.id', '<=', ids.last);
@@ -120,15 +117,14 @@ function selectDeliveries(db: Database, organizationId: Uuid) {
     .where('deliveries.organization_id', '=', organizationId);
 }
 
-/** A range of ids; undefined without a limit. */
 interface Ids {
   first?: Uuid;
   last?: Uuid;
 }
 
 /**
- * The greatest id that a row of the page can have: a delivery is written after its event, whose time is in its id. The other
- * end has no bound: an event may have waited in the outbox for weeks.
+ * Limits the greatest id of a page: a delivery is written after its event, and its id contains the event's time. The
+ * least id has no bound: an event may have waited in the outbox for weeks.
  */
 function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids {
   const cursor = after !== null && order === 'desc' ? Date.parse(after.sortKey) : Number.POSITIVE_INFINITY;
@@ -137,8 +133,8 @@ function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids 
 }
 
 /**
- * The ids that deliveries of an event can have: those of its millisecond. The range ends within the millisecond, because
- * a client may send the greatest id there is.
+ * Covers the event's millisecond. The range ends within the millisecond, because a client may send the greatest
+ * possible id.
  */
 function idsOfEvent(eventId: Uuid): Ids {
   return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };
@@ -150,10 +146,10 @@ export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid)
   return rows[0];
 }
 
-/** How many attempts a delivery shows at most; the newest. */
+/** Limits a response to the newest attempts. */
 const attemptsShown = 100;
 
-/** @param delivery is known to be the organization's */
+/** @param delivery must belong to the organization: the query does not check it */
 export async function listAttempts(db: Database, delivery: { id: Uuid; webhookId: Uuid }): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
     select a.*, coalesce(u.url, '') as url
@@ -167,7 +163,7 @@ export async function listAttempts(db: Database, delivery: { id: Uuid; webhookId
   return rows;
 }
 
-/** The text that every attempt sends; undefined when retention has removed it, or the event. */
+/** Returns undefined if retention has removed the body or the event. */
 export async function findEventBody(db: Database, organizationId: Uuid, eventId: Uuid): Promise<string | undefined> {
   const { rows } = await sql<{ body: string }>`
     select b.body from event_bodies b where b.event_id = ${eventId}

@@ -30,7 +30,7 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
     get: async (organizationId: Uuid, id: Uuid): Promise<DeliveryDetail | Problem> => {
       const row = await findDelivery(db, organizationId, id);
       if (row === undefined) return problem('not_found');
-      // One after the other: a request uses one connection at a time, which is what its organization's share counts.
+      // Query sequentially: the organization's connection limit counts one connection per request.
       const attempts = await listAttempts(db, { id, webhookId: row.webhook_id });
       const body = await findEventBody(db, organizationId, row.event_id);
       return presentDetail(row, attempts, body ?? null);
@@ -38,7 +38,6 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
   };
 }
 
-/** The filters with UUIDs in place of public ids. */
 function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit' | 'order'>): DeliveryFilter {
   return {
     webhookId: toUuid('whk', filters.webhook_id),
