@@ -5,15 +5,13 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { DeliveryRow } from '../deliveries/present.ts';
 
-/** A delivery that was just made due: no worker has leased it. */
+/** Columns of a delivery that was just made due: no worker has leased it yet. */
 const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
   now() as next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.created_at,
   d.completed_at`;
 
-/** What decides whether anything is sent to a webhook. */
 export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url'>;
 
-/** Undefined when the organization has no such webhook. */
 export async function findWebhook(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -22,7 +20,7 @@ export async function findWebhook(
   return (await selectWebhook(organizationId, id).execute(trx)).rows[0];
 }
 
-/** {@link findWebhook}, and no other transaction disables or deletes the webhook until this one ends. */
+/** Prevents other transactions from disabling or deleting the webhook until this one ends. */
 export async function lockWebhook(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -43,7 +41,7 @@ export async function countPendingTests(db: Database, webhookId: Uuid): Promise<
   return rows[0]?.tests ?? 0;
 }
 
-/** Writes a test event without an outbox row, so that it is never fanned out, and its one delivery, due now. */
+/** Writes a test event and its one delivery, due now. Without an outbox row, the event gets no fan-out. */
 export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, event: NewEvent): Promise<DeliveryRow> {
   const { id, organizationId, type, body, requestId, traceparent } = event;
   const { rows } = await sql<DeliveryRow>`
@@ -61,14 +59,18 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
   return rows[0] as DeliveryRow;
 }
 
-/** Makes deliveries due now, for any worker: rows of `deliveries`, as the common table expression before has written them. */
+/**
+ * Makes deliveries due now, for any worker.
+ *
+ * @param written the preceding common table expression that wrote these rows of `deliveries`
+ */
 const makePending = (written: RawBuilder<unknown>) => sql`
       insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at,
         attempt_count, max_attempts, round, manual)
       select id, webhook_id, organization_id, event_id, event_type, now(), attempt_count, max_attempts, round, manual
       from ${written}`;
 
-/** More attempts than any retry schedule has. A delivery that has this many is not sent again. */
+/** Exceeds every retry schedule. A delivery with this many attempts is not sent again. */
 const attemptLimit = 1_000;
 
 export async function findDelivery(
@@ -87,7 +89,7 @@ export async function findDelivery(
   return { webhookId, isPending: status === 'pending', hasReachedAttemptLimit: attempts >= attemptLimit };
 }
 
-/** Restarts one delivery. Undefined when it is pending, has reached the attempt limit, or has lost its body to retention. */
+/** Returns undefined if the delivery is pending, has reached the attempt limit, or has lost its body to retention. */
 export async function restartDelivery(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -105,17 +107,17 @@ interface ReplaySelection {
   /** On `created_at`; exclusive. */
   until: Date | undefined;
   statuses: readonly DeliveryStatus[];
-  /** Deliveries that were completed less than this ago are left out. */
+  /** Excludes deliveries that completed less than this long ago. */
   completedForMs: number;
-  /** How many are restarted at most; the oldest first. */
+  /** Restarts at most this many deliveries, oldest first. */
   limit: number;
 }
 
 /**
- * Restarts the deliveries of a webhook that were completed before the replay was asked for, tests left out. When two
- * replays run at once, the second leaves out what the first restarted: it is pending, or was completed too late.
+ * Restarts a webhook's deliveries that completed before the replay request, except tests. If two replays overlap, the
+ * second skips the deliveries that the first restarted: they are pending, or completed too late.
  *
- * @returns how many deliveries it restarted
+ * @returns the number of restarted deliveries
  */
 export async function restartDeliveries(
   trx: DatabaseTransaction,
@@ -128,7 +130,6 @@ export async function restartDeliveries(
   return rows[0]?.matched ?? 0;
 }
 
-/** Whether a replay would restart at least one delivery. */
 export async function hasRestartable(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -146,7 +147,7 @@ function isSelected({ webhookId, since, until, statuses, completedForMs }: Repla
     and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
 }
 
-/** The deliveries `d` that can be sent again: completed, below the limit of attempts, and with their body still stored. */
+/** Deliveries `d` that can be sent again: completed, below the attempt limit, and with a stored body. */
 function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
       from deliveries d cross join lateral (select from event_bodies b where b.event_id = d.event_id limit 1) kept
@@ -154,11 +155,11 @@ function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuild
 }
 
 /**
- * Starts a new round of deliveries: due now, with as many attempts as a round had before. That number is `max_attempts`
- * less the attempts of earlier rounds; the schedule itself is a setting of the workers. Rows are locked in the order of
- * their ids and checked again after waiting for a lock. The event is looked up per row, because the planner may turn
- * `exists` into a join with all events. The attempt that delivered moves into a row of its own: the next one that
- * delivers takes its place on the delivery's row.
+ * Starts a new round of deliveries: due now, with as many attempts as the previous round. That number is `max_attempts`
+ * minus the attempts of earlier rounds. The retry schedule itself is a worker setting. The statement locks rows in id
+ * order and checks them again after each lock wait. It looks up the event per row, because the planner may turn
+ * `exists` into a join with all events. It moves the attempt that delivered into a row of its own. The next attempt
+ * that delivers replaces it on the delivery's row.
  */
 function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   return sql`

@@ -18,13 +18,12 @@ import {
   type WebhookState,
 } from './queries.ts';
 
-/** A webhook or a delivery of an organization. */
+/** `id` identifies a webhook or a delivery. */
 interface Target {
   organizationId: Uuid;
   id: Uuid;
 }
 
-/** The request that asks for a test, and the trace that the test belongs to. */
 interface Origin {
   requestId: string;
   traceparent: string | undefined;
@@ -37,9 +36,7 @@ export interface RedeliveryOptions {
 
 export type Redelivery = ReturnType<typeof createRedelivery>;
 
-/**
- * Redelivery: test, retry and replay. Each makes rows that are pending and due, which workers send like all others.
- */
+/** Every redelivery creates pending deliveries that are due now. Workers send them like all others. */
 export function createRedelivery(options: RedeliveryOptions) {
   return {
     test: (transact: Transact, webhook: Target, origin: Origin) => sendTest(options, transact, webhook, origin),
@@ -55,10 +52,10 @@ export function createRedelivery(options: RedeliveryOptions) {
   };
 }
 
-/** The limit of pending tests of one webhook. */
+/** Per webhook. */
 const maxPendingTests = 100;
 
-/** Sends a `webhook.test` event to one webhook alone, enabled or disabled. */
+/** Sends a `webhook.test` event to one webhook only, even if it is disabled. */
 function sendTest(
   { clock, addressPolicy }: RedeliveryOptions,
   transact: Transact,
@@ -81,7 +78,6 @@ function sendTest(
   });
 }
 
-/** Sends one delivery again, with a fresh retry schedule. */
 function retryDelivery(
   { addressPolicy }: RedeliveryOptions,
   transact: Transact,
@@ -91,7 +87,7 @@ function retryDelivery(
     const before = await findDelivery(trx, organizationId, id);
     if (before === undefined) return problem('not_found');
     const webhook = checkEnabled(await lockWebhook(trx, organizationId, before.webhookId), addressPolicy);
-    // The delivery of a deleted webhook is still there: the answer is not 404.
+    // Do not answer 404: the delivery of a deleted webhook still exists.
     if (isProblem(webhook)) return webhook.problem === 'not_found' ? notEnabled : webhook;
     const row = await restartDelivery(trx, organizationId, id);
     if (row === undefined) return whyNotRestarted(await findDelivery(trx, organizationId, id));
@@ -101,14 +97,15 @@ function retryDelivery(
   });
 }
 
-/** The limit of deliveries that one replay restarts, the oldest first: it holds their locks until it is done. */
+/** A replay restarts at most this many deliveries, oldest first, because it locks them until it ends. */
 const replayedAtOnce = 100_000;
 
 /**
- * Sends the failed and canceled deliveries of a time again, or those with the statuses that are asked for. The webhook is
- * locked at the end only: a request that disables it meanwhile need not wait, and the replay then restarts nothing.
+ * Restarts the failed and canceled deliveries of a period, or the deliveries with the requested statuses. Locks the
+ * webhook only at the end, so that a request that disables the webhook meanwhile need not wait. In that case the replay
+ * restarts nothing.
  *
- * @param receivedAtMs when the request arrived, by the monotonic clock: only deliveries completed before are restarted
+ * @param receivedAtMs arrival of the request on the monotonic clock; the replay excludes deliveries completed later
  */
 function replayDeliveries(
   { clock, addressPolicy }: RedeliveryOptions,
@@ -147,14 +144,13 @@ const tooManyTests = problem('limit_reached', {
   message: `A webhook has at most ${maxPendingTests} pending tests. Wait until some of them are sent.`,
 });
 
-/** Whether deliveries may go to a webhook. Its URL is checked again: it may be older than a rule. */
+/** Checks the URL again: a stored URL may predate a rule. */
 function checkDestination(webhook: WebhookState | undefined, policy: AddressPolicy): WebhookState | Problem {
   if (webhook === undefined || webhook.state === 'deleted') return problem('not_found');
   const check = checkOutboundUrl(webhook.url, policy);
   return check.ok ? webhook : problem('url_not_allowed', { message: check.reason });
 }
 
-/** {@link checkDestination}, for what is sent to enabled webhooks only. */
 function checkEnabled(webhook: WebhookState | undefined, policy: AddressPolicy): WebhookState | Problem {
   const found = checkDestination(webhook, policy);
   return isProblem(found) || found.state === 'enabled' ? found : notEnabled;
