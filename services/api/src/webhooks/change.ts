@@ -40,7 +40,6 @@ const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
 /** A deleted webhook signs nothing, and a secret that is not stored cannot leak. */
 const erasedSecrets = { secret_sealed: null, previous_secret_sealed: null, previous_secret_expires_at: null };
 
-/** @param input with a URL from `acceptUrl`, if it changes the URL */
 export function changeWebhook(
   transact: Transact,
   target: WebhookTarget,

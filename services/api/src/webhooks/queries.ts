@@ -52,7 +52,6 @@ export async function countWebhooks(db: Database, organizationId: Uuid): Promise
   return row.count;
 }
 
-/** Inserts a webhook and the first entry of its URL history. */
 export async function insertWebhook(db: Database, organizationId: Uuid, webhook: NewWebhook): Promise<WebhookRow> {
   const { rows } = await sql<WebhookRow>`
     with inserted as (
@@ -125,7 +124,7 @@ export async function updateWebhook(
     .execute();
 }
 
-/** Attempts find the URL that they were sent to in this history. */
+/** Attempts look up their URL in this history. */
 export async function recordUrl(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await sql`
     insert into webhook_urls (webhook_id, version, url) select id, version, url from webhooks where id = ${webhookId}

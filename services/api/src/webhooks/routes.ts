@@ -82,7 +82,6 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
   ];
 }
 
-/** PUT and PATCH accept the same bodies: any non-empty subset of the fields. */
 function updateRoute(method: 'PUT' | 'PATCH', webhooks: WebhookService): Route<Principal> {
   return defineRoute({
     endpoint: `${method} /v1/webhooks/{id}`,

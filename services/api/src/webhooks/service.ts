@@ -57,7 +57,6 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
   };
 }
 
-/** @param input with a URL from {@link acceptUrl} */
 function createWebhook(
   secrets: WebhookSecrets,
   transact: Transact,
@@ -89,7 +88,6 @@ const tooManyWebhooks = problem('limit_reached', {
   message: `An organization has at most ${maxWebhooksPerOrganization} webhooks. Delete one first.`,
 });
 
-/** Returns false for a deleted webhook. */
 export async function webhookExists(db: Database, organizationId: Uuid, id: Uuid): Promise<boolean> {
   return (await findWebhook(db, organizationId, id)) !== undefined;
 }
