@@ -12,7 +12,6 @@ import { toPublicId, version } from '@enterprise-api/shared/runtime';
 
 /** `status` is the effective status. */
 export interface DeliveryRow extends Pick<Row<'deliveries'>, keyof Row<'deliveries'> & keyof Delivery> {
-  /** Null if no further attempt will happen. */
   next_attempt_at: Date | null;
   waiting_for: WaitingFor | null;
 }

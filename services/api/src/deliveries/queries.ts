@@ -79,7 +79,7 @@ function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter
   const { webhookId, eventId, statuses, since, until } = filter;
   let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
   if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
-  // A delivery's id begins with its event's time, so a range of the primary key serves as an index on event ids.
+  // A delivery's id begins with its event's time. A range of the primary key therefore serves as an index on event ids.
   const ids = eventId === undefined ? idsUntil(page, until) : idsOfEvent(eventId);
   if (ids.first !== undefined) query = query.where('deliveries.id', '>=', ids.first);
   if (ids.last !== undefined) query = query.where('deliveries.id', '<=', ids.last);
@@ -123,8 +123,8 @@ interface Ids {
 }
 
 /**
- * Limits the greatest id of a page: a delivery is written after its event, and its id contains the event's time. The
- * least id has no bound: an event may have waited in the outbox for weeks.
+ * Limits the greatest id of a page: workers write a delivery after its event, whose time its id contains. The least id
+ * has no bound: an event may have waited in the outbox for weeks.
  */
 function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids {
   const cursor = after !== null && order === 'desc' ? Date.parse(after.sortKey) : Number.POSITIVE_INFINITY;
@@ -146,7 +146,6 @@ export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid)
   return rows[0];
 }
 
-/** Limits a response to the newest attempts. */
 const attemptsShown = 100;
 
 /** @param delivery must belong to the organization: the query does not check it */
