@@ -20,7 +20,6 @@ export async function findWebhook(
   return (await selectWebhook(organizationId, id).execute(trx)).rows[0];
 }
 
-/** Prevents other transactions from disabling or deleting the webhook until this one ends. */
 export async function lockWebhook(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -109,7 +108,6 @@ interface ReplaySelection {
   statuses: readonly DeliveryStatus[];
   /** Excludes deliveries that completed less than this long ago. */
   completedForMs: number;
-  /** Restarts at most this many deliveries, oldest first. */
   limit: number;
 }
 

@@ -18,7 +18,6 @@ import {
   type WebhookState,
 } from './queries.ts';
 
-/** `id` identifies a webhook or a delivery. */
 interface Target {
   organizationId: Uuid;
   id: Uuid;
@@ -52,7 +51,6 @@ export function createRedelivery(options: RedeliveryOptions) {
   };
 }
 
-/** Per webhook. */
 const maxPendingTests = 100;
 
 /** Sends a `webhook.test` event to one webhook only, even if it is disabled. */
