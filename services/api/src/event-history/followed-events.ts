@@ -21,12 +21,11 @@ import {
 
 export type FollowedEvents = ReturnType<typeof createFollowedEvents>;
 
-/** Where a stream begins. */
 export interface Beginning {
   from: EventPlace;
-  /** The event that the client has, where it lies behind the beginning; null otherwise. */
+  /** The client's last event if its position is after `from`, else null. */
   known: Uuid | null;
-  /** Names the same place to a later stream. */
+  /** The id from which a later stream continues at the same position. */
   name: PublicId<'evt'>;
 }
 
@@ -38,7 +37,7 @@ interface FollowedEventsOptions {
   now: () => number;
 }
 
-/** A page that streams share; its bodies are in memory for as long as one of them sends it. */
+/** Several streams may send the same page. Its bodies stay in memory until the last stream has sent them. */
 const page = {
   types: subscribableEventTypeNames,
   order: 'asc',
@@ -46,17 +45,17 @@ const page = {
   maxBytes: 1024 * 1024,
 } as const;
 
-/** Behind the newest complete event lies nothing, up to where events are complete. */
+/** Finds the newest complete event. No complete event follows it. */
 const newest = { types: subscribableEventTypeNames, order: 'desc', limit: 1, maxBytes: 0, after: null } as const;
 
-/** Events for who follows them as they come: oldest first, without those of the test endpoint, and only complete ones. */
+/** Reads events for streams: oldest first, complete events only, no test events. */
 export function createFollowedEvents({ db, horizon, limits, now }: FollowedEventsOptions) {
   return {
     /**
-     * The beginning behind an event, or now.
+     * Returns the position after an event. Without an event id, returns the current end.
      *
-     * @returns 404 for an id that names no event of the organization and no beginning of a stream, 410 for one from before the
-     *   retention of bodies: a stream sends them
+     * @returns 404 if the id names neither an event of the organization nor the beginning of a stream. 410 if retention
+     *   has removed the bodies of that time, because a stream sends bodies.
      */
     placeBehind: async (organizationId: Uuid, eventId: string | null): Promise<Beginning | Problem> => {
       const { completeUntil } = await horizon(organizationId);
@@ -76,14 +75,14 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
       if (event === undefined) {
         return isBeginning ? { from: { position: 0, id }, known: null, name } : problem('not_found');
       }
-      // Events may still be written before one that is not complete yet. Streams send those too.
+      // Transactions may still write events before an incomplete event. Streams send these earlier events, too.
       return event.position > completeUntil ? { from: end, known: id, name } : { from: event, known: null, name };
     },
 
     pageBehind: async (organizationId: Uuid, after: EventPlace) => {
       const { completeUntil: upTo, isHeldBack } = await horizon(organizationId);
       let place: EventPlace | undefined = after;
-      // A page of events without bodies is no end.
+      // Continue after a page of events without bodies: later events may have bodies.
       while (place !== undefined) {
         const rows: EventRow[] = await listEvents(db, organizationId, { ...page, after: place, upTo });
         const events = rows.filter(hasBody);
@@ -102,24 +101,24 @@ function hasBody(row: EventRow): row is EventRow & { body: string } {
   return row.body !== null;
 }
 
-/** An id behind those of all events that are there, whatever the clocks that made them. */
+/** Exceeds the ids of all existing events. The margin covers differences between the clocks that made the ids. */
 function afterAll(nowMs: number): Uuid {
   return uuidAtTime(nowMs + usualIdMarginMs);
 }
 
 /**
- * Names the place before an organization's first event, for a stream that begins while there is none: a client that has
- * seen no event then has something to go on from. It is a UUIDv8 of the time and the organization, and events have a
- * UUIDv7, so it is never an event's id, and no other organization's.
+ * Names the position before an organization's first event. A stream sends this id if it begins before any event exists,
+ * so that its client can resume. The id is a UUIDv8 of the time and the organization. Events have a UUIDv7, so no event
+ * and no other organization has this id.
  *
- * @param nowMs when the organization had no event; once retention has passed by, events may be gone unseen
+ * @param nowMs time at which the organization had no event. Once retention has passed this time, a client may have
+ *   missed events.
  */
 export function beginningId(organizationId: Uuid, nowMs: number): Uuid {
-  // As a delivery's id is of an event and a webhook: the time of the one, and a digest of both.
+  // Like a delivery's id: the time of the first id, and a digest of both.
   return deriveDeliveryId(uuidAtTime(nowMs), organizationId);
 }
 
-/** Whether the id names the place before the organization's first event. */
 function isBeginningOf(organizationId: Uuid, id: Uuid): boolean {
   return id === beginningId(organizationId, uuidTimeMs(id));
 }

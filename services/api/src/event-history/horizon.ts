@@ -3,28 +3,28 @@ import { MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 import { type HorizonRow, readHorizonRows } from './queries.ts';
 
 /**
- * Up to where an organization's events are complete: an event at a later position may still become visible behind one that
- * is visible already, because its transaction is open.
+ * Position up to which an organization's events are complete. Beyond it, a visible event may follow one whose
+ * transaction is still open.
  */
 export type Horizon = (organizationId: Uuid) => Promise<Completeness>;
 
 interface Completeness {
   /** Every event up to this position is committed, or never will be. */
   completeUntil: number;
-  /** Whether an open transaction holds it back: events may be written beyond it. */
+  /** True if an open transaction limits `completeUntil`: events may be written beyond this position. */
   isHeldBack: boolean;
 }
 
 /**
- * Reads the horizon for many callers at once: what a caller gets was read after it asked, so that it covers whatever had
- * been committed by then.
+ * Batches the reads of many callers. A read starts after its callers asked, so it covers everything committed until
+ * then.
  */
 export function createHorizonReader(db: Database): Horizon {
   const batcher = new MicroBatcher({ maxRunning: 1, run: async () => completenessOf(await readHorizonRows(db)) });
   return async (organizationId) => (await batcher.add(null))(organizationId);
 }
 
-/** Rows without a bucket hold for all organizations. */
+/** Rows without a bucket apply to all organizations. */
 function completenessOf(rows: readonly HorizonRow[]): (organizationId: Uuid) => Completeness {
   const forAll = rows.filter(({ bucket }) => bucket === null).map((row) => row.complete_until);
   const greatest = Math.max(...forAll);
@@ -36,7 +36,7 @@ function completenessOf(rows: readonly HorizonRow[]): (organizationId: Uuid) => 
   };
 }
 
-/** The 12 bits of an organization's id that `event_position` notes for its transactions. */
+/** Returns the 12 bits of the organization's id that `event_position` puts into its advisory locks. */
 function bucketOf(organizationId: Uuid): number {
   return Number.parseInt(organizationId.slice(-3), 16);
 }

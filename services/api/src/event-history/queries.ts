@@ -3,19 +3,18 @@ import { type Database, idMarginMs, type Row, uuidAtTime, withinRangeOf } from '
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 
-/** A row of `event_horizon()`: for all organizations when its bucket is null. */
+/** A row of `event_horizon()`. A null bucket means all organizations. */
 export interface HorizonRow {
   bucket: number | null;
   complete_until: number;
 }
 
-/** Its answer covers what is read by a statement that is sent after it. */
+/** The result covers events only if a later statement reads them. */
 export async function readHorizonRows(db: Database): Promise<HorizonRow[]> {
   const { rows } = await sql<HorizonRow>`select bucket, complete_until from event_horizon()`.execute(db);
   return rows;
 }
 
-/** Where an event stands among all events. */
 export type EventPlace = Pick<Row<'events'>, 'position' | 'id'>;
 
 export interface EventQuestion {
@@ -23,26 +22,25 @@ export interface EventQuestion {
   since?: Date | undefined;
   until?: Date | undefined;
   order: Order;
-  /** Events behind this place, in the order of the question. */
+  /** Selects events after this position, in `order`. */
   after: EventPlace | null;
-  /** Events up to this position; all of them without it. */
   upTo?: number | undefined;
   limit: number;
-  /** Once the bodies of the first events have so many bytes together, the following ones come without theirs; with 0, all. */
+  /** Once the preceding bodies reach this number of bytes, events have no body. With 0, no event has a body. */
   maxBytes: number;
 }
 
 export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
   type: EventType;
-  /** Null once retention has removed it, and beyond the page. */
+  /** Null if retention has removed the body, or the event is beyond the page. */
   body: string | null;
-  /** Whether the events before it are too large together; of the first one they never are. */
+  /** True if the preceding bodies reach `maxBytes`. Unless `maxBytes` is 0, never true for the first event. */
   isBeyondPage: boolean;
 }
 
 /**
- * An organization's events of some types in the order of their positions. The first ones of each type are merged, each
- * read in its order through `events_by_position`; `query-plans.integration.test.ts` holds the query to that.
+ * Reads the first events of each type from the index `events_by_position` and merges them in position order.
+ * `query-plans.integration.test.ts` checks this plan.
  */
 export async function listEvents(db: Database, organizationId: Uuid, question: EventQuestion): Promise<EventRow[]> {
   const { types, order, limit, maxBytes } = question;
@@ -65,7 +63,7 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
 
 type BodyOfPage = Pick<EventRow, 'body' | 'isBeyondPage'>;
 
-/** In the order of the ids. The days of the ids are known here, so that only their partitions are opened. */
+/** Returns bodies in the order of `ids`. The range of `ids` lets PostgreSQL open only their partitions. */
 async function readBodies(db: Database, ids: readonly Uuid[], maxBytes: number): Promise<BodyOfPage[]> {
   if (ids.length === 0 || maxBytes === 0) return [];
   const { rows } = await sql<BodyOfPage>`
@@ -90,12 +88,12 @@ function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   return found;
 }
 
-/** Rows are written in the order of their positions, but for what the database's clock may have been set by meanwhile. */
+/** Rows are written in position order unless the database's clock was adjusted. This margin covers an adjustment. */
 const clockMarginMs = 60_000;
 
 /**
- * The period, and the positions in which its events lie: behind an event that was written before it, and ahead of one that
- * was written after it, of whatever organization. So the index is entered where the period begins.
+ * Limits the period, and the positions too. An event written before the period gives the lower limit, one written after
+ * it the upper limit. Both may belong to any organization. The index scan therefore starts where the period begins.
  */
 function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[] {
   const found: RawBuilder<SqlBool>[] = [];
@@ -114,7 +112,10 @@ function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[
   return found;
 }
 
-/** PostgreSQL opens only the partitions that the period or the cursor allows: an event is written within a margin of its id's time. */
+/**
+ * Lets PostgreSQL open only the partitions that the period or the cursor allows. Each event is written within a margin
+ * of its id's time.
+ */
 function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   const from = earliestOf(question) - idMarginMs;
   const to = latestOf(question) + idMarginMs;
@@ -123,39 +124,32 @@ function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   return found;
 }
 
-/** Before this time no row was written that is asked for. */
 function earliestOf({ since, after, order }: EventQuestion): number {
   const afterMs = order === 'asc' && after !== null ? uuidTimeMs(after.id) - idMarginMs : 0;
   return Math.max(afterMs, since?.getTime() ?? 0);
 }
 
-/** After this time no row was written that is asked for. */
 function latestOf({ until, after, order }: EventQuestion): number {
   const afterMs = order === 'desc' && after !== null ? uuidTimeMs(after.id) + idMarginMs : Number.POSITIVE_INFINITY;
   return Math.min(afterMs, until?.getTime() ?? Number.POSITIVE_INFINITY);
 }
 
-/** The times in ids from which on there are events, and bodies of events; milliseconds since 1970. */
+/** Before these id times, no events or no bodies remain; milliseconds since 1970. */
 interface LimitsOfRetention {
   events: number;
   bodies: number;
 }
 
-/** The limits as far as they matter for an event with this id. */
 export type RetentionLimits = (id: Uuid) => Promise<LimitsOfRetention>;
 
-/**
- * Retention touches nothing younger than a day, whatever its settings: for such ids nobody needs to ask the ledger.
- *
- * @param now the database's clock
- */
+/** With any settings, retention removes nothing younger than a day. Younger ids need no query. */
 export function createRetentionLimits(db: Database, now: () => number): RetentionLimits {
   return async (id) => (now() - uuidTimeMs(id) < 86_400_000 ? { events: 0, bodies: 0 } : startOfRetention(db));
 }
 
 /**
- * The times from which on the ledger has events, and has their bodies. Retention is a setting of the workers; what it has done
- * is seen in the ledger. A partition that is being detached is there no more for who reads.
+ * Retention is a worker setting, so the API reads its progress from the ledger. Readers no longer see a partition that
+ * is being detached.
  */
 async function startOfRetention(db: Database): Promise<LimitsOfRetention> {
   const { rows } = await sql<{ bound: string | null; bodies: Date | null }>`
@@ -170,9 +164,9 @@ async function startOfRetention(db: Database): Promise<LimitsOfRetention> {
 }
 
 /**
- * Those organizations that have events behind a place, of many that are waited for; one statement for all of them.
+ * Returns the organizations that have events after their position, with one statement for all.
  *
- * @param waiting each with the place behind which its events are waited for
+ * @param waiting each organization with the position after which a stream waits
  */
 export async function findOrganizationsWithNewer(
   db: Database,
@@ -192,7 +186,6 @@ export async function findOrganizationsWithNewer(
   return rows.map((row) => row.organization_id);
 }
 
-/** Undefined when the organization has no event of these types with this id. */
 export async function findEvent(
   db: Database,
   organizationId: Uuid,

@@ -23,22 +23,24 @@ interface EventHistoryOptions {
   limits: RetentionLimits;
 }
 
-/** A page ends before its bodies have much more than this together: parsing and writing them stops the process for a while. */
+/** Approximate limit of the bodies on a page: parsing and writing them blocks the process for a while. */
 const maxPageBytes = 4 * 1024 * 1024;
 
-/** The events of an organization, without those of the test endpoint. */
+/** Excludes test events. */
 export function createEventHistory({ db, history, cursors, horizon, limits }: EventHistoryOptions) {
   return {
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
       const { type: types = subscribableEventTypeNames, since, until } = filters;
       const ask = async (page: PageQuestion) => {
-        // Who follows the list oldest first would miss what has gone behind the cursor; newest first, the list ends there.
+        // Oldest first, a client would miss events that retention removed after the cursor. Newest first, the list ends
+        // there.
         if (page.order === 'asc' && (await isExpired(limits, page.after))) return problem('event_expired');
-        // Oldest first, a list ends where events are complete: what becomes visible later comes on a later page.
+        // Oldest first, a list ends at the last complete event. Later pages contain the events that become visible
+        // later.
         const upTo = page.order === 'asc' ? (await horizon(organizationId)).completeUntil : undefined;
         const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
         const read = (from: Database) => listEvents(from, organizationId, asked);
-        // A client that follows events on a replica would pass those that it has not replayed.
+        // Oldest first, read the primary: a client that follows a replica would skip events not yet replayed.
         const rows = await (page.order === 'asc' ? read(db) : history(read));
         return rows.map((row) => ({ ...row, position: String(row.position) }));
       };
@@ -58,7 +60,6 @@ async function isExpired(limits: RetentionLimits, after: Position | null): Promi
   return uuidTimeMs(after.id) < (await limits(after.id)).events;
 }
 
-/** The place before the first event. */
 const start: Position = { sortKey: '0', id: nilUuid };
 
 function toPlace(position: Position | null): EventPlace | null {
