@@ -3,12 +3,12 @@ import { type Clock, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import type { UsedRequest } from '../http/server/request-report.ts';
 import { startOfHour } from './hours.ts';
 
-/** Requests of one key to one area in one hour, since they were last written. */
+/** Requests of one key to one area in one hour, since the last flush. */
 export interface RequestCounts {
   readonly organizationId: Uuid;
   readonly keyId: Uuid;
   readonly area: UsageArea;
-  /** When the hour begins, in milliseconds since 1970. */
+  /** Start of the hour, in milliseconds since 1970. */
   readonly hour: number;
   requests: number;
   refused: number;
@@ -16,29 +16,25 @@ export interface RequestCounts {
   bytesOut: number;
 }
 
-/** Counts to be written at once. Writing a batch again, after its answer was lost, adds nothing. */
+/** If the response is lost, a second write of the same batch adds nothing. */
 export interface CountsBatch {
-  /** Of the process. */
   readonly writer: Uuid;
-  /** Rises from batch to batch. */
   readonly sequence: number;
   readonly counts: readonly RequestCounts[];
 }
 
-/** Counts requests in memory, and writes the sums every few seconds. */
 export interface UsageCounters {
   count(request: UsedRequest): void;
-  /** Writes what was counted. When that fails, the counts are kept and written by the next call. */
+  /** If a write fails, the next call writes these counts. */
   flush(): Promise<void>;
 }
 
 export interface UsageCountersOptions {
   write: (batch: CountsBatch) => Promise<void>;
-  /** Says in which hour a request is counted. */
   clock: Pick<Clock, 'now'>;
-  /** Called with the number of requests that could not be counted, because too much waits to be written. */
+  /** Called with the number of dropped requests if too many counts wait for the database. */
   onDropped: (requests: number) => void;
-  /** Sums that wait to be written at most: about 10 MB. */
+  /** Maximum number of sums that wait for the database: about 10 MB. */
   maxCounts?: number;
 }
 
@@ -47,10 +43,7 @@ export function createUsageCounters(options: UsageCountersOptions): UsageCounter
   const writer = newUuid();
   let sequence = 0;
   let sums = new Map<string, RequestCounts>();
-  /**
-   * The batch that is being written or will be written again. It never changes, because the database may have it
-   * already.
-   */
+  /** The batch that is being written or must be written again. Never change it: the database may already have it. */
   let batch: CountsBatch | null = null;
   let dropped = 0;
 

@@ -5,12 +5,12 @@ import { createUsageCounters, type UsageCounters } from './counters.ts';
 import { addRequestCounts } from './queries.ts';
 import { createUsageRollup } from './rollup.ts';
 
-/** A killed process loses what it has counted since: with the loop's spread and the writing, less than 5 s. */
+/** A killed process loses the counts since its last flush: less than 5 s with jitter and the write. */
 const flushEveryMs = 4_500;
-/** A database that is away must not delay the stop for longer. */
+/** An unavailable database must not delay the shutdown for longer. */
 const flushWithinMs = 1_000;
 
-/** Starts what counts usage: requests here, and events, deliveries and attempts from the ledger. */
+/** Starts counting: requests in this process, and events, deliveries and attempts from the ledger. */
 export function openUsage(
   { log, closers }: Pick<Foundation, 'log' | 'closers'>,
   { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
@@ -19,7 +19,7 @@ export function openUsage(
   closers.add('usage rollup', rollup.stop, closeWithinMs);
   rollup.start();
 
-  const onDropped = createLimitedWarning(log, 'requests not counted: too many counts wait for the database');
+  const onDropped = createLimitedWarning(log, 'dropped request counts: too many wait for the database');
   const counters = createUsageCounters({
     write: (batch) => addRequestCounts(db, batch),
     clock: databaseClock,

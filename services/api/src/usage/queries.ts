@@ -11,25 +11,20 @@ export interface UsageQuestion {
   until: Date;
   granularity: UsageGranularity;
   groupBy: UsageGroup | undefined;
-  /** Rows at most. */
   limit: number;
 }
 
 type UsageCounts = Usage['totals'];
 
 export interface UsageRow extends UsageCounts {
-  /** When the hour, day or month begins, UTC. */
+  /** UTC. */
   start: Date;
-  /** Null in the rows of events, deliveries and attempts, and where keys are not told apart. */
+  /** Null for events, deliveries and attempts, and unless grouped by key. */
   key_id: Uuid | null;
-  /** Null where areas are not told apart. */
   area: UsageArea | null;
 }
 
-/**
- * What an organization used, by bucket and group, oldest first. Events, deliveries and attempts of an hour that is not
- * counted to its end are left out.
- */
+/** Returns the oldest bucket first. Excludes events, deliveries and attempts of hours that are not fully counted. */
 export async function listUsage(db: Database, organizationId: Uuid, question: UsageQuestion): Promise<UsageRow[]> {
   const { since, until, granularity, groupBy, limit } = question;
   const key = groupBy === 'key' ? sql`key_id` : sql`null::uuid`;
@@ -52,9 +47,9 @@ export async function listUsage(db: Database, organizationId: Uuid, question: Us
 }
 
 /**
- * Adds a batch of counts to the hours, in one statement. The writer's row remembers its last batch: written again, while
- * the first writing is under way or after it, a batch changes nothing. Rows are locked in the order of the primary key,
- * so that processes with common keys wait for each other instead of deadlocking.
+ * Adds a batch of counts to the hours, in one statement. The writer's row stores the sequence of its last batch. A
+ * batch that is written again changes nothing, even while the first write is running. The statement locks rows in
+ * primary-key order. Processes with common keys therefore wait for each other instead of deadlocking.
  */
 export async function addRequestCounts(db: Database, { writer, sequence, counts }: CountsBatch): Promise<void> {
   const column = (pick: (sum: RequestCounts) => string | number) => counts.map(pick);

@@ -9,29 +9,30 @@ import {
 import { uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
-/** A span of time, from its start on and before its end. */
+/** `from` is inclusive, `until` exclusive. */
 export interface Span {
   from: Date;
   until: Date;
 }
 
-/** The row that says how far the counting has come; undefined while another process counts. */
+/** Returns undefined while another process counts. */
 export async function lockProgress(trx: DatabaseTransaction): Promise<Row<'usage_progress'> | undefined> {
   const { rows } = await sql<Row<'usage_progress'>>`
     select * from usage_progress for update skip locked`.execute(trx);
   return rows[0];
 }
 
-/** A transaction may store a time that it read this long before its first write: twice the statement timeout. */
+/** A transaction may store a time that it read this long before its first write. Twice the statement timeout. */
 const marginSeconds = 60;
 
 /**
  * Finds a time before which everything recorded is committed, however long some transactions take. A mark is the start
- * time of one of our transactions, with its id. Ids grow, so a transaction that first writes after that time has a
- * greater id. Once every transaction with a smaller id has ended, everything recorded before the mark is visible, and
- * the next mark is set. A mark whose id is of another server (after a restore) is replaced.
+ * time of one of our transactions, with its transaction id. Transaction ids grow, so a transaction that first writes
+ * after that time has a greater id. Once all transactions with smaller ids have ended, everything recorded before the
+ * mark is visible. The statement then sets the next mark. It replaces a mark whose id belongs to another server (after
+ * a restore).
  *
- * @param trx has an id already, because it has locked the progress row
+ * @param trx has a transaction id, because it has locked the progress row
  * @returns null until the first mark is passed
  */
 export async function advanceMark(trx: DatabaseTransaction): Promise<Date | null> {
@@ -48,28 +49,28 @@ export async function advanceMark(trx: DatabaseTransaction): Promise<Date | null
   return rows[0]?.complete_until ?? null;
 }
 
-/** The time of the oldest event, where the counting begins; null while there is none. */
+/** Returns the time in the oldest event's id; null without events. */
 export async function firstEventTime(trx: DatabaseTransaction): Promise<Date | null> {
   const { rows } = await sql<{ id: string }>`select id from events order by id limit 1`.execute(trx);
   return rows[0] === undefined ? null : new Date(uuidTimeMs(rows[0].id));
 }
 
 /**
- * Settings for the rest of the transaction: its statements read by index whatever the statistics say, and time out
- * early enough to be retried with a shorter span.
+ * Makes the transaction's statements use indexes, whatever the statistics say. Makes them time out early enough to
+ * retry with a shorter span.
  */
 export async function limitStatement(trx: DatabaseTransaction, withinMs: number): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
     set_config('statement_timeout', ${String(withinMs)}, true)`.execute(trx);
 }
 
-/** As the predicate of the index `deliveries_completed_late` has it. */
+/** Must equal the interval in the predicate of the index `deliveries_completed_late`. */
 const lateAfter = sql`interval '10 minutes'`;
 
 /**
- * Adds what was recorded within a span to the hours, in one statement, so that all parts see the same rows. Each row counts
- * in the hour of its own time, which the database gave it when it was written: events and deliveries by `created_at`,
- * attempts by when they were recorded.
+ * Adds everything recorded within a span to the hours, in one statement, so that all parts see the same rows. Each row
+ * counts in the hour of the database time at which it was written. For events and deliveries, this time is
+ * `created_at`. For attempts, it is the time of recording.
  */
 export async function addSpan(trx: Database | DatabaseTransaction, span: Span): Promise<void> {
   await sql`
@@ -90,7 +91,10 @@ const eventsOf = ({ from, until }: Span) => sql`
     and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
   group by 1, 2`;
 
-/** By webhook and status, as an index has the times. An index on the time alone would cost every delivery. */
+/**
+ * Reads by webhook and status, because an index has the times by both. An index on the time alone would make every
+ * delivery more expensive.
+ */
 const deliveriesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, d.deliveries, 0
   from webhooks w cross join unnest(${deliveryStatuses}::text[]) as s (status)
@@ -99,7 +103,7 @@ const deliveriesOf = ({ from, until }: Span) => sql`
     where webhook_id = w.id and status = s.status and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
     group by 1) d`;
 
-/** Attempts that delivered within ten minutes: almost all. They are stored on the row of their delivery. */
+/** Attempts that delivered within ten minutes: almost all. The row of their delivery stores them. */
 const promptSuccessesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, 0, d.attempts
   from webhooks w cross join lateral (
@@ -116,7 +120,7 @@ const lateSuccessesOf = ({ from, until }: Span) => sql`
     and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz
   group by 1, 2`;
 
-/** The attempts with a row of their own. The organization is looked up per row, because the planner may join all deliveries. */
+/** Attempts with a row of their own. Looks up the organization per row, because the planner may join all deliveries. */
 const otherAttemptsOf = ({ from, until }: Span) => sql`
   select (select d.organization_id from deliveries d where d.id = a.delivery_id),
     date_trunc('hour', coalesce(a.recorded_at, a.started_at), 'UTC'), 0, 0, count(*)
@@ -125,12 +129,11 @@ const otherAttemptsOf = ({ from, until }: Span) => sql`
     and coalesce(a.recorded_at, a.started_at) < ${until}::timestamptz
   group by 1, 2`;
 
-/** Everything recorded before this time is counted now. */
 export async function setCountedUntil(trx: DatabaseTransaction, countedUntil: Date): Promise<void> {
   await sql`update usage_progress set counted_until = ${countedUntil}`.execute(trx);
 }
 
-/** Forgets processes that have written nothing for a week: they are gone, and try no batch again. */
+/** Deletes processes that have written nothing for a week: they have ended and retry no batch. */
 export async function deleteOldWriters(db: Database): Promise<void> {
   await sql`delete from usage_writers where written_at < now() - interval '7 days'`.execute(db);
 }

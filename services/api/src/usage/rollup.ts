@@ -15,8 +15,8 @@ import {
 const everyMs = 30_000;
 
 /**
- * Counts events, deliveries and attempts of closed hours from the ledger, about two minutes after each hour's end. Every
- * API runs this, and one at a time counts; the others find the row of the progress locked.
+ * Counts events, deliveries and attempts of closed hours from the ledger, about two minutes after each hour's end.
+ * Every API process runs this loop. The lock on the progress row lets one process count at a time.
  */
 export function createUsageRollup({ db, onError }: { db: Database; onError: (error: unknown) => void }): Loop {
   const count = createSpanCounter(db);
@@ -32,14 +32,14 @@ export function createUsageRollup({ db, onError }: { db: Database; onError: (err
 }
 
 const shortestSpanMs = 60_000;
-/** A statement that takes longer is canceled; its span is retried in halves. */
+/** PostgreSQL cancels a slower statement. The next call counts half of its span. */
 const statementWithinMs = 10_000;
 
 /**
- * Makes the function that counts the next span, in one transaction with the progress: a process that is killed leaves the
- * span to be counted, and no span is counted twice.
+ * Returns a function that counts the next span and stores the progress in the same transaction. If the process is
+ * killed, the span remains to be counted. No span is counted twice.
  *
- * @returns of that function: `none` when nothing is left to count, or another process counts
+ * @returns a function that returns `none` if nothing remains to be counted or another process counts
  */
 export function createSpanCounter(db: Database, firstSpanMs = hourMs): () => Promise<'some' | 'none'> {
   let spanMs = firstSpanMs;
@@ -60,7 +60,7 @@ export function createSpanCounter(db: Database, firstSpanMs = hourMs): () => Pro
   };
 }
 
-/** What can be counted next: whole closed hours, or a part when an hour is too much for one statement. */
+/** Returns whole closed hours, or a part of an hour if one statement cannot count the hour. */
 async function nextSpan(trx: DatabaseTransaction, longestMs: number): Promise<Span | null> {
   const progress = await lockProgress(trx);
   if (progress === undefined) return null;
@@ -71,7 +71,7 @@ async function nextSpan(trx: DatabaseTransaction, longestMs: number): Promise<Sp
   return untilMs > from.getTime() ? { from, until: new Date(untilMs) } : null;
 }
 
-/** An hour before the hour of the first event's id, whose clock may have been wrong by minutes. */
+/** Starts one hour before the first event's hour, because the clock of its id may have been wrong by minutes. */
 async function beginning(trx: DatabaseTransaction): Promise<Date | null> {
   const first = await firstEventTime(trx);
   return first === null ? null : new Date(startOfHour(first.getTime()) - hourMs);

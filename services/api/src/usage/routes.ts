@@ -3,7 +3,7 @@ import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { UsageService } from './service.ts';
 
-/** An organization's usage as this API counts it, for when no internal service serves the area `usage`. */
+/** Serves the usage that this API counts, unless an internal service owns the area `usage`. */
 export function usageRoutes(usage: UsageService): Route<Principal>[] {
   return [
     defineRoute({

@@ -20,14 +20,13 @@ export type UsageService = ReturnType<typeof createUsageService>;
 
 export interface UsageServiceOptions {
   history: HistoryReads;
-  /** Says which month it is. */
   clock: Pick<Clock, 'now'>;
   rateLimits: Readonly<Record<ApiPlan, number>>;
 }
 
 export function createUsageService({ history, clock, rateLimits }: UsageServiceOptions) {
   return {
-    /** The usage of the caller's organization; 400 for a period that is empty or has too many buckets or entries. */
+    /** Returns 400 if the period is empty or has too many buckets or entries. */
     read: async ({ key: { organization } }: Principal, query: UsageQuery): Promise<Usage | Problem> => {
       const { granularity, group_by: groupBy } = query;
       const month = monthOf(clock.now());
@@ -77,14 +76,14 @@ function totalsOf(rows: readonly UsageRow[]): Usage['totals'] {
 
 const countNames = ['requests', 'refused', 'bytes_in', 'bytes_out', 'events', 'deliveries', 'attempts'] as const;
 
-/** The calendar month of a time, UTC: from its first millisecond on, before the first of the next month. */
+/** Returns the calendar month in UTC; `until` is exclusive. */
 function monthOf(unixMs: number): { since: Date; until: Date } {
   const now = new Date(unixMs);
   const first = (month: number) => new Date(Date.UTC(now.getUTCFullYear(), month, 1));
   return { since: first(now.getUTCMonth()), until: first(now.getUTCMonth() + 1) };
 }
 
-/** How many hours, days or months (UTC) a period touches. `since` is before `until`. */
+/** Counts the hours, days or months (UTC) that a period touches. `since` must be before `until`. */
 function countBuckets(granularity: UsageGranularity, since: Date, until: Date): number {
   return bucketNumber(granularity, until.getTime() - 1) - bucketNumber(granularity, since.getTime()) + 1;
 }
