@@ -26,8 +26,8 @@ export interface InspectionOptions {
 export type Inspection = ReturnType<typeof createInspection>;
 
 /**
- * What an operator has only the id of, a webhook or a delivery of whatever organization: shows it, and does for its
- * organization what the organization itself can do, by the same rules.
+ * Shows an operator any organization's webhook or delivery by its id alone. Acts on it for its organization, by the
+ * same rules.
  */
 export function createInspection({ db, webhooks, deliveries, redelivery }: InspectionOptions) {
   return {
@@ -79,12 +79,12 @@ export function createInspection({ db, webhooks, deliveries, redelivery }: Inspe
   };
 }
 
-/** Whose webhook it is, also when it was deleted. */
+/** Also finds the owner of a deleted webhook. */
 async function findOwner(trx: Database, id: Uuid): Promise<Uuid | undefined> {
   return (await findOwnerAndHealth(trx, id))?.organization_id;
 }
 
-/** Whether whoever owns the object still has it. */
+/** Returns false once the owner has deleted the object. */
 function existsFor(find: typeof findOwner, exists: Redelivery['webhookExists']) {
   return async (trx: DatabaseTransaction, id: Uuid): Promise<boolean> => {
     const organizationId = await find(trx, id);

@@ -2,12 +2,11 @@ import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledge
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
-/** Whose sending: that of one organization, or everybody's. */
+/** Null means all organizations. */
 export type SendingOf = Uuid | null;
 
 const keyOf = (whose: SendingOf): Uuid => whose ?? nilUuid;
 
-/** Since when it is paused; null while it is not. */
 export async function findPause(db: Database, whose: SendingOf): Promise<Date | null> {
   const row = await db
     .selectFrom('sending_pauses')
@@ -18,9 +17,9 @@ export async function findPause(db: Database, whose: SendingOf): Promise<Date | 
 }
 
 /**
- * Pauses it, unless it is paused already: then the time stays. A resumption that comes meanwhile waits for this transaction.
+ * Keeps the start of an existing pause. A concurrent resumption waits for this transaction.
  *
- * @returns since when it is paused, and whether it was not before
+ * @returns the start of the pause, and whether the pause is new
  */
 export async function insertPause(trx: DatabaseTransaction, whose: SendingOf) {
   return trx
@@ -33,7 +32,7 @@ export async function insertPause(trx: DatabaseTransaction, whose: SendingOf) {
     .executeTakeFirstOrThrow();
 }
 
-/** @returns whether it was paused before */
+/** @returns whether a pause existed */
 export async function deletePause(trx: DatabaseTransaction, whose: SendingOf): Promise<boolean> {
   const rows = await trx
     .deleteFrom('sending_pauses')
@@ -43,13 +42,12 @@ export async function deletePause(trx: DatabaseTransaction, whose: SendingOf): P
   return rows.length > 0;
 }
 
-/** Whose delivery it is. The id tells its partition. */
+/** The id determines the partition. */
 export async function findOrganizationOfDelivery(db: Database, id: Uuid): Promise<Uuid | undefined> {
   const row = await db.selectFrom('deliveries').select('organization_id').where('id', '=', id).executeTakeFirst();
   return row?.organization_id;
 }
 
-/** Whose webhook it is, with its health, and whether its deliveries are paused. */
 export async function findOwnerAndHealth(db: Database, id: Uuid) {
   return db
     .selectFrom('webhooks as w')

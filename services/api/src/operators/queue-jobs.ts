@@ -11,9 +11,9 @@ import { type Problem, problem } from '../http/problem.ts';
 export interface QueueJobsOptions {
   /** INTERNAL_QUEUE_BOARD. */
   isOpen: boolean;
-  /** The jobs of every queue; null when the queue does not answer in time. */
+  /** Null if the queue does not answer in time. */
   countJobs: () => Promise<QueueCounts[] | null>;
-  /** The newest jobs of a queue in a state; null when the queue does not answer in time. */
+  /** Null if the queue does not answer in time. */
   newestJobs: (queue: string, state: InspectedState, limit: number) => Promise<InspectedJob[] | null>;
 }
 
@@ -21,7 +21,6 @@ export type QueueJobsReader = ReturnType<typeof createQueueJobsReader>;
 
 const closed = problem('not_found', { message: 'The queue board is closed: INTERNAL_QUEUE_BOARD=true opens it.' });
 
-/** What the queue board shows. Reading is all that it does. */
 export function createQueueJobsReader({ isOpen, countJobs, newestJobs }: QueueJobsOptions) {
   return {
     list: async ({ queue, state }: ListQueueJobsQuery): Promise<QueueJobs | Problem> => {

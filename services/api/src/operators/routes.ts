@@ -26,7 +26,6 @@ export interface OperatorServices {
   queueJobs: QueueJobsReader;
 }
 
-/** What operators see and do, for whatever organization. */
 export function operatorRoutes({
   sendingPauses,
   stats,

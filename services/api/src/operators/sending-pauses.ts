@@ -8,13 +8,12 @@ import { deletePause, findPause, insertPause, type SendingOf } from './queries.t
 
 export interface SendingPausesOptions {
   db: Database;
-  /** Which of these organizations exist. */
   findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
 }
 
 export type SendingPauses = ReturnType<typeof createSendingPauses>;
 
-/** Pauses and resumes deliveries: all of them, or those of one organization. Workers act on it within 5 s. */
+/** Pauses and resumes all deliveries, or the deliveries of one organization. Workers apply a change within 5 s. */
 export function createSendingPauses({ db, findExistingOrganizations }: SendingPausesOptions) {
   const find = async (
     { organization_id }: GetSendingQuery,

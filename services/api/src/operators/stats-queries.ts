@@ -3,12 +3,12 @@ import { type Database, type DatabaseTransaction, usualIdMarginMs, uuidAtTime } 
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
-/** A statement that takes longer than this ends with an error: the figures are for a person who can ask again. */
+/** A slower statement ends with an error: the figures are for a person who can ask again. */
 const statementTimeoutMs = 2_000;
 
 /**
- * Runs the statements in one snapshot that changes nothing, each for a limited time. What is counted to a limit makes the
- * reading of whole tables look cheap, also where nothing in months of them matches: they are read by their indexes.
+ * Runs the statements in one read-only snapshot, each with a timeout. Disables sequential scans: to the planner, a
+ * limited count makes them look cheap. They are slow if months of rows contain no match.
  */
 export function readSnapshot<Result>(
   db: Database,
@@ -25,13 +25,11 @@ export function readSnapshot<Result>(
     });
 }
 
-/** How many rows of a table match, counted up to the limit. */
 const counted = (rows: RawBuilder<unknown>) =>
   sql<number>`(select count(*)::int from (select from ${rows} limit ${statsCountLimit}) c)`;
 
 type Part<Name extends StatsPart> = NonNullable<Stats[Name]>;
 
-/** Events that are not fanned out yet. */
 export async function readOutbox(db: Database): Promise<Part<'outbox'>> {
   const { rows } = await sql<Part<'outbox'>>`
     select ${counted(sql`outbox`)} as events,
@@ -41,7 +39,7 @@ export async function readOutbox(db: Database): Promise<Part<'outbox'>> {
   return rows[0] as Part<'outbox'>;
 }
 
-/** Deliveries that are not done, paused ones included. */
+/** Includes paused deliveries. */
 export async function readWaiting(db: Database): Promise<Part<'deliveries'>> {
   const { rows } = await sql<Part<'deliveries'>>`
     select ${counted(sql`pending_deliveries`)} as pending,
@@ -50,7 +48,6 @@ export async function readWaiting(db: Database): Promise<Part<'deliveries'>> {
   return rows[0] as Part<'deliveries'>;
 }
 
-/** Webhooks that nothing is sent to. */
 export async function readWebhooks(db: Database): Promise<Part<'webhooks'>> {
   const { rows } = await sql<Part<'webhooks'>>`
     select ${counted(sql`webhook_health where open_until > now()`)} as open_circuits,
@@ -59,7 +56,6 @@ export async function readWebhooks(db: Database): Promise<Part<'webhooks'>> {
   return rows[0] as Part<'webhooks'>;
 }
 
-/** The months that have partitions. */
 export async function readMonths(db: Database): Promise<Part<'partitions'>> {
   const { rows } = await sql<Part<'partitions'>>`
     select replace(min(month), '_', '-') as oldest_month, replace(max(month), '_', '-') as newest_month
@@ -68,7 +64,7 @@ export async function readMonths(db: Database): Promise<Part<'partitions'>> {
   return rows[0] as Part<'partitions'>;
 }
 
-/** What became of the newest deliveries of the last so many seconds. */
+/** Counts the newest deliveries of the last `seconds` by status. */
 export async function readLately(db: Database, now: number, seconds: number): Promise<Part<'last_hour'>> {
   const from = sql`now() - make_interval(secs => ${seconds})`;
   const ofStatus = (status: string) => sql`(count(*) filter (where status = ${status}))::int`;
@@ -83,7 +79,7 @@ export async function readLately(db: Database, now: number, seconds: number): Pr
   return rows[0] as Part<'last_hour'>;
 }
 
-/** The pause of everybody, and the first organizations with one of their own. */
+/** Reads the global pause, and the first organizations with a pause of their own. */
 export async function readPauses(db: Database) {
   const pauses = await db
     .selectFrom('sending_pauses')

@@ -20,17 +20,17 @@ import {
 
 export interface StatsReaderOptions {
   db: Database;
-  /** Of the database. */
+  /** The database's clock. */
   clock: Clock;
-  /** The jobs of every queue; null when the queue does not answer in time. */
+  /** Null if the queue does not answer in time. */
   countJobs: () => Promise<QueueCounts[] | null>;
 }
 
 export type StatsReader = ReturnType<typeof createStatsReader>;
 
 /**
- * What an operator wants to see first. Every count is limited, so that asking costs the same whatever waits; and a part that
- * does not answer in time is left out, for then the others matter the most.
+ * Reads the figures that an operator needs first. Every count is limited, so the cost is the same at any backlog. If a
+ * part does not answer in time, the others matter most: that part is null.
  */
 export function createStatsReader({ db, clock, countJobs }: StatsReaderOptions) {
   return {
@@ -52,7 +52,7 @@ export function createStatsReader({ db, clock, countJobs }: StatsReaderOptions) 
   };
 }
 
-/** The parts that are in the ledger. The cheap ones, and those that say what is wrong, come first. */
+/** Reads cheap parts first, and parts that show a fault. */
 function ledgerParts(trx: DatabaseTransaction, now: number) {
   return {
     sending: () => presentPauses(trx),
@@ -89,18 +89,17 @@ async function presentRetention(trx: DatabaseTransaction): Promise<NonNullable<S
   };
 }
 
-/** No further part is begun after this time. One that is under way may take its statement's time beyond it. */
+/** No further part starts after this time. A running part may exceed it by its statement timeout. */
 const beginWithinMs = 6_000;
 
 type Reads = Readonly<Record<string, () => Promise<object>>>;
 
-/** What was read; null in place of what did not answer in its time. */
 type Parts<Read extends Reads> = { [Name in keyof Read]: Awaited<ReturnType<Read[Name]>> | null };
 
 /**
- * Reads one part after the other within a transaction. A statement that runs out of time ends its part alone.
+ * Reads the parts sequentially within a transaction. A statement timeout ends its own part only.
  *
- * @throws what is no matter of time, such as a lost connection
+ * @throws any error other than a statement timeout, such as a lost connection
  */
 async function readInTime<Read extends Reads>(
   trx: DatabaseTransaction,
