@@ -20,12 +20,11 @@ export async function findOrganization(db: Database, id: Uuid): Promise<Organiza
   return db.selectFrom('organizations').select(columns).where('id', '=', id).executeTakeFirst();
 }
 
-/** {@link findOrganization}, and no other transaction changes the organization until this one ends. */
 export async function lockOrganization(trx: DatabaseTransaction, id: Uuid): Promise<OrganizationRow | undefined> {
   return trx.selectFrom('organizations').select(columns).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
-/** Lets one transaction at a time give this external id to an organization. */
+/** Lets one transaction at a time assign this external id. */
 export async function lockExternalId(trx: DatabaseTransaction, externalId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`external id ${externalId}`}, 0))`.execute(trx);
 }
@@ -64,7 +63,6 @@ export async function updateOrganization(
     .executeTakeFirstOrThrow();
 }
 
-/** Which of these organizations exist. */
 export async function findExistingOrganizations(db: Database, ids: readonly Uuid[]): Promise<Uuid[]> {
   const rows = await db.selectFrom('organizations').select('id').where('id', 'in', ids).execute();
   return rows.map((row) => row.id);

@@ -23,13 +23,13 @@ export interface OrganizationRouteOptions {
   deliveries: Pick<DeliveryService, 'list'>;
 }
 
-/** Organizations, and their webhooks and deliveries, as each organization itself sees them. */
+/** Lists webhooks and deliveries as each organization itself sees them. */
 export function organizationRoutes({
   organizations,
   webhooks,
   deliveries,
 }: OrganizationRouteOptions): Route<InternalAccess>[] {
-  /** Makes a handler that lists what an organization has; 404 when there is no such organization. */
+  /** Answers 404 if the organization does not exist. */
   const listOf =
     <Query, Listed>(list: (organizationId: Uuid, query: Query) => Promise<Listed>) =>
     async ({ ids, query }: { ids: { id: Uuid }; query: Query }) => {

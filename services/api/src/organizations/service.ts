@@ -63,7 +63,7 @@ export function createOrganizationService({ db, cursors }: { db: Database; curso
 
 const externalIdTaken = problem('conflict', { message: 'Another organization has this external_id.' });
 
-/** Whether another organization than this one has the external id. Nobody takes it until the transaction ends. */
+/** Locks the external id: no other organization can take it until the transaction ends. */
 async function isTaken(
   trx: DatabaseTransaction,
   externalId: string | null | undefined,
