@@ -31,7 +31,7 @@ export async function insertKey(trx: DatabaseTransaction, organizationId: Uuid, 
   return trx.insertInto('api_keys').values(row).returning(columns).executeTakeFirstOrThrow();
 }
 
-/** Keys in force and expired ones. Revoked keys are not shown. */
+/** Includes expired keys, but no revoked keys. */
 export async function listKeys(db: Database, organizationId: Uuid, page: PageQuestion) {
   return db
     .selectFrom('api_keys')
@@ -45,18 +45,17 @@ export async function listKeys(db: Database, organizationId: Uuid, page: PageQue
     .execute();
 }
 
-/** A key as callers of the internal API name it: by its id alone, or as one of an organization. */
+/** Internal callers name a key by its id alone, or by its id and organization. */
 export interface KeyName {
   id: Uuid;
   organizationId?: Uuid;
 }
 
-/** Finds a key in force or expired. */
+/** Also finds an expired key, but no revoked key. */
 export async function findKey(db: Database, name: KeyName): Promise<KeyRow | undefined> {
   return selectKey(db, name).executeTakeFirst();
 }
 
-/** {@link findKey}, and no other transaction changes the key until this one ends. */
 export async function lockKey(trx: DatabaseTransaction, name: KeyName): Promise<KeyRow | undefined> {
   return selectKey(trx, name).forUpdate().executeTakeFirst();
 }

@@ -62,16 +62,14 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
   ];
 }
 
-/** A path that names a key. */
 interface KeyPath<Ids extends string> {
   path: `/${string}`;
-  /** Tells its operations from those of the other path. */
+  /** Distinguishes the operation ids of the two paths. */
   operationSuffix: string;
   ids: Readonly<Record<Ids, IdPrefix>>;
   nameOf: (ids: Readonly<Record<Ids, Uuid>>) => KeyName;
 }
 
-/** Change and revocation of a key, under one of the paths that name it. */
 function changeRoutes<Ids extends string>(
   apiKeys: ApiKeyService,
   { path, operationSuffix, ids: kinds, nameOf }: KeyPath<Ids>,

@@ -78,7 +78,7 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
   };
 }
 
-/** @param input its allowlist in canonical form */
+/** @param input with a canonical allowlist */
 function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey): Promise<CreatedApiKey | Problem> {
   return transact(async ({ trx, changed }) => {
     if (!(await organizationExists(trx, organizationId))) return problem('not_found');
@@ -98,7 +98,7 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
   });
 }
 
-/** Each range once, in its canonical spelling. Null is no restriction. */
+/** Removes duplicate ranges. Null means no restriction. */
 function canonicalAllowlist<None extends null | undefined>(
   entries: readonly string[] | None,
 ): string[] | None | Problem {
