@@ -3,16 +3,14 @@ import type { Order, Page } from '@enterprise-api/shared/contracts';
 import type { KeyRing } from '@enterprise-api/shared/security';
 import { invalid, isProblem, type Problem } from '../http/problem.ts';
 
-/** A row of a list's query. */
 export interface Positioned {
   id: string;
-  /** Its sort key, as {@link Position} wants it. */
   position: string;
-  /** Whether the page ends before this row although it could hold more rows: together they would be too large. */
+  /** True if the page ends before this row because its rows together would be too large. */
   isBeyondPage?: boolean;
 }
 
-/** What a list's query is asked for: one row more than the page, to know whether another page follows. */
+/** `limit` is one row more than the page, to detect a further page. */
 export interface PageQuestion {
   after: Position | null;
   limit: number;
@@ -27,10 +25,10 @@ const badCursor = {
 } as const;
 
 /**
- * Answers a page of a list: opens the cursor, reads one row more than the page holds, seals the next cursor.
+ * Opens the cursor, reads one row more than the page holds, and seals the next cursor.
  *
- * @param start the place before the first row, of a list that grows at its end: every page then has a next cursor
- * @param ask returns rows in the order of the question, after the given position, at most `limit`; or why there are none
+ * @param start position before the first row of a list that grows at its end. Every page then has a next cursor.
+ * @param ask returns at most `limit` rows after the position, in page order, or a problem
  */
 export async function paginate<Row extends Positioned, Item>(
   cursors: Cursors,
@@ -41,7 +39,7 @@ export async function paginate<Row extends Positioned, Item>(
   start?: Position,
 ): Promise<Page<Item> | Problem> {
   const { order = 'desc' } = request;
-  // A list that is always newest first keeps the cursors that it had before others could be read in both orders.
+  // Newest first, the scope has no order: cursors that predate the choice of an order stay valid.
   const scope = order === 'desc' ? listed : { ...listed, filters: { ...listed.filters, order } };
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
@@ -60,15 +58,14 @@ export async function paginate<Row extends Positioned, Item>(
   };
 }
 
-/** Where a row stands in its list: by its sort key, and among rows with the same one by its id. */
+/** Position of a row: its sort key, and its id among rows with the same key. */
 export interface Position {
-  /** `created_at` as text, because a Date has no microseconds; of an event that is read in both orders, its position. */
+  /** `created_at` as text, because a Date has no microseconds. For events, their position. */
   sortKey: string;
-  /** UUID */
   id: string;
 }
 
-/** A cursor is valid for one list of one organization with the same filters. */
+/** A cursor is valid only for one list of one organization with the same filters. */
 export interface CursorScope {
   list: string;
   organizationId: string | null;
@@ -82,8 +79,8 @@ const positionPattern =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z|\d{1,15}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
- * Makes opaque cursors: the position, and a MAC over the position and its scope. The MAC keys are derived from the key
- * ring. The first one signs; cursors signed with the others stay valid while those are in the ring.
+ * Creates opaque cursors: the position, and a MAC over the position and its scope. The MAC keys are derived from the
+ * key ring. The first key signs. Cursors signed with other keys stay valid while the ring contains these keys.
  */
 export function createCursors(ring: KeyRing) {
   const keys = ring.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', 'enterprise-api list cursor', 32)));
@@ -97,10 +94,10 @@ export function createCursors(ring: KeyRing) {
       const mac = macOf(keys[0] as Buffer, position, scope);
       return Buffer.concat([mac, Buffer.from(position)]).toString('base64url');
     },
-    /** The position, or null for any text that was not sealed for this scope. */
+    /** Returns null for any text that was not sealed for this scope. */
     open: (cursor: string, scope: CursorScope): Position | null => {
       const bytes = Buffer.from(cursor, 'base64url');
-      // Decoding ignores characters that are not base64url, so the text must be exactly what encoding gives.
+      // Decoding ignores characters outside base64url, so the text must equal its own re-encoding.
       if (bytes.length <= macBytes || bytes.toString('base64url') !== cursor) return null;
       const position = bytes.subarray(macBytes).toString('latin1');
       const mac = bytes.subarray(0, macBytes);
@@ -111,7 +108,7 @@ export function createCursors(ring: KeyRing) {
   };
 }
 
-/** The same text for the same filters, whatever their order and the order of repeated values. */
+/** Returns equal results for equal filters, whatever the order of filters and of repeated values. */
 function sorted(filters: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)

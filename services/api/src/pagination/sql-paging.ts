@@ -1,13 +1,13 @@
 import { type AliasedRawBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from './paging.ts';
 
-/** `created_at` as text with all its microseconds, whatever the session's time zone. */
+/** Returns the column as UTC text with microseconds, whatever the session's time zone. */
 export function positionOf(column: string): AliasedRawBuilder<string, 'position'> {
   const utc = sql<string>`to_char(${sql.ref(column)} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   return utc.as('position');
 }
 
-/** Matches the rows after a position, in the order of the page, or all rows. Compared as a row value, which an index can serve. */
+/** Matches the rows after a position in page order, or all rows. An index can serve the row-value comparison. */
 export function isAfter(page: PageQuestion, table?: string): RawBuilder<SqlBool> {
   if (page.after === null) return sql<SqlBool>`true`;
   const { sortKey, id } = page.after;
