@@ -12,7 +12,7 @@ export interface AuditFilter {
   until: Date | undefined;
 }
 
-/** Entries of all organizations, unless the filter names one: only internal callers read the audit log. */
+/** Without an organization filter, returns entries of all organizations: only internal callers read the audit log. */
 export async function listAuditEntries(db: Database, page: PageQuestion, filter: AuditFilter) {
   const { organizationId, object, action, since, until } = filter;
   let query = db.selectFrom('audit_log').selectAll().select(positionOf('created_at')).where(isAfter(page));

@@ -23,7 +23,6 @@ export function createAuditService({ history, cursors }: { history: HistoryReads
   };
 }
 
-/** The filters with UUIDs in place of public ids. */
 function toFilter(filters: Omit<ListAuditQuery, 'cursor' | 'limit'>): AuditFilter {
   const { organization_id, object_id, action, since, until } = filters;
   const organizationId =
@@ -31,7 +30,7 @@ function toFilter(filters: Omit<ListAuditQuery, 'cursor' | 'limit'>): AuditFilte
   return { organizationId, object: object_id === undefined ? undefined : toObject(object_id), action, since, until };
 }
 
-/** The prefix of a public id tells the type of its object. */
+/** The prefix of a public id determines the type of its object. */
 function toObject(publicId: string): AuditFilter['object'] {
   for (const [type, prefix] of Object.entries(auditObjectPrefixes)) {
     const id = fromPublicId(prefix, publicId);
