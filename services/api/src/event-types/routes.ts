@@ -11,9 +11,7 @@ import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 
-/** The types that webhooks can subscribe to, with the shape of their bodies. */
 export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Principal>[] {
-  /** Entries with their place in the list, in the form that cursors have. */
   const rows = subscribableEventTypeNames.map((type, index) => {
     const entry = {
       object: 'event_type' as const,
@@ -46,7 +44,7 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
 /** The catalogue is the same for every organization. */
 const scope = { list: 'event types', organizationId: null, filters: {} };
 
-/** A cursor names a row by a UUID: this one ends in the row's place. */
+/** A cursor names a row by a UUID: this one ends with the row's index. */
 function placeOf(index: number): string {
   return `00000000-0000-0000-0000-${String(index).padStart(12, '0')}`;
 }
