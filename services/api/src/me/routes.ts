@@ -5,7 +5,7 @@ import { keyPrefix } from '../auth/key-format.ts';
 import { describeRateLimit } from '../auth/rate-limit.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 
-/** The caller's own identity, answered from what authentication has read, without another query. */
+/** Needs no query: authentication has already read the key and its organization. */
 export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, number>> }) {
   return [
     defineRoute({
