@@ -1,10 +1,9 @@
 import { type ListedOperation, textOf } from './open-api.ts';
 
-/** A line for the shell that carries out an operation, with the variables of the guide. */
 export function curlLine(operation: ListedOperation): string {
   const body = exampleBody(operation);
   const parts = [
-    // Else curl gathers what comes.
+    // Without -N, curl buffers the stream.
     ...(isStream(operation) ? ['-N'] : []),
     ...(operation.method === 'GET' || (operation.method === 'POST' && body !== undefined)
       ? []
@@ -23,7 +22,6 @@ function isStream({ responses }: ListedOperation): boolean {
   );
 }
 
-/** The example of an operation's body; undefined where it has none. */
 export function exampleBody({ requestBody }: ListedOperation): unknown {
   const [media] = Object.values(requestBody?.content ?? {});
   return media?.example;

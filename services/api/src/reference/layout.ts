@@ -1,6 +1,5 @@
 import { type Html, html } from './html.ts';
 
-/** A page of the reference. */
 export interface Page {
   /** `/docs/areas` */
   readonly path: string;
@@ -10,7 +9,6 @@ export interface Page {
   readonly main: Html;
 }
 
-/** A group of links in the navigation. */
 export interface NavigationGroup {
   readonly title: string;
   readonly links: readonly NavigationLink[];
@@ -19,13 +17,11 @@ export interface NavigationGroup {
 interface NavigationLink {
   readonly href: string;
   readonly label: string;
-  /** The method of an operation, in front of its label. */
   readonly method?: string;
-  /** What the filter finds it by, beside its label. */
+  /** Text that the filter searches in addition to the label. */
   readonly words?: string;
 }
 
-/** A whole document around the content of a page. */
 export function layout(page: Page, navigation: readonly NavigationGroup[]): string {
   const { markup } = html`<!doctype html>
 <html lang="en">
@@ -56,14 +52,14 @@ ${page.main}
   return markup;
 }
 
-/** The name of an event type is wider than a phone: it may break behind its dots and underscores. */
+/** An event type's name is wider than a phone: allow breaks after its dots and underscores. */
 function breakable(title: string): Html[] {
   return title.split(/(?<=[._])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`);
 }
 
 /**
- * A popover: on a narrow screen the button opens it, without a script; on a wide one the style sheet shows it beside the
- * content.
+ * On a narrow screen, a button opens this popover without a script. On a wide screen, the style sheet shows it next to
+ * the content.
  */
 function navigationOf(groups: readonly NavigationGroup[], current: string): Html {
   return html`<nav id="navigation" popover aria-label="Reference">

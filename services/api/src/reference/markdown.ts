@@ -1,7 +1,6 @@
 import { Marked, type Tokens } from 'marked';
 import { codeBlock, escapeHtml, type Html, scrolling, trustedMarkup } from './html.ts';
 
-/** A heading of a text, with the anchor that leads to it. */
 export interface Heading {
   readonly depth: number;
   readonly text: string;
@@ -9,19 +8,18 @@ export interface Heading {
 }
 
 /**
- * Renders a text of ours. Headings have an anchor, made of their words; tables scroll by themselves, not with the page;
- * HTML in the text is shown as text.
+ * Renders our own text. Headings get an anchor made of their words. Tables scroll by themselves, not with the page.
+ * HTML in the text appears as text.
  */
 export function renderMarkdown(text: string): Html {
   return trustedMarkup(marked.parse(text, { async: false }));
 }
 
-/** One paragraph or less: without the `<p>` around it. */
+/** Renders at most one paragraph, without `<p>`. */
 export function renderInline(text: string): Html {
   return trustedMarkup(marked.parseInline(text, { async: false }));
 }
 
-/** The headings of a text, in its order. */
 export function headingsOf(text: string): Heading[] {
   return marked
     .lexer(text)

@@ -34,7 +34,6 @@ export interface Parameter {
 
 export interface Answer {
   readonly description: string;
-  /** The codes that an error of this status may have. */
   readonly 'x-error-codes'?: readonly string[];
   readonly headers?: Readonly<Record<string, OrReference<{ readonly description?: string }>>>;
   readonly content?: Content;
@@ -70,7 +69,6 @@ export interface ListedOperation extends Operation {
   readonly tag: string;
 }
 
-/** Every operation of a document by its tag, in the order of the tags. */
 export function operationsOf(document: OpenApiDocument): ListedOperation[] {
   const order = (document.tags ?? []).map(({ name }) => name);
   const placeOf = ({ tag }: ListedOperation) => order.indexOf(tag);
@@ -85,17 +83,15 @@ export function operationsOf(document: OpenApiDocument): ListedOperation[] {
   return operations.sort((left, right) => placeOf(left) - placeOf(right));
 }
 
-/** Whether another service answers. What it answers is its own: the document then names no status of a success. */
+/** True if another service answers. The document then has no success status, because the other service defines it. */
 export function isForwarded({ responses }: Operation): boolean {
   return !Object.keys(responses).some((status) => /^2\d\d$/.test(status));
 }
 
-/** Whether an operation is for callers with a key. */
 export function needsKey({ security = [] }: Operation): boolean {
   return security.length > 0;
 }
 
-/** What a reference within the document leads to. */
 export function resolved<Thing extends object>(document: OpenApiDocument, thing: OrReference<Thing>): Thing {
   if (!('$ref' in thing) || typeof thing.$ref !== 'string') return thing as Thing;
   const found = thing.$ref
@@ -106,12 +102,11 @@ export function resolved<Thing extends object>(document: OpenApiDocument, thing:
   return resolved(document, found as OrReference<Thing>);
 }
 
-/** The name of the schema that a reference leads to. */
 export function schemaNameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-/** A value as a reader would write it into an address or a list: JSON, but text without its quotes. */
+/** Writes a value as in an address or a list: JSON, but text without quotes. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -15,8 +15,8 @@ import { objectsPage } from './pages/objects-page.ts';
 import { operationsNavigation, operationsPage } from './pages/operations-page.ts';
 
 /**
- * What a page of the reference may load, and from where: its own style, script and icon; its script may call this API. No
- * script or style inside a page, no plug-ins, no forms that are sent, no frames around it, and no text that becomes markup.
+ * A page may load its own style, script and icon, and its script may call this API. The policy forbids inline scripts
+ * and styles, plug-ins, form submissions, frames around the page, and text that becomes markup.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -31,7 +31,9 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** `/docs` and below: pages for everyone, without a key, made by the first request. Other paths are left to what follows. */
+/**
+ * Serves `/docs` and below without a key. The first request renders all pages. Other paths pass to the next handler.
+ */
 export function referenceRoute<Access>(routes: readonly Route<Access>[]): RequestHandler {
   let files: ReadonlyMap<string, StaticFile> | undefined;
   return (request, response, next) => {
@@ -47,7 +49,7 @@ export function referenceRoute<Access>(routes: readonly Route<Access>[]): Reques
 }
 
 /**
- * Renders every page, and reads the files that they load. The keys are paths: `/docs`, `/docs/areas`, …
+ * Renders every page and reads its assets. The keys are paths: `/docs`, `/docs/areas`, …
  *
  * @param source the OpenAPI document of the public listener
  */
@@ -76,7 +78,6 @@ function createReference(source: JsonObject): ReadonlyMap<string, StaticFile> {
 const styles = ['text.css', 'operations.css', 'frame.css', 'forms.css', 'print.css'];
 const scripts = ['reference.js', 'filter.js', 'scrolling.js', 'try-it.js', 'request.js', 'answer.js', 'json.js'];
 
-/** The files that pages load, by name. */
 function assets(): [name: string, content: StaticFile][] {
   return [
     ['reference.css', staticFile('text/css', styles.map((name) => readAsset(`styles/${name}`)).join('\n'))],

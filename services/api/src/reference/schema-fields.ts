@@ -2,7 +2,7 @@ import { type Html, html } from './html.ts';
 import { renderInline } from './markdown.ts';
 import { type JsonSchema, schemaNameOf, textOf } from './open-api.ts';
 
-/** The fields of an object, those of the objects inside it below them; nothing for any other schema. */
+/** Lists the fields of inner objects below their field. Null for a schema without fields. */
 export function fieldsOf(schema: JsonSchema): Html | null {
   const fields = Object.entries(schema.properties ?? {});
   if (fields.length === 0) return null;
@@ -16,11 +16,13 @@ export interface Field {
   readonly schema: JsonSchema;
   readonly required: boolean;
   readonly description?: string | undefined;
-  /** Where a parameter stands: path, query or header. Parameters are optional unless they say otherwise, fields are not. */
+  /**
+   * Location of a parameter: path, query or header; undefined for a field. By default, parameters are optional and
+   * fields required.
+   */
   readonly place?: string;
 }
 
-/** A field or a parameter: its name, its type, whether it must be there, what it means. */
 export function fieldEntry({ name, schema, required, description = schema.description, place }: Field): Html {
   const inner = innerObject(schema);
   return html`<div><dt><code>${name}</code> <span class="type">${place !== undefined && `${place}, `}${typeOf(schema)}</span>${presenceOf(required, place)}</dt><dd>${description !== undefined && html`<p>${renderInline(description)}</p>`}${rulesOf(schema)}${
@@ -29,13 +31,11 @@ export function fieldEntry({ name, schema, required, description = schema.descri
 `;
 }
 
-/** Says only what is not usual. */
 function presenceOf(required: boolean, place: string | undefined): Html | null {
   if (place === undefined) return required ? null : html`<span class="type">, optional</span>`;
   return required ? html` <span class="required">required</span>` : null;
 }
 
-/** The type of a value in words, with a link where it is an object of its own. */
 export function typeOf(schema: JsonSchema): Html {
   if (schema.$ref !== undefined) return objectLink(schemaNameOf(schema.$ref));
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
@@ -59,7 +59,6 @@ function objectLink(name: string): Html {
   return html`<a href="/docs/objects#${name}">${name}</a>`;
 }
 
-/** What a value must be beyond its type: its values, length, range, default. */
 function rulesOf(schema: JsonSchema): Html | null {
   const member = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
   const item = member.type === 'array' ? member.items : undefined;
@@ -74,7 +73,6 @@ function rulesOf(schema: JsonSchema): Html | null {
   return rules.length === 0 ? null : html`<p class="rules">${joined(rules, '. ')}.</p>`;
 }
 
-/** The values that are allowed, where there are only some. */
 export function valuesOf({ enum: values }: JsonSchema): Html | null {
   if (values === undefined) return null;
   return html`One of ${joined(
@@ -83,7 +81,7 @@ export function valuesOf({ enum: values }: JsonSchema): Html | null {
   )}`;
 }
 
-/** Ids have patterns that say how they begin: `^evt_[0-7]…`. */
+/** Patterns of ids start with the prefix: `^evt_[0-7]…`. */
 function prefixOf({ pattern }: JsonSchema): Html | null {
   const prefix = /^\^([a-z]{3,5}_)/.exec(pattern ?? '')?.[1];
   return prefix === undefined ? null : html`Begins with <code>${prefix}</code>`;

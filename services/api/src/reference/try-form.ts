@@ -11,7 +11,6 @@ import {
   textOf,
 } from './open-api.ts';
 
-/** A form that carries out an operation. */
 export function tryForm(document: OpenApiDocument, operation: ListedOperation): Html {
   const { operationId: id, method, path, parameters } = operation;
   const body = exampleBody(operation);
@@ -27,7 +26,6 @@ export function tryForm(document: OpenApiDocument, operation: ListedOperation): 
   });
 }
 
-/** A form for requests to an area: any of its methods, on any path below its own. */
 export function areaForm(area: string, { path, methods }: { path: string; methods: readonly string[] }): Html {
   const id = `area-${area}`;
   const options = methods.map((method) => html`<option>${method}</option>`);
@@ -52,8 +50,8 @@ interface Form {
 }
 
 /**
- * The script of the page shows it; without one it stays hidden, because a form that the browser sent by itself would put
- * what was typed into an address. For the same reason no field has a name.
+ * The page's script shows the form. Without a script it stays hidden: the browser would submit typed values in the URL.
+ * For the same reason, no field has a name.
  */
 function form({ id, path, asksForKey, fields, button }: Form): Html {
   return html`<form class="try" data-path="${path}" aria-label="Try ${id}" hidden>
@@ -66,7 +64,6 @@ ${fields}
 </form>`;
 }
 
-/** No completion, correction or storage by the browser. */
 const asWritten = html`type="text" autocomplete="off" autocapitalize="off" spellcheck="false"`;
 
 function bodyField(id: string, text: string): Html {
@@ -74,12 +71,11 @@ function bodyField(id: string, text: string): Html {
   return field({ id: `${id}-body`, label: 'Body', input });
 }
 
-/** Shown as dots by the style sheet: a password field would make browsers offer to store the key. */
+/** The style sheet shows dots: a password field would make browsers offer to store the key. */
 function keyInput(id: string): Html {
   return html`<input id="${id}" class="key" data-key ${asWritten} required placeholder="nwk_…">`;
 }
 
-/** The values of a parameter, where there are only some. */
 function choicesOf(document: OpenApiDocument, { schema = {} }: Parameter): readonly unknown[] | undefined {
   const { type, enum: values, items } = resolved<JsonSchema>(document, schema as OrReference<JsonSchema>);
   if (type === 'boolean') return [true, false];

@@ -12,7 +12,6 @@ Errors of the API itself are those of [the guide](/docs#what-errors-mean); error
 \`Idempotency-Key\` is passed on: the owner may honour it.
 `;
 
-/** The areas with their paths and scopes, and what each scope grants. */
 export function areasPage(): Page {
   return {
     path: '/docs/areas',
@@ -55,7 +54,6 @@ function scopeRow(scope: Scope): Html {
 `;
 }
 
-/** A scope, with the way to what it grants. */
 export function scopeLink(scope: string): Html {
   return html`<a href="/docs/areas#${scopeAnchor(scope)}"><code>${scope}</code></a>`;
 }

@@ -18,7 +18,6 @@ A webhook subscribes to types by name, to a whole family with \`consultation.*\`
 [Receive](/docs#receive) says how to answer, [Verify](/docs#verify) how to trust it.
 `;
 
-/** The list of event types, and a page for each of them. */
 export function eventPages(): Page[] {
   return [eventList(), ...eventTypeNames.map(eventPage)];
 }

@@ -6,7 +6,6 @@ import { headingsOf, renderInline, renderMarkdown } from '../markdown.ts';
 
 const text = readFileSync(new URL('../guide/guide.md', import.meta.url), 'utf8');
 
-/** The first page: how to call the API, how to receive its webhooks, and what each error means. */
 export function guidePage(): Page {
   return {
     path: '/docs',
@@ -24,7 +23,6 @@ export function guideNavigation(): NavigationGroup {
   };
 }
 
-/** Where the guide explains an error. */
 export function errorAnchor(code: string): string {
   return `error-${code}`;
 }
@@ -41,7 +39,7 @@ function errorEntry(code: ErrorCode): Html {
 `;
 }
 
-/** What a caller does about each error; the catalogue itself says what it means. */
+/** Tells a caller how to react; the catalogue explains each error's meaning. */
 const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   unauthorized: 'Send `Authorization: Bearer <key>` once, with a key that is neither revoked nor expired.',
   ip_not_allowed: "Call from an address of the key's allowlist, or have the allowlist changed.",

@@ -4,7 +4,6 @@ import { renderMarkdown } from '../markdown.ts';
 import type { JsonSchema, OpenApiDocument } from '../open-api.ts';
 import { fieldsOf, typeOf, valuesOf } from '../schema-fields.ts';
 
-/** The named shapes of requests and answers. */
 export function objectsPage({ components }: OpenApiDocument): Page {
   return {
     path: '/docs/objects',

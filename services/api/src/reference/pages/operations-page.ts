@@ -23,7 +23,7 @@ Every operation that the API answers itself, from its [OpenAPI document](/openap
 [the guide](/docs#your-first-request).
 `;
 
-/** All operations on one page, so that a key that was pasted once serves for all of them. */
+/** All operations are on one page, so that a reader pastes the key only once. */
 export function operationsPage(document: OpenApiDocument): Page {
   const groups = operationsByTag(document);
   return {
@@ -42,7 +42,6 @@ ${operations.map((operation) => operationSection(document, operation))}
   };
 }
 
-/** One group of links per tag. */
 export function operationsNavigation(document: OpenApiDocument): NavigationGroup[] {
   return operationsByTag(document).map(([tag, operations]) => ({
     title: tag,
@@ -99,7 +98,7 @@ function needsOf(operation: ListedOperation): Html | string {
   return needsKey(operation) ? 'Needs a key, with any scope' : 'Needs no key';
 }
 
-/** Descriptions name the scope as well, for documents that show nothing else of it. */
+/** Descriptions also name the scope, for documents that show it nowhere else. */
 function withoutScope(description: string): string {
   return description.replace(/\s*Scope: `[^`]+`\.\s*/, '');
 }
@@ -121,7 +120,6 @@ ${requestBody?.required !== true && html`<p>It may be left out.</p>`}
 ${fieldsOf(schema) ?? html`<p>${type}: ${typeOf(schema)}</p>`}`;
 }
 
-/** What an operation answers: its successes with their headers and an example, then its errors by code. */
 function answersOf(document: OpenApiDocument, { responses }: ListedOperation): Html {
   const answers = Object.entries(responses).map(([status, answer]) => ({ status, answer: resolved(document, answer) }));
   const successes = answers.filter(({ status }) => !isError(status));
