@@ -11,13 +11,12 @@ import { callerOf, schemeOf } from './operation.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
 import type { JsonObject, PathItem } from './types.ts';
 
-/** Errors of areas, in the API's shape and in SCIM's. */
+/** `own` has the API's error shape, `scim` has SCIM's. */
 export interface AreaErrors {
   readonly own: ErrorResponses;
   readonly scim: ErrorResponses;
 }
 
-/** The paths of the areas that other services own, from their catalogue. */
 export function areaPaths(errors: AreaErrors): Record<string, PathItem> {
   return Object.assign({}, ...areaNames.map((area) => pathsOf(area, errors)));
 }
@@ -26,7 +25,7 @@ function pathsOf(area: Area, errors: AreaErrors): Record<string, PathItem> {
   const { path, below, scopes, exception } = areaCatalogue[area];
   const itemOf = (place: Pick<AreaOperation, 'parameters'>, suffix: string, own?: AreaException) => {
     const operations = Object.entries(scopes).flatMap(([method, scope]) => {
-      // HEAD is what GET is, everywhere; the introduction says so.
+      // Omit HEAD: it equals GET everywhere, as the introduction says.
       if (method === 'HEAD') return [];
       const exact = own?.method === method ? { scope: own.scope, operationId: exceptionIds[area] } : undefined;
       const operationId = exact?.operationId ?? `${method.toLowerCase()}${pascal(area)}${suffix}`;
@@ -44,7 +43,6 @@ function pathsOf(area: Area, errors: AreaErrors): Record<string, PathItem> {
   };
 }
 
-/** The operations that have another scope than the rest of their area. */
 const exceptionIds: Partial<Record<Area, string>> = { automations: 'triggerAutomation', scim: 'searchScim' };
 
 interface AreaOperation {
@@ -55,7 +53,9 @@ interface AreaOperation {
   readonly parameters: readonly JsonObject[];
 }
 
-/** What is passed on has any type. It is called JSON here, because generators of clients refuse the media type of anything. */
+/**
+ * Forwarded bodies have any type. The document says JSON, because client generators reject a media type for anything.
+ */
 const anything = { 'application/json': { schema: {} } };
 
 const passedOn =
@@ -107,7 +107,7 @@ function pascal(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The shape of errors under `/scim/v2` (RFC 7644, section 3.12). */
+/** RFC 7644, section 3.12. */
 export const scimErrorSchema = z
   .strictObject({
     schemas: z.array(z.literal('urn:ietf:params:scim:api:messages:2.0:Error')),

@@ -6,7 +6,7 @@ import { createDocument } from './document.ts';
 import { documentPaths } from './service-paths.ts';
 import type { Listener } from './types.ts';
 
-/** Serves the OpenAPI document of a listener. The first request makes it: that takes a tenth of a second. */
+/** The first request creates the document, which takes 0.1 s. */
 export function documentRoute<Access>(listener: Listener, routes: readonly Route<Access>[]): RequestHandler {
   let file: StaticFile | undefined;
   return fixedRoute(documentPaths[listener], (request, response) => {

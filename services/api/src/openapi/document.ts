@@ -12,11 +12,7 @@ import { tagDescriptions } from './tags.ts';
 import type { Json, JsonObject, Listener, PathItem } from './types.ts';
 import { webhookEntries } from './webhooks.ts';
 
-/**
- * Makes the OpenAPI document of a listener from its routes and the catalogues.
- *
- * @throws for a route that cannot be described: without a named schema or without an example
- */
+/** @throws if a route has no named schema or no example */
 export function createDocument<Access>(listener: Listener, routes: readonly Route<Access>[]): JsonObject {
   const schemas = createSchemas();
   const own = createErrorResponses({
@@ -68,7 +64,7 @@ function routePaths<Access>(
   return joined(routes.map((route) => ({ [route.path]: { [route.method.toLowerCase()]: describe(route) } })));
 }
 
-/** Paths in the order of the alphabet, with the operations of all. The first to describe an operation wins. */
+/** Sorts paths alphabetically and merges their operations. The first description of an operation wins. */
 function joined(parts: readonly Record<string, PathItem>[]): Record<string, PathItem> {
   const found: Record<string, PathItem> = {};
   for (const part of parts) {
@@ -86,7 +82,10 @@ function usedTags(paths: Record<string, PathItem>): JsonObject[] {
 
 type Components = Readonly<Record<string, Readonly<Record<string, Json>>>>;
 
-/** The components that the document refers to, and those that these refer to; security schemes are named otherwise. */
+/**
+ * Keeps the components that the document references, directly or indirectly. Keeps all security schemes, because no
+ * `$ref` names them.
+ */
 function onlyUsed(components: Components, root: Json): JsonObject {
   const used = new Set<string>();
   const pending: Json[] = [root];

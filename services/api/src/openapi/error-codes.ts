@@ -2,21 +2,18 @@ import { type ErrorCode, errorCatalogue } from '@enterprise-api/shared/contracts
 import type { Route } from '../http/routing/define-route.ts';
 import type { Listener } from './types.ts';
 
-/** What the answers of a route depend on, beside its own handler. */
+/** Properties that determine a route's errors, in addition to its handler. */
 export type CheckedRoute = Pick<
   Route<never>,
   'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'ifMatch' | 'errors'
 >;
 
-/** What is checked of every API key. */
 const keyChecks = ['unauthorized', 'ip_not_allowed', 'plan_no_api_access', 'rate_limited'] as const;
 
-/** Whether requests to the route may carry an `Idempotency-Key`. */
 export function isIdempotent({ method }: Pick<CheckedRoute, 'method'>): boolean {
   return method === 'POST';
 }
 
-/** The codes of every error that a route answers with, in the order of the catalogue. */
 export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode[] {
   const found = new Set<ErrorCode>([
     ...(route.caller === 'anyone' ? [] : checksOfCaller(route, listener)),
@@ -28,7 +25,7 @@ export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode
   return inOrder(found);
 }
 
-/** The codes of an area: what we answer ourselves before, or in place of, the service that owns it. */
+/** Errors that the API itself returns, before or instead of the service that owns the area. */
 export const areaErrorCodes = inOrder(
   new Set<ErrorCode>([
     ...keyChecks,

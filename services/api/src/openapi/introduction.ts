@@ -36,7 +36,6 @@ ${conventions}`.trim(),
   },
 };
 
-/** How callers of each listener authenticate. */
 export const securitySchemes: Readonly<Record<Listener, Readonly<Record<string, JsonObject>>>> = {
   public: {
     apiKey: {

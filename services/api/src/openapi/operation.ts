@@ -12,7 +12,6 @@ export interface OperationParts {
   readonly errors: ErrorResponses;
 }
 
-/** A route as an operation of the document. */
 export function operationOf<Access>(route: Route<Access>, parts: OperationParts): JsonObject {
   const { operationId, tag, summary, description, caller, scope, body } = route;
   const { listener, schemas } = parts;
@@ -35,14 +34,13 @@ export function operationOf<Access>(route: Route<Access>, parts: OperationParts)
   };
 }
 
-/** Who may call, as a sentence. A scope is named here and in `x-required-scope`: linters want the scopes of OAuth only in `security`. */
+/** The description and `x-required-scope` name the scope: linters accept only OAuth scopes in `security`. */
 export function callerOf({ caller, scope }: Pick<Route<never>, 'caller' | 'scope'>): string {
   if (caller === 'anyone') return 'Needs no key.';
   if (caller === 'producer') return 'Needs INTERNAL_API_SECRET or INTERNAL_EVENTS_SECRET.';
   return scope === null ? 'Needs INTERNAL_API_SECRET.' : `Scope: \`${scope}\`.`;
 }
 
-/** The name of the security scheme of a listener. */
 export function schemeOf(listener: Listener): string {
   return listener === 'public' ? 'apiKey' : 'internalSecret';
 }
@@ -74,7 +72,6 @@ function errorsOf<Access>(route: Route<Access>, { listener, errors }: OperationP
   return errors.of(errorCodesOf(route, listener), { listener, isAuthenticated: route.caller !== 'anyone' });
 }
 
-/** @throws for a schema without a name or without an example */
 function mediaTypeOf(
   schema: z.ZodType,
   direction: Direction,

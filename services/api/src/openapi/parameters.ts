@@ -5,7 +5,6 @@ import { isIdempotent } from './error-codes.ts';
 import type { Schemas } from './schemas.ts';
 import { type Json, type JsonObject, type Listener, reference } from './types.ts';
 
-/** Headers of requests, as components. */
 export const parameterComponents: Readonly<Record<string, JsonObject>> = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -39,7 +38,6 @@ export const parameterComponents: Readonly<Record<string, JsonObject>> = {
 
 type Described = Pick<Route<never>, 'method' | 'caller' | 'ids' | 'query' | 'ifMatch' | 'etag'>;
 
-/** The parameters of a route: ids of its path, its query, and the headers that it reads. */
 export function parametersOf(route: Described, listener: Listener, schemas: Schemas): JsonObject[] {
   const { method, caller, ids, query, ifMatch, etag } = route;
   const readsActor = listener === 'internal' && caller !== 'anyone' && method !== 'GET';

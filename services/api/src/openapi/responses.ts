@@ -3,18 +3,16 @@ import { type ErrorCode, errorCatalogue, exampleId } from '@enterprise-api/share
 import { problem, problemBody } from '../http/problem.ts';
 import { type JsonObject, type Listener, reference } from './types.ts';
 
-/** Gathers the answers to refused requests: one component for each set of codes with one status. */
+/** Collects error responses: one component for each set of codes with one status. */
 export interface ErrorResponses {
-  /** References by status. */
   of(codes: readonly ErrorCode[], facts: HeaderFacts): Record<string, JsonObject>;
   readonly named: ReadonlyMap<string, JsonObject>;
 }
 
-/** How an error's body is shown. */
 export interface ErrorShape {
   readonly mediaType: string;
   readonly schema: JsonObject;
-  /** Begins the names of its components, so that they differ from those of another shape. */
+  /** Prefix of component names, which distinguishes them from another shape's. */
   readonly prefix: string;
 }
 
@@ -36,12 +34,10 @@ export function createErrorResponses({ mediaType, schema, prefix }: ErrorShape):
   };
 }
 
-/** References to the headers of an answer. */
 export function headersOf(facts: HeaderFacts): JsonObject {
   return Object.fromEntries(headerNamesOf(facts).map((name) => [name, reference('headers', name)]));
 }
 
-/** An example of every error, by code. */
 export function errorExamples(codes: Iterable<ErrorCode>): Record<string, JsonObject> {
   const entries = [...codes].map((code) => [code, { value: exampleOf(code) as unknown as JsonObject }] as const);
   return Object.fromEntries(entries);
@@ -87,7 +83,6 @@ function pascal(code: string): string {
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
 
-/** Headers of answers, as components. */
 export const headerComponents: Readonly<Record<string, JsonObject>> = {
   'X-Request-Id': {
     description: "The caller's own id of the request if it matches `[A-Za-z0-9._-]{1,128}`, else one of ours.",
@@ -123,12 +118,9 @@ const rateLimitHeaders = [
   'X-RateLimit-Reset',
 ];
 
-/** What decides which headers an answer has. */
 export interface HeaderFacts {
   readonly listener: Listener;
-  /** The errors that the answer may be. */
   readonly codes?: readonly ErrorCode[];
-  /** Whether the route needs a key or secret. */
   readonly isAuthenticated: boolean;
   readonly etag?: boolean | undefined;
   readonly location?: boolean;
@@ -136,7 +128,7 @@ export interface HeaderFacts {
   readonly streams?: boolean;
 }
 
-/** The names of the headers that an answer has, or may have. */
+/** Includes headers that only certain responses have. */
 function headerNamesOf({ listener, codes = [], isAuthenticated, ...more }: HeaderFacts): string[] {
   const countsRequests = listener === 'public' && isAuthenticated && !codes.includes('unauthorized');
   const isRefusal = codes.some((code) => /^(?:authentication|permission)_error$/.test(errorCatalogue[code].type));

@@ -1,22 +1,20 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from './types.ts';
 
-/** Whether a schema is of what clients send or of what they get. */
+/** Clients send `input` and get `output`. */
 export type Direction = 'input' | 'output';
 
-/** Converts zod schemas to JSON Schema, and gathers those that have a name. */
 export interface Schemas {
-  /** A reference for a schema with a name, else the schema itself. */
+  /** Returns a reference if the schema has a name, else the schema itself. */
   of(schema: z.ZodType, direction: Direction): JsonObject;
-  /** Every named schema that was met, by name. */
   readonly named: ReadonlyMap<string, JsonObject>;
 }
 
 /**
- * Names are what a schema's `meta` has as `id`. A schema whose `meta` has `jsonSchema` is shown by that: what the zod
- * schema reads (a query parameter's text) is not what it means (a number).
+ * The `id` in a schema's `meta` is its name. If `meta` has `jsonSchema`, the document shows this instead of the zod
+ * schema. The two differ where zod reads text (a query parameter) that means a number.
  *
- * @throws for a schema that JSON Schema cannot express, and for one name with two meanings
+ * @throws if JSON Schema cannot express a schema, or if one name has two meanings
  */
 export function createSchemas(): Schemas {
   const named = new Map<string, JsonObject>();
@@ -35,14 +33,14 @@ export function createSchemas(): Schemas {
 function remember(named: Map<string, JsonObject>, name: string, definition: JsonObject): void {
   const known = named.get(name);
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(definition)) {
-    throw new Error(`OpenAPI: the name ${name} stands for two schemas.`);
+    throw new Error(`OpenAPI: two schemas have the name ${name}.`);
   }
   named.set(name, definition);
 }
 
 type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 
-/** What JSON Schema has no words for needs `jsonSchema` in its `meta`. */
+/** JSON Schema cannot express these types: they need `jsonSchema` in their `meta`. */
 const inexpressibleMark = 'x-inexpressible';
 const inexpressible = new Set(['custom', 'transform', 'undefined', 'date', 'bigint', 'symbol', 'map', 'set']);
 
@@ -54,22 +52,22 @@ function overrideFor(direction: Direction): Override {
       for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
       Object.assign(jsonSchema, description !== undefined && { description }, instead);
     } else if (inexpressible.has(type)) {
-      // Not an error yet: the same schema with its meta is a copy, which is converted after this one.
+      // Not an error yet: zod later converts a copy of this schema that has its meta.
       jsonSchema[inexpressibleMark] = type;
     }
     delete jsonSchema.id;
-    // Those of a schema that transforms are of what it reads: zod leaves them out, because it takes them for its results.
+    // A transforming schema's examples describe its input. zod omits them, because it takes them for outputs.
     if (Array.isArray(examples) && instead === undefined) jsonSchema.examples = examples;
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     delete jsonSchema.propertyNames;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    // Answers may get further fields later: a client must not refuse what it does not know.
+    // Responses may get more fields later: a client must not reject unknown fields.
     if (direction === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   };
 }
 
-/** Points references to the components of the document, and joins a type with null into one schema. */
+/** Points references to the document's components, and merges a type and null into one schema. */
 function tidy(value: Json): Json {
   if (Array.isArray(value)) return value.map(tidy);
   if (typeof value !== 'object' || value === null) return value;

@@ -3,13 +3,14 @@ import { authorizePath } from '../forward-authentication/route.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
 import type { JsonObject, Listener, PathItem } from './types.ts';
 
-/** Where each listener serves its document. */
 export const documentPaths: Readonly<Record<Listener, string>> = {
   public: '/openapi.json',
   internal: '/internal/openapi.json',
 };
 
-/** What the listeners serve beside their routes: probes, metrics, forward authentication, and the document itself. */
+/**
+ * Includes everything that listeners serve besides routes: probes, metrics, forward authentication and the document.
+ */
 export function servicePaths(listener: Listener, errors: ErrorResponses): Record<string, PathItem> {
   const open = (description: OpenOperation) => ({ get: openOperation(description, listener, errors) });
   const document = { [documentPaths[listener]]: open(documentOperation) };
@@ -18,16 +19,15 @@ export function servicePaths(listener: Listener, errors: ErrorResponses): Record
     : { ...document, '/metrics': open(metricsOperation), [authorizePath]: authorizeItem(errors) };
 }
 
-/** An operation that needs neither key nor secret. */
+/** Needs neither key nor secret. */
 interface OpenOperation {
   operationId: string;
   summary: string;
   description: string;
-  /** The content of a 200, and what it is. */
   success: { description: string; content: JsonObject };
-  /** Of an answer with a tag: what a 304 says. */
+  /** Description of the 304, for a response with an ETag. */
   unchanged?: string;
-  /** Beyond `malformed_request`. */
+  /** In addition to `malformed_request`. */
   codes?: readonly ErrorCode[];
 }
 
@@ -96,7 +96,7 @@ function authorizeItem(errors: ErrorResponses): PathItem {
   return Object.fromEntries(authorizeMethods.map((method) => [method, authorizeOperation(method, errors)]));
 }
 
-/** What an ingress may be answered: what the API would answer to the client. */
+/** An ingress gets the errors that the API would return to the client. */
 const authorizeErrors: readonly ErrorCode[] = [
   'validation_failed',
   'malformed_request',

@@ -1,4 +1,3 @@
-/** The groups that operations are shown in, with what each is about. */
 export const tagDescriptions = {
   Account: 'The key of the caller, and its organization.',
   Webhooks: 'URLs that receive events.',

@@ -11,7 +11,6 @@ import { z } from 'zod';
 import type { Schemas } from './schemas.ts';
 import type { JsonObject, PathItem } from './types.ts';
 
-/** The requests that webhooks get: one entry for each type of event. */
 export function webhookEntries(schemas: Schemas): Record<string, PathItem> {
   schemas.of(anyBody, 'output');
   return Object.fromEntries(eventTypeNames.map((type) => [type, { post: deliveryOf(type, schemas) }]));
@@ -53,7 +52,7 @@ function deliveryOf(type: EventType, schemas: Schemas): JsonObject {
   };
 }
 
-/** The headers of a delivery; the worker makes them (`deliveryHeaders` of the contracts, and its signatures). */
+/** The worker creates these headers: `deliveryHeaders` in the contracts, and its signatures. */
 function headers(type: EventType): JsonObject[] {
   const all: [name: string, description: string, example: string][] = [
     ['User-Agent', 'The product and its version.', `enterprise-api-webhooks/${version}`],
