@@ -8,9 +8,8 @@ import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
 
-/** What the result of an attempt means for its delivery. */
 export type Verdict = Pick<Outcome, 'result' | 'error' | 'countsForBreaker' | 'countsForHealth'> & {
-  /** What the receiver asked for, at most 24 h. */
+  /** The receiver's `Retry-After`, at most 24 h. */
   retryAfterMs: number | null;
 };
 
@@ -23,10 +22,10 @@ const delivered: Verdict = {
 };
 const gone: Verdict = { ...delivered, result: 'stop', error: 'http_error' };
 
-/** The statuses that send a client elsewhere. 304 and the unassigned ones of the 3xx do not. */
+/** 304 and the unassigned 3xx statuses do not redirect a client. */
 const redirects = new Set([300, 301, 302, 303, 305, 307, 308]);
 
-/** Timeouts, connect and TLS failures: with 5xx and 429 the signs of a receiver in trouble. */
+/** Timeouts, connect and TLS failures count for the circuit breaker, as 5xx and 429 do. */
 const troubles = new Set<AttemptError>([
   'timeout',
   'dns_failed',
@@ -36,8 +35,8 @@ const troubles = new Set<AttemptError>([
 ]);
 
 /**
- * What the result of an attempt means for its delivery: 2xx delivers, 410 stops, everything else is retried. A failure of
- * our own side says nothing about the receiver, so it counts for neither breaker nor health.
+ * Maps 2xx to delivered, 410 to stop and everything else to retry. A failure on our own side says nothing about the
+ * receiver, so breaker and health ignore it.
  *
  * @param now milliseconds since 1970, to read a `Retry-After` that is a date
  */
@@ -59,18 +58,16 @@ export function classify(result: SendResponse | SendFailure, now: number): Verdi
   };
 }
 
-/** An attempt whose webhook is known. */
 export interface BegunAttempt {
   lease: Lease;
   webhook: WebhookConfig;
   /** By the database's clock. */
   startedAt: Date;
-  /** Where spans are recorded. */
   span: Span | undefined;
 }
 
 /**
- * What is recorded of an attempt. A test does not affect its webhook's health, and a 410 does not end it.
+ * Builds the record of an attempt. A test never affects its webhook's health, and a 410 does not stop a test.
  *
  * @param random 0 ≤ random < 1, for the delay until the next attempt
  */
@@ -113,9 +110,9 @@ export function outcomeOf(
 const maxLocationLength = 200;
 
 /**
- * What the receiver's owner can act on beside status and body: where a redirect leads, and that a body is compressed.
+ * Tells the receiver's owner, beyond status and body, the target of a redirect and that a body is compressed.
  *
- * @param url the webhook's, against which `Location` is read
+ * @param url the webhook's URL, the base of a relative `Location`
  */
 export function describeAnswer(answer: SendResponse, verdict: Verdict, url: string): string | null {
   if (verdict.result === 'delivered') return null;
@@ -125,7 +122,9 @@ export function describeAnswer(answer: SendResponse, verdict: Verdict, url: stri
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
-/** Without credentials, query and fragment, which may be secrets. The URL parser leaves ASCII without controls. */
+/**
+ * Omits credentials, query and fragment, which may be secrets. The URL parser outputs ASCII without control characters.
+ */
 function describeRedirect(location: string | null, url: string): string {
   if (location === null) return 'The receiver redirects without a Location.';
   const target = URL.parse(location, url);

@@ -16,14 +16,13 @@ import { type BegunAttempt, classify, outcomeOf } from './classify.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { endAttemptSpan, startAttemptSpan } from './span.ts';
 
-/** What an attempt needs of the worker. */
 export interface DeliverParts {
-  /** Its `now` goes into signatures and records, and the dates of receivers are compared with it. */
+  /** Its `now` dates signatures and records. `classify` compares receivers' dates with it. */
   clock: Clock;
   log: Logger;
   random: () => number;
   policy: RetryPolicy;
-  /** An attempt neither connects nor writes its first byte when its lease is older than this. */
+  /** If the lease is older than this, the attempt neither connects nor writes its first byte. */
   startWithinMs: number;
   webhooks: Pick<WebhookCache, 'get' | 'knownState'>;
   pauses: Pick<KnownPauses, 'isPaused'>;
@@ -35,16 +34,15 @@ export interface DeliverParts {
   cancel(lease: Lease): void;
   metrics: Pick<WorkerMetrics, 'attempts' | 'attemptSeconds' | 'firstAttemptSeconds' | 'localFailures'>;
   warnOfLocalFailure(error: Error): void;
-  /** Whether receivers are told of the trace that an attempt belongs to. */
   sendsTraceparent: boolean;
   tracing?: Tracing | undefined;
 }
 
 /**
- * Makes the attempt that a lease is for: look up → build and sign → send → classify → record. Where nothing is sent the
- * lease is released, so that the delivery is due now for any worker, or its delivery is canceled. Never rejects.
+ * Makes the attempt of a lease: look up → build and sign → send → classify → record. If the attempt may not start,
+ * releases its lease or cancels the delivery. A released delivery is due now for any worker. Never rejects.
  *
- * @param onConnect told when the attempt begins to connect, unless a kept connection serves it
+ * @param onConnect called when the attempt begins to connect, unless it reuses a connection
  * @returns whether the receiver answered
  */
 export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () => void): Promise<boolean> {
@@ -58,7 +56,7 @@ export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () =
     if (result.kind !== 'not_started') return record(parts, begun, result);
     parts.leaseLoader.release([lease]);
   } catch (error) {
-    // A defect of ours. The lease runs out: if it were released, the attempt would fail in a loop.
+    // A defect of ours: the lease runs out. If the worker released it, the attempt would fail in a loop.
     logFailure(parts.log, lease, error);
   } finally {
     parts.bodies.drop(lease);
@@ -66,7 +64,7 @@ export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () =
   return false;
 }
 
-/** @returns null when nothing is to be sent; what follows from that is done */
+/** @returns null when the attempt may not start; its lease is then released or its delivery canceled */
 async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig | null> {
   let webhook: WebhookConfig | null;
   try {
@@ -82,7 +80,7 @@ async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig 
     return null;
   }
   if (webhook.hostKey === lease.hostKey) return webhook;
-  // The webhook has moved to another host since this lease was counted. The next lease is counted at the new host.
+  // The webhook moved to another host after this lease was counted. The next lease counts at the new host.
   parts.leaseLoader.release([lease]);
   return null;
 }
@@ -92,7 +90,6 @@ function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
   return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
 }
 
-/** Of an attempt that is not made because its secret cannot be decrypted. */
 const unreadableSecret: SendFailure = {
   kind: 'error',
   code: 'secret_unavailable',
@@ -112,9 +109,9 @@ async function send(parts: DeliverParts, begun: BegunAttempt, onConnect: () => v
 }
 
 /**
- * The request of one attempt, with its signatures. During the overlap of a rotation `X-Service-Signature` is made with
- * the old secret, so that a receiver that knows only this header has time to switch, and `webhook-signature` carries
- * both, the new one first.
+ * Builds and signs the request of one attempt. During a rotation's overlap, the old secret signs `X-Service-Signature`:
+ * receivers that know only this header need time to switch. `webhook-signature` carries both signatures, the new one
+ * first.
  */
 export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: SigningKeys): DeliveryRequest {
   const { body } = lease;
@@ -137,7 +134,7 @@ export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: 
   return { url: webhook.url, headers, body };
 }
 
-/** Asked before connecting and again before the first byte: connecting takes time, in which all of this can change. */
+/** Called before connecting and again before the first byte: while the attempt connects, each condition can change. */
 function mayStartNow({ scheduler, pauses, clock, startWithinMs, webhooks }: DeliverParts, lease: Lease): boolean {
   if (scheduler.isStopped || pauses.isPaused(lease.organizationId)) return false;
   if (clock.monotonic() - lease.leasedAt > startWithinMs) return false;
@@ -162,17 +159,16 @@ function countAttempt(metrics: DeliverParts['metrics'], outcome: Outcome): void 
   metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
   metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
   const { number, round, manual, deliveryId, startedAt } = outcome;
-  // A delivery's id has the time of its event; both times are the database's. Redeliveries follow a person's clock.
+  // A delivery's id holds its event's time, also from the database's clock. People time redeliveries, so skip these.
   if (number === 1 && round === 0 && !manual)
     metrics.firstAttemptSeconds.observe(Math.max(0, startedAt.getTime() - uuidTimeMs(deliveryId)) / 1_000);
 }
 
-/** The trace that an attempt belongs to: as recorded here, or as its event has it. */
 function traceOf({ span, lease }: Pick<BegunAttempt, 'span' | 'lease'>): string | null {
   return span?.traceparent ?? lease.traceparent;
 }
 
-/** The one line per attempt. Never the URL's query, a body or a secret. */
+/** Logs one line per attempt, never the URL's query, a body or a secret. */
 function logAttempt(log: Logger, begun: BegunAttempt, outcome: Outcome): void {
   if (!log.isLevelEnabled('info')) return;
   const { lease } = begun;

@@ -6,7 +6,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const month = `(?<month>${months.join('|')})`;
 const time = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
 
-/** The three date formats of HTTP (RFC 9110, 5.6.7). `Date.parse` accepts far more: it reads `1.5` as a day in 2001. */
+/** The three HTTP date formats (RFC 9110, 5.6.7). `Date.parse` accepts far more: it reads `1.5` as a day in 2001. */
 const dateFormats = [
   new RegExp(`^${day}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT$`),
   new RegExp(`^${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT$`),
@@ -14,8 +14,8 @@ const dateFormats = [
 ];
 
 /**
- * How long a `Retry-After` header asks to wait, in milliseconds, at most 24 h; null for none, for a time that is past,
- * and for anything that is neither whole seconds nor an HTTP date.
+ * Parses a `Retry-After` header into milliseconds, at most 24 h. Returns null if the header is missing, names a past
+ * time, or is neither whole seconds nor an HTTP date.
  *
  * @param now milliseconds since 1970
  */
@@ -25,7 +25,6 @@ export function parseRetryAfter(header: string | null, now: number): number | nu
   return waitMs > 0 ? Math.min(waitMs, maxRetryAfterMs) : null;
 }
 
-/** Milliseconds since 1970, or NaN. */
 function parseHttpDate(text: string, now: number): number {
   for (const format of dateFormats) {
     const parts = format.exec(text)?.groups;
@@ -44,7 +43,7 @@ function parseHttpDate(text: string, now: number): number {
   return Number.NaN;
 }
 
-/** A year of two digits that would lie more than 50 years ahead is one of the past. */
+/** A two-digit year more than 50 years ahead means a past year. */
 function fullYear(twoDigits: number, now: number): number {
   const thisYear = new Date(now).getUTCFullYear();
   const year = Math.floor(thisYear / 100) * 100 + twoDigits;

@@ -1,25 +1,23 @@
-/** A longer `Retry-After` counts as this. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 export type RetryPolicy = {
-  /** Base delays of a round: after its first attempt, its second, … A round has one attempt more than delays. */
+  /** Base delays after a round's first attempt, its second, … A round has one attempt more than delays. */
   delaysMs: readonly number[];
-  /** A delay is base × (1 + random 0…jitter): never shorter than its base. */
+  /** A delay is base × (1 + random 0…jitter), so never shorter than its base. */
   jitter: number;
 };
 
 export type FailedAttempt = {
-  /** The number of the attempt that failed; attempts count on through all rounds of a delivery. */
+  /** The failed attempt's number. Numbers continue through all rounds of a delivery. */
   number: number;
-  /** The number of the last attempt of its round. */
+  /** The number of the round's last attempt. */
   maxAttempts: number;
-  /** What the receiver asked for in this answer ({@link parseRetryAfter}). */
   retryAfterMs: number | null;
 };
 
 /**
- * Milliseconds until the next attempt, or null when the round is over. `Retry-After` counts when it is later than the
- * schedule, without jitter: the receiver named a time.
+ * Returns the milliseconds until the next attempt, or null when the round is over. If `Retry-After` is later than the
+ * schedule, it applies without jitter: the receiver named a time.
  *
  * @param random 0 ≤ random < 1
  */
@@ -30,8 +28,8 @@ export function nextDelayMs(policy: RetryPolicy, attempt: FailedAttempt, random:
 }
 
 /**
- * The position of an attempt in its round is counted back from the round's end. When the schedule has been made longer or
- * shorter since the round began, the position can lie outside it: then the first or the last delay is used.
+ * Counts an attempt's position back from the end of its round. If the schedule changed its length since the round
+ * began, the position can be out of range. Then the first or the last delay applies.
  */
 function baseDelayMs(delaysMs: readonly number[], { number, maxAttempts }: FailedAttempt): number {
   const position = number - (maxAttempts - (delaysMs.length + 1));

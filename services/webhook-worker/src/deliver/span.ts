@@ -4,15 +4,15 @@ import type { Outcome } from '../outcomes/outcome.ts';
 import type { BegunAttempt } from './classify.ts';
 
 /**
- * Begins the span of an attempt. All that the retry schedule makes of an event are below the span that emitted it, also
- * days later: one trace tells everything that became of the event, and no attempt is below another. What a person asked
- * for, a retry or a replay, begins a trace of its own with a link to that of the event.
+ * Starts the span of an attempt. Its parent is the span that emitted the event, also days later: one trace shows all
+ * scheduled attempts, and no attempt is another's child. A redelivery that a person asked for starts its own trace,
+ * with a link to the event's trace.
  */
 export function startAttemptSpan(tracing: Tracing, { lease, webhook }: Pick<BegunAttempt, 'lease' | 'webhook'>): Span {
   const { traceparent, round, number } = lease;
   const belongs = traceparent === null ? {} : round === 0 ? { parent: traceparent } : { links: [traceparent] };
   const { hostname, port } = new URL(webhook.url);
-  // Of the URL its host and port only: path and query may hold a receiver's secret.
+  // Path and query may hold a receiver's secret: record only host and port.
   return tracing.start('POST webhook', {
     kind: 'client',
     ...belongs,
@@ -32,7 +32,7 @@ export function startAttemptSpan(tracing: Tracing, { lease, webhook }: Pick<Begu
   });
 }
 
-/** Of an answer the status only: what a receiver says stays in the ledger. */
+/** Records only the response's status: its text stays in the ledger. */
 export function endAttemptSpan(span: Span, { result, statusCode, error, timings }: Outcome): void {
   span.end({
     attributes: {
