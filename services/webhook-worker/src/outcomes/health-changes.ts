@@ -1,13 +1,12 @@
 import { failingPolicy } from '@enterprise-api/shared/contracts';
 import { sql } from 'kysely';
 
-/** So many failures in a row open a webhook's circuit. */
 const failuresToOpen = 5;
-/** How long the circuit stays open at first; doubled at each opening, up to the limit, which also holds for `Retry-After`. */
+/** First open time. Each opening doubles it up to the limit, which also caps `Retry-After`. */
 const openForSeconds = 10;
 const openForSecondsLimit = 600;
 
-/** `tally`: per webhook, what the attempts that this statement added say. Attempts that were added before say nothing new. */
+/** `tally`: results per webhook of the attempts that this statement added. Earlier attempts have already counted. */
 const tally = sql`tally as materialized (
     select o.webhook_id, bool_or(o.result = 'delivered') as succeeded,
       count(*) filter (where o.result <> 'delivered')::int as failed,
@@ -25,7 +24,6 @@ const changes = sql`changes as materialized (
     where not t.succeeded or h.failed_attempts > 0 or h.consecutive_failures > 0 or h.open_until is not null
   )`;
 
-/** The first failures of a webhook. */
 const firstHealth = sql`
       select c.webhook_id, case when c.succeeded then 0 else c.counting end, case when c.succeeded then 0 else c.failed end,
         case when not c.succeeded then now() end,
@@ -35,9 +33,9 @@ const firstHealth = sql`
       from changes c order by c.webhook_id`;
 
 /**
- * A success clears everything. Failures of the kinds that count open the circuit, unless it is open already: failures of
- * attempts that are made while it is open do not prolong it. A half-open circuit is also closed by an answer that is a
- * failure of another kind, such as a 404: the endpoint works, and its deliveries need not go one at a time.
+ * A success clears everything. Failures that count open the circuit, unless it is already open: failures during an open
+ * circuit do not prolong it. A half-open circuit also closes after a failure of another kind, such as a 404: the
+ * endpoint works, and its deliveries need not wait for each other.
  */
 const nextHealth = sql`
         select case when t.closes then 0 else h.consecutive_failures + c.counting end,
@@ -53,7 +51,7 @@ const nextHealth = sql`
                  c.succeeded or (c.counting = 0 and h.openings > 0 and h.open_until <= now()) as closes) t
         where c.webhook_id = h.webhook_id`;
 
-/** `health`: the rows that change, locked in the order of the webhooks' ids, which is the last lock of the statement. */
+/** `health`: locks the changed rows in the order of webhook ids. These are the statement's last locks. */
 const health = sql`health as (
     insert into webhook_health as h (webhook_id, consecutive_failures, failed_attempts, first_failure_at, openings, open_until)
     ${firstHealth}
@@ -62,7 +60,6 @@ const health = sql`health as (
     returning h.webhook_id, h.failed_attempts, h.first_failure_at, h.open_until
   )`;
 
-/** `health_results`: what the process must know of the changed webhooks. */
 const healthResults = sql`health_results as (
     select webhook_id,
       failed_attempts >= ${failingPolicy.failedAttempts}
@@ -72,7 +69,7 @@ const healthResults = sql`health_results as (
   )`;
 
 /**
- * The health of the webhooks of a batch, as common table expressions behind `outcomes`, `updated` and `inserted`; the last
- * one is `health_results`.
+ * Common table expressions that update the health of a batch's webhooks. They read `outcomes`, `updated` and
+ * `inserted`, and end with `health_results`.
  */
 export const healthChanges = sql`${tally}, ${changes}, ${health}, ${healthResults}`;

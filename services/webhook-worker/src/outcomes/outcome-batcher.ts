@@ -11,22 +11,22 @@ export interface OutcomeBatcherOptions {
   record: (outcomes: Outcome[]) => Promise<Recorded>;
   scheduler: Pick<Scheduler, 'releaseWaiting'>;
   autoDisable: Pick<AutoDisable, 'disable'>;
-  /** Outcomes that could not be recorded: their leases run out, and their deliveries are sent again. */
+  /** Counts outcomes that could not be recorded. Their leases run out, and workers send their deliveries again. */
   onDropped: (outcomes: number) => void;
 }
 
 const maxBatchSize = 200;
 const maxConcurrentWrites = 2;
 /**
- * How long an outcome waits for others. Nothing waits for it: its permit is free already, and a retry is seconds away. A
- * worker that is killed meanwhile sends again what it had not recorded.
+ * An outcome waits this long for others. Nothing waits for the outcome: its permit is already free, and a retry is
+ * seconds away. If the worker is killed meanwhile, deliveries without a recorded outcome are sent again.
  */
 const gatherMs = 25;
-/** From this age on of the oldest outcome, the process leases no further deliveries. */
+/** Once the oldest outcome is this old, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
 const backoff = { firstMs: 100, mostMs: 5_000 };
-/** A write that lost a race (a deadlock, say) is soon tried again: the winner ends within milliseconds. */
+/** After a conflict (a deadlock, say) retry soon: the winner ends within milliseconds. */
 const conflictBackoff = { firstMs: 5, mostMs: 100 };
 
 interface Entry {
@@ -39,15 +39,14 @@ interface Entry {
 type Batch = readonly Entry[];
 
 /**
- * Records outcomes in batches: one INSERT per attempt costs ten times as much. A batch is tried until it is recorded or
- * the database was unavailable for 60 s.
+ * Records outcomes in batches: one INSERT per attempt costs ten times as much. Retries a batch until the database has
+ * been unavailable for 60 s.
  */
 export class OutcomeBatcher {
   readonly #options: OutcomeBatcherOptions;
   readonly #batches: MicroBatcher<Entry, void>;
-  /** Batches that are being written. */
   readonly #writing = new Set<Batch>();
-  /** Aborted when a flush begins: a batch that waits for its next try waits no longer. */
+  /** Aborted when a flush begins, which ends a batch's wait for its next try. */
   readonly #flushBegun = new AbortController();
   #dropAt = Number.POSITIVE_INFINITY;
 
@@ -69,9 +68,9 @@ export class OutcomeBatcher {
   }
 
   /**
-   * Records everything that waits, for the stop of the process.
+   * Records all waiting outcomes before the process stops.
    *
-   * @param withinMs what is not recorded by then is dropped
+   * @param withinMs drops outcomes that are not recorded by then
    */
   async flush(withinMs: number): Promise<void> {
     this.#dropAt = this.#now + withinMs;
@@ -79,13 +78,11 @@ export class OutcomeBatcher {
     await this.#batches.flush();
   }
 
-  /** Whether outcomes have waited for so long that this process should lease no further deliveries. */
   isBehind(): boolean {
-    // Batches that still gather are younger than those that are being written.
+    // Batches that still gather are younger than batches that are being written.
     return [...this.#writing].some(([oldest]) => this.#ageOf(oldest) > behindAfterMs);
   }
 
-  /** Outcomes that are not recorded yet. */
   get waiting(): number {
     return this.#batches.unfinished;
   }
@@ -109,7 +106,7 @@ export class OutcomeBatcher {
   async #record(outcomes: Outcome[]): Promise<void> {
     const { record, scheduler, autoDisable } = this.#options;
     const { circuitOpened, failing } = await record(outcomes);
-    // Dispatch leases what waited once the circuit allows.
+    // Dispatch leases the released deliveries again once the circuit allows it.
     for (const webhookId of circuitOpened) scheduler.releaseWaiting(webhookId);
     const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));
     for (const [webhookId, version] of gone) void autoDisable.disable(webhookId, 'gone', version);
@@ -118,7 +115,7 @@ export class OutcomeBatcher {
     for (const webhookId of failing) void autoDisable.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
   }
 
-  /** One outcome of the batch cannot be stored: halving finds it, and it is recorded without the receiver's text. */
+  /** Halves the batch to find the outcome that the database refuses, and records it without the receiver's text. */
   async #writeParts(batch: Batch, error: unknown): Promise<void> {
     const middle = Math.ceil(batch.length / 2);
     if (batch.length > 1) {
@@ -144,7 +141,6 @@ export class OutcomeBatcher {
     this.#options.onDropped(batch.length);
   }
 
-  /** While a flush is under way, no try waits long. */
   async #waitAfter(failures: number, isConflict: boolean): Promise<void> {
     const { signal } = this.#flushBegun;
     if (isConflict) await pause(backoffMs(failures, conflictBackoff));
@@ -161,7 +157,6 @@ export class OutcomeBatcher {
   }
 }
 
-/** By webhook, the newest version that these outcomes are about. */
 function newestVersions(outcomes: readonly Outcome[]): Map<string, number> {
   const versions = new Map<string, number>();
   for (const { webhookId, webhookVersion } of outcomes) {

@@ -1,21 +1,20 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 
-/** The result of one attempt. Made when the attempt ends, recorded in a batch a few milliseconds later. */
 export interface Outcome {
   deliveryId: Uuid;
   webhookId: Uuid;
   round: number;
-  /** A UUID whose time bits are those of `startedAt`. */
+  /** A UUID with the time of `startedAt`. */
   attemptId: Uuid;
   number: number;
   /** `stop`: no further attempt, whatever the schedule says. */
   result: 'delivered' | 'retry' | 'stop';
-  /** Until the next attempt, if there is one. */
+  /** Until the next attempt; 0 if the schedule has none. */
   delayMs: number;
-  /** `Retry-After`, if the receiver sent one: opens the circuit of its webhook for that long, at most ten minutes. */
+  /** The receiver's `Retry-After`, or null. It opens the webhook's circuit for that long, at most ten minutes. */
   openCircuitForMs: number | null;
-  /** Whether the failure counts towards disabling the webhook, and whether towards opening its circuit. */
+  /** Whether the failure counts towards disabling the webhook (health), and towards opening its circuit (breaker). */
   countsForHealth: boolean;
   countsForBreaker: boolean;
   manual: boolean;
@@ -34,10 +33,8 @@ export interface Outcome {
   };
 }
 
-/** What recording a batch changed, beyond its rows. */
 export interface Recorded {
-  /** Webhooks that have failed for days and are to be disabled. */
   failing: string[];
-  /** Webhooks with failures whose circuit is open now. */
+  /** Webhooks with failures and an open circuit. */
   circuitOpened: string[];
 }

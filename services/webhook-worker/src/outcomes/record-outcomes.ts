@@ -4,11 +4,11 @@ import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
 
 /**
- * Records a batch of attempts, in one statement. Locks go in one order everywhere: deliveries by id, what is
- * pending of them, the attempts' inserts, then health by webhook id (in any other order, batches deadlocked).
+ * Records a batch of attempts in one statement. Every statement takes its locks in one order, because batches
+ * deadlocked in any other. The order is deliveries by id, their pending rows, inserted attempts, health by webhook id.
  *
- * Writing the same batch twice (a commit whose answer was lost) changes nothing, also while the first writing is still
- * under way: the guard looks at rows after they are locked, and health changes only by attempts that this statement adds.
+ * Recording a batch twice (after a commit whose answer was lost) changes nothing, even while the first statement runs.
+ * The guard reads rows after it locks them, and only attempts that this statement adds change health.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const within = withinRangeOf(outcomes.map(({ deliveryId }) => deliveryId));
@@ -24,7 +24,6 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
 
 type Value = string | number | boolean | null;
 
-/** `outcomes`: the batch as rows. */
 function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
   const column = (pick: (outcome: Outcome) => Value) => outcomes.map(pick);
   return sql`outcomes as materialized (
@@ -44,19 +43,19 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
   )`;
 }
 
-/** `best`: of several outcomes of one delivery, the one that may change it: a success before all others. */
+/** `best`: picks the one outcome that may change each delivery, a success before all others. */
 const bestOutcomes = sql`best as materialized (
     select distinct on (delivery_id) * from outcomes
     order by delivery_id, (result = 'delivered') desc, number desc, attempt_id
   )`;
 
 /**
- * `locked`: the deliveries, locked in the order of their ids. `counts` is the guard: an outcome changes its delivery only
- * in its own round, never after a success, and only if it is a success or the delivery still waits for that attempt. So a
- * process that was suspended can neither undo nor repeat anything, and a late success still counts.
+ * `locked`: locks the deliveries in the order of their ids. `counts` is the guard: an outcome changes its delivery only
+ * in its own round and never after a success. It must also be a success, or belong to the attempt that the delivery
+ * waits for. So a suspended process can neither undo nor repeat anything, and a late success still counts.
  *
- * Each delivery is looked up by its id, here and in `written`: a join planned while the table is empty reads all deliveries
- * between those of the batch.
+ * Here and in `written`, PostgreSQL looks up each delivery by its id. A join planned while the table is empty reads all
+ * deliveries with ids between the ids of the batch.
  */
 const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
     select b.*, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by,
@@ -67,9 +66,9 @@ const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as material
   )`;
 
 /**
- * `updated`: the deliveries that an outcome changes. The attempt that delivers is kept on the row of its delivery, which is
- * written anyway. A success counts whatever became of the webhook; any other outcome of a webhook that is not enabled
- * cancels the delivery (tests of a disabled one excepted).
+ * `updated`: the deliveries that an outcome changes. The delivery's row keeps the attempt that delivers, because the
+ * statement writes this row anyway. A success counts even if its webhook was disabled or deleted. Any other outcome
+ * then cancels the delivery, except a test of a disabled webhook.
  */
 const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materialized (
     select l.*, s.status from locked l join webhooks w on w.id = l.webhook_id
@@ -93,8 +92,8 @@ const ifSucceeded = (...columns: string[]) =>
   sql.raw(columns.map((column) => `case when c.status = 'succeeded' then c.${column} end`).join(', '));
 
 /**
- * `ended`, `again`: the deliveries that wait no longer, and those that wait for their next attempt. Each is found by its key:
- * of a table that is nearly empty PostgreSQL would read a whole index for a join, which may lead to many deleted rows.
+ * `ended` deletes deliveries that wait no longer; `again` schedules the next attempt. Both find rows by their keys. For
+ * a nearly empty table, PostgreSQL would join by reading a whole index, which may lead to many deleted rows.
  */
 const pendingDeliveries = sql`ended as (
     delete from pending_deliveries where delivery_id = any (array(select id from updated where status <> 'pending' order by id))
@@ -104,7 +103,7 @@ const pendingDeliveries = sql`ended as (
     where delivery_id = any (array(select id from updated where status = 'pending' order by id))
   )`;
 
-/** `inserted`: every attempt that did not deliver; superseded when it changed nothing. */
+/** `inserted`: every attempt that did not deliver. `superseded` marks attempts that changed nothing. */
 const insertedAttempts = sql`inserted as (
     insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
       error_message, excerpt, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
