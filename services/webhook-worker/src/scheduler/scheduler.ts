@@ -4,93 +4,85 @@ import type { KnownPauses } from '../pauses/sending-pauses.ts';
 
 export interface SchedulerSettings {
   clock: Clock;
-  /** Attempts of this process that are younger than 1 s; as many leases of one webhook may wait. */
+  /** Limits attempts younger than 1 s in this process, and waiting leases per webhook. */
   permits: number;
-  /** Attempts of one webhook. */
+  /** Limits the attempts of one webhook. */
   concurrency: number;
-  /** A lease older than this is released instead of started. */
+  /** The scheduler releases an older lease instead of starting it. */
   startWithinMs: number;
   pauses: KnownPauses;
-  /** Organizations that get no more leases, because their bodies take too much memory. */
   organizationsAboveShare: () => readonly string[];
 }
 
-/** What the scheduler needs of the stages around it. */
 export interface SchedulerPorts {
   /**
    * Makes the attempt and acts on its result. Never rejects.
    *
-   * @param onConnect the attempt begins to connect: the wait before that says nothing about its endpoint
+   * @param onConnect called when the attempt begins to connect: the earlier wait says nothing about its endpoint
    * @returns whether the receiver answered
    */
   deliver(lease: Lease, onConnect: () => void): Promise<boolean>;
-  /** Leases that were not started: other processes may have them now. */
   release(leases: readonly Lease[]): void;
-  /** An endpoint queue with due rows in the ledger could use many more leases. */
+  /** Called when an endpoint queue with more due deliveries in the ledger could use many more leases. */
   refillNeeded(): void;
-  /** An attempt has ended and few leases wait: there is capacity for new deliveries. */
+  /** Called when an attempt has ended and few leases wait, so that new deliveries find capacity. */
   capacityFreed(): void;
 }
 
-/** How many deliveries of each webhook this process may lease now; the lists have one entry per endpoint queue. */
+/** This process's capacity for further leases. The lists have one entry per endpoint queue. */
 export interface Capacity {
-  /** Webhooks that have an endpoint queue here. */
   webhookIds: string[];
-  /** The free capacity of each. */
   free: number[];
-  /** What each has running and waiting here already. */
+  /** Running attempts plus waiting leases. */
   busy: number[];
-  /** The free capacity of a webhook without an endpoint queue here. */
+  /** The free capacity of a webhook without an endpoint queue in this process. */
   ofNewQueue: number;
-  /** Over all webhooks. */
   total: number;
-  /** Organizations of which nothing is leased now: an operator has paused them, or their bodies take too much memory. */
+  /** Organizations that get no leases now: an operator paused them, or their bodies take too much memory. */
   pausedOrganizations: readonly string[];
 }
 
-/** An attempt that is older than this is slow and holds no permit. */
+/** An older attempt is slow and holds no permit. */
 const slowAfterMs = 1_000;
 /** Attempts of a degraded webhook: enough to notice its recovery, too few to hurt it. */
 const degradedConcurrency = 5;
-/** While the process has so many slow attempts, degraded webhooks start none. */
+/** While the process has this many slow attempts, degraded webhooks start no attempt. */
 const maxSlow = 1_000;
-/** While an organization has so many slow attempts at one host, each of its webhooks there has one attempt at most. */
+/** While an organization has this many slow attempts at one host, each of its webhooks there may have one attempt. */
 const maxSlowPerHost = 100;
-/** Leases that may wait per permit. */
 const waitingPerPermit = 2;
 const tickMs = 50;
 
-/** How long a webhook stays degraded without another attempt. */
+/** Without another attempt, a webhook stays degraded for this long. */
 const rememberedMs = 5 * 60_000;
 
-/** The leases of one webhook in this process: which wait, how many run, and whether its endpoint is slow. */
 interface EndpointQueue {
   readonly webhookId: string;
   /** Organization and host of the newest lease; empty before the first one. */
   hostKey: string;
   waiting: Lease[];
-  /** When rows of this webhook were due in the ledger beyond what was leased here; null when none are known. */
+  /** When the ledger last had more due deliveries than this process leased; null = none known. */
   dueNotedAt: number | null;
-  /** Attempts from their start to the last byte of the answer, and how many of them are slow. */
+  /** `running` counts attempts until the last byte of the response; `slow` counts the slow ones among them. */
   running: number;
   slow: number;
-  /** When an attempt became slow; null once none is slow and one was answered quickly. The webhook is degraded until then. */
+  /** When the last attempt became slow. Null once no attempt is slow and one was answered quickly. */
   degradedAt: number | null;
 }
 
 interface AttemptInFlight extends Pick<Lease, 'organizationId' | 'hostKey'> {
   queue: EndpointQueue;
   startedAt: number;
-  /** When it began to connect, or its start: excludes the time queued inside the worker. */
+  /** When the attempt began to connect, initially its start: excludes the time queued inside the worker. */
   connectingAt: number;
 }
 
-/** Decides which leased delivery starts when, so that no endpoint and no organization can use up the process's capacity. */
+/** Decides when each leased delivery starts, so that no endpoint or organization can use up the process's capacity. */
 export class Scheduler {
   isStopped = false;
   readonly #settings: SchedulerSettings;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** By organization, the queues in which leases wait. Organizations are served in turn, and so are the queues of each. */
+  /** The queues with waiting leases, by organization. Their order makes organizations and queues alternate. */
   readonly #ready = new Map<string, Set<EndpointQueue>>();
   /** Attempts that hold a permit, the oldest first. */
   readonly #young = new Set<AttemptInFlight>();
@@ -106,12 +98,10 @@ export class Scheduler {
     this.#settings = settings;
   }
 
-  /** Connects the scheduler with the stages before and behind it. Called once, before the first lease. */
   connect(ports: SchedulerPorts): void {
     this.#stages = ports;
   }
 
-  /** Puts leases into their endpoint queues and starts what may start. */
   accept(leases: readonly Lease[]): void {
     const isRefused = (lease: Lease) => this.isStopped || this.#settings.pauses.isPaused(lease.organizationId);
     this.#release(leases.filter(isRefused));
@@ -119,43 +109,42 @@ export class Scheduler {
     this.startEligible();
   }
 
-  /** Notes that rows of these webhooks are due in the ledger, beyond what was leased here. */
+  /** Notes that the ledger has more due deliveries of these webhooks than this process leased. */
   noteDueRows(webhookIds: Iterable<string>): void {
-    // Whoever has something due is found when sending goes on; thousands of queues in memory would only slow fan-out down.
+    // Dispatch finds due deliveries when sending resumes. Until then thousands of queues would only slow fan-out.
     if (this.#settings.pauses.isAllPaused) return;
     for (const id of webhookIds) this.#queueOf(id).dueNotedAt = this.#now;
   }
 
-  /** Notes that a statement, sent at `askedAt` (monotonic), found no more due rows of these webhooks than it leased. */
+  /** Notes that a statement, sent at `askedAt` (monotonic), found no further due deliveries of these webhooks. */
   noteNoneDue(webhookIds: Iterable<string>, askedAt: number): void {
     for (const id of webhookIds) {
       const queue = this.#queues.get(id);
-      // The statement may not have seen rows that were noted since it was sent.
+      // The statement may have missed deliveries that were noted after it was sent.
       if (queue?.dueNotedAt != null && queue.dueNotedAt < askedAt) queue.dueNotedAt = null;
     }
   }
 
-  /** Has dispatch look for due rows of these webhooks. It also does so when an attempt ends, but none may be under way. */
+  /** Wakes dispatch for due deliveries. Ending attempts also wake it, but these webhooks may have no attempts. */
   refill(webhookIds: readonly string[]): void {
     if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
 
-  /** The circuit of a webhook has opened: releases what waits. The ledger alone knows until when it is open. */
+  /** Releases the waiting leases of a webhook whose circuit opened. Only the ledger knows until when it is open. */
   releaseWaiting(webhookId: string): void {
     const queue = this.#queues.get(webhookId);
     if (queue !== undefined) this.#release(this.#remove(queue));
   }
 
-  /** An operator has paused deliveries: releases those of them that wait. */
   releasePaused(): void {
     this.#releaseWhere((lease) => this.#settings.pauses.isPaused(lease.organizationId));
   }
 
-  /** Starts what may start now. Called before capacity is read: waiting leases come before new ones when permits are free. */
+  /** Starts attempts while permits are free. Called before capacity is read: waiting leases take permits first. */
   startEligible(): void {
     const now = this.#now;
     this.#age(now);
-    // An organization that is served comes again at the end of this iteration.
+    // Serving an organization moves it to the end of this iteration.
     for (const organizationId of this.#ready.keys()) {
       if (this.#freePermits === 0) break;
       const queue = this.#nextQueueOf(organizationId, now);
@@ -164,14 +153,14 @@ export class Scheduler {
     this.#tickWhileWaiting();
   }
 
-  /** Forgets endpoint queues that do nothing and were not slow lately. */
   forgetIdle(): void {
     for (const queue of this.#queues.values()) this.#forgetIfIdle(queue);
   }
 
   /**
-   * The capacity per webhook, for deliveries of `new` events or for `due` rows. Where fewer leases may wait than attempts may
-   * start, those that wait do so for their own endpoints: other webhooks are then offered what can start at once.
+   * The capacity per webhook, for deliveries of `new` events or for those that are already `due`. If fewer leases may
+   * wait than attempts may start, the waiting leases are blocked by their own endpoints. Other webhooks then get
+   * capacity for attempts that can start at once.
    */
   capacity(kind: 'new' | 'due'): Capacity {
     const { pauses, concurrency, organizationsAboveShare } = this.#settings;
@@ -187,27 +176,26 @@ export class Scheduler {
   }
 
   /**
-   * How many new deliveries this process could use. None while more leases wait than attempts may run, so that deliveries
-   * come in batches. Unlimited while permits are free although many leases wait; and where all are for other processes.
+   * Tells how many new deliveries this process could use. Returns 0 while more leases wait than attempts may run, so
+   * that deliveries arrive in batches. Returns infinity if permits are free despite many waiting leases, or if only
+   * other processes may lease.
    */
   freeCapacity(): number {
     if (!this.#isOff && this.#waiting <= this.#settings.permits) return this.#freePlaces;
     return this.#isOff || this.#freePermits > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
-  /** Starts nothing more and releases what waits. Attempts under way go on. */
+  /** Starts no attempt any more and releases waiting leases. Attempts under way continue. */
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.#ticker);
     this.#releaseWhere(() => true);
   }
 
-  /** Resolves when no attempt is under way. */
   async allEnded(): Promise<void> {
     if (this.figures.running > 0) await this.#allEnded.promise;
   }
 
-  /** Figures for the metrics. */
   get figures(): { queues: number; running: number; slow: number; waiting: number } {
     const running = this.#young.size + this.#slow;
     return { queues: this.#queues.size, running, slow: this.#slow, waiting: this.#waiting };
@@ -217,7 +205,6 @@ export class Scheduler {
     return this.#settings.clock.monotonic();
   }
 
-  /** This process leases nothing more. */
   get #isOff(): boolean {
     return this.isStopped || this.#settings.pauses.isAllPaused;
   }
@@ -242,8 +229,8 @@ export class Scheduler {
   }
 
   /**
-   * How many more leases a queue can use. In a degraded one none may wait: endpoints that hang would fill the process's
-   * capacity. While older deliveries are due, new ones get half: they would keep the older ones waiting for ever.
+   * Limits a queue's further leases. In a degraded queue no lease may wait: endpoints that hang would fill the
+   * process's capacity. While older deliveries are due, new ones get half, or the older ones would wait for ever.
    */
   #freeOf(queue: EndpointQueue, kind: 'new' | 'due'): number {
     const places = this.#concurrencyOf(queue) + (queue.degradedAt === null ? this.#placesPerQueue : 0);
@@ -251,7 +238,7 @@ export class Scheduler {
     return Math.max(0, limit - queue.running - queue.waiting.length);
   }
 
-  /** With many backlogs each queue is short: to ask for a few rows whenever an attempt ends would keep the ledger busy. */
+  /** With many backlogs every queue is short: a refill after every attempt would keep the ledger busy. */
   #needsRefill(queue: EndpointQueue | undefined): boolean {
     if (this.isStopped || queue === undefined || queue.dueNotedAt === null) return false;
     const canUseMore = this.#waiting < this.#settings.permits || this.#freePermits > 0;
@@ -275,7 +262,6 @@ export class Scheduler {
     this.#ready.set(lease.organizationId, (this.#ready.get(lease.organizationId) ?? new Set()).add(queue));
   }
 
-  /** Removes the waiting leases that match, or all. */
   #remove(queue: EndpointQueue, matches: (lease: Lease) => boolean = () => true): Lease[] {
     const [first] = queue.waiting;
     if (first === undefined) return [];
@@ -286,7 +272,7 @@ export class Scheduler {
     return removed;
   }
 
-  /** All others in which leases wait are served before this queue and its organization. */
+  /** Moves a queue and its organization behind all others with waiting leases. */
   #putLast(queue: EndpointQueue, organizationId: string): void {
     const queues = this.#ready.get(organizationId) ?? new Set();
     queues.delete(queue);
@@ -300,14 +286,13 @@ export class Scheduler {
     if (this.#ready.size > 1 && (this.#youngOfOrganization.get(organizationId) ?? 0) >= half) return undefined;
     const isStale = ({ leasedAt }: Lease) => now - leasedAt > this.#settings.startWithinMs;
     for (const queue of this.#ready.get(organizationId) ?? []) {
-      // Leases come in the order of time: when the first is not too old to start, none is.
+      // Leases are in the order of time: if the first is not too old to start, all others can start.
       if (queue.waiting.slice(0, 1).some(isStale)) this.#release(this.#remove(queue, isStale));
       if (queue.waiting.length > 0 && queue.running < this.#concurrencyOf(queue)) return queue;
     }
     return undefined;
   }
 
-  /** Starts the first lease that waits. */
   #start(queue: EndpointQueue, now: number): void {
     const lease = queue.waiting.shift();
     if (lease === undefined) return;
@@ -324,7 +309,7 @@ export class Scheduler {
     void this.#stages.deliver(lease, connects).then((isAnswered) => this.#ended(attempt, isAnswered));
   }
 
-  /** Attempts start in the order of time, so the first that is young ends the search. */
+  /** Attempts start in the order of time, so the first one that is not slow ends the loop. */
   #age(now: number): void {
     for (const attempt of this.#young) {
       if (now - attempt.startedAt < slowAfterMs) return;
@@ -374,7 +359,7 @@ export class Scheduler {
     if (leases.length > 0) this.#stages.release(leases);
   }
 
-  /** Attempts become slow, and leases too old to start, without any other event: looks again while leases wait. */
+  /** Without any other event, attempts become slow and leases too old to start. So a timer looks while leases wait. */
   #tickWhileWaiting(): void {
     if (this.#waiting === 0) return;
     this.#ticker ??= setTimeout(() => {
@@ -384,7 +369,6 @@ export class Scheduler {
   }
 }
 
-/** A number that is zero is forgotten. */
 function count(counts: Map<string, number>, key: string, change: number): void {
   const sum = (counts.get(key) ?? 0) + change;
   if (sum === 0) counts.delete(key);
