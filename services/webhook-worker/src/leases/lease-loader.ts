@@ -8,22 +8,20 @@ import type { EventBodies, HeldEvent } from './event-bodies.ts';
 import type { Lease, LeaseRow } from './lease.ts';
 import { type EventContent, findEvents, releaseLeases } from './queries.ts';
 
-/** Brings leases from the ledger into the scheduler, and back. */
 export interface LeaseLoader {
   /**
-   * Loads the bodies that no row has brought, once per event, and gives the leases to the scheduler. While the ledger does
-   * not answer it tries again until the leases are too old to start, and then releases them. Large bodies come in several
-   * statements; before each, what would take an organization further above its share of the memory for bodies is released.
-   * Never rejects.
+   * Loads the bodies that no row has brought, once per event, and passes the leases to the scheduler. While the ledger
+   * does not answer, retries until the leases are too old to start, then releases them. Several statements load large
+   * bodies. Before each, releases leases that would add bodies for an organization above its memory limit. Never
+   * rejects.
    */
   accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void>;
   /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
   release(leases: readonly Lease[]): void;
-  /** Resolves when everything begun so far is done. */
   settled(): Promise<void>;
 }
 
-/** Fan-out has the content of an event at hand, and gives it with one of its leases. */
+/** Fan-out has read the event's content and attaches it to one of the event's leases. */
 type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 export interface LeaseLoaderOptions {
@@ -33,9 +31,8 @@ export interface LeaseLoaderOptions {
   scheduler: Pick<Scheduler, 'accept' | 'noteDueRows' | 'isStopped'>;
   bodies: EventBodies;
   webhooks: Pick<WebhookCache, 'get'>;
-  /** A lease older than this is not started. */
   startWithinMs: number;
-  /** After this age a lease has run out: another process may have the delivery. */
+  /** After this age the lease has run out, and another process may have the delivery. */
   leaseMs: number;
   onReleased: (leases: number) => void;
 }
@@ -86,13 +83,13 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
 
 interface Loaded {
   events: Map<string, HeldEvent>;
-  /** Events that another statement has to read. */
+  /** Events for a later statement. */
   later: Set<string>;
-  /** By webhook. */
+  /** By webhook id. */
   hostKeys: Map<string, string>;
 }
 
-/** @returns null when the ledger did not answer while the leases could have started, or before this process stopped */
+/** @returns null when the ledger did not answer before the leases were too old to start, or this process stopped */
 async function loadWithin(
   options: LeaseLoaderOptions,
   rows: readonly LoadableLease[],
@@ -114,7 +111,6 @@ async function loadWithin(
   }
 }
 
-/** The events of these leases: those that other leases hold already or a row has brought, and the others from the ledger. */
 async function loadEvents(
   { db, bodies }: LeaseLoaderOptions,
   rows: readonly LoadableLease[],
@@ -135,12 +131,12 @@ async function loadEvents(
 }
 
 function encode({ body, request_id, traceparent }: EventContent): HeldEvent {
-  // Producers write it, also those of other languages: only what is the context of a trace goes on.
+  // Producers in any language write this field: pass it on only if it is a valid trace context.
   const trace = traceparent === null ? null : (parseTraceparent(traceparent) ?? null);
   return { body: Buffer.from(body), requestId: request_id, traceparent: trace };
 }
 
-/** The webhooks are looked up together here, and their attempts need not do so. */
+/** Looks up all webhooks together, so that their attempts find them in the cache. */
 async function findHostKeys({ webhooks }: LeaseLoaderOptions, rows: readonly LeaseRow[]): Promise<Loaded['hostKeys']> {
   const versions = new Map(rows.map((row) => [row.webhook_id, row.webhook_version]));
   const find = async (id: string, version: number) => (await webhooks.get(id, version))?.hostKey ?? '';
@@ -190,7 +186,7 @@ function toLease(row: LeaseRow, leasedAt: number, event: HeldEvent, hostKey: str
 
 type ReleasableLease = Pick<Lease, 'deliveryId' | 'webhookId' | 'leaseToken' | 'leasedAt'>;
 
-/** Tries until it succeeds or the leases have run out. Releasing a lease twice changes nothing. */
+/** Retries until it succeeds or the leases have run out. Releasing a lease twice changes nothing. */
 async function releaseCurrent(
   { db, clock, log, scheduler, leaseMs }: LeaseLoaderOptions,
   leases: readonly ReleasableLease[],
@@ -201,7 +197,7 @@ async function releaseCurrent(
     try {
       const [ids, tokens] = [current.map((lease) => lease.deliveryId), current.map((lease) => lease.leaseToken)];
       await releaseLeases(db, ids, tokens);
-      // Dispatch may have asked before they were due, and found nothing.
+      // Dispatch may have looked before these deliveries were due.
       if (!scheduler.isStopped) scheduler.noteDueRows(new Set(current.map((lease) => lease.webhookId)));
       return;
     } catch (error) {

@@ -2,24 +2,21 @@ import { type Database, daysOf, prepared, withinRangeOf } from '@enterprise-api/
 import { sql } from 'kysely';
 import { traceOf } from './lease.ts';
 
-/** What the ledger has of an event for its attempts. */
 export interface EventContent {
   body: string;
-  /** Of the API request that emitted the event, if one did. */
   request_id: string | null;
-  /** The trace that its attempts continue. */
   traceparent: string | null;
 }
 
 /**
- * A statement reads no further body once it has read so many bytes. The driver has a whole answer in memory, as bytes and as
- * text, and the bodies are encoded beside it: with 200 bodies of 250 KiB a process grew by 200 MB.
+ * After this many bytes, a statement reads no further body. The driver holds the whole result as bytes and as text, and
+ * this process encodes the bodies again. With 200 bodies of 250 KiB a process grew by 200 MB.
  */
 const maxBytesPerStatement = 4 * 1024 ** 2;
 
 /**
- * By event id. Events whose body is gone are missing; of those that another statement has to read, the content is `later`. Each
- * statement reads at least one.
+ * Returns contents by event id, without events whose body is gone. `later` marks an event for another statement. Each
+ * statement reads at least one body.
  */
 export async function findEvents(
   db: Database,
@@ -42,8 +39,8 @@ export async function findEvents(
 }
 
 /**
- * Makes leased deliveries due now, for every process. Changes only rows that still hold the same lease: one that ran
- * out may belong to another process by now.
+ * Makes leased deliveries due now, for every process. Changes only rows that still hold this lease: after it ran out,
+ * another process may have leased the delivery.
  */
 export async function releaseLeases(
   db: Database,
