@@ -3,9 +3,9 @@ import { parseTraceparent, type Tracing } from '@enterprise-api/shared/tracing';
 import type { FannedOut } from './fanned-out.ts';
 
 /**
- * Records the fan-out of each event whose deliveries this process has leased, in the event's own trace: events that share
- * a statement have nothing else in common. Their attempts are not below it, because those that follow hours later, in other
- * processes, could not be.
+ * Records the fan-out of each event of which this process leased deliveries, in the event's own trace. Events of one
+ * statement have nothing else in common. Attempts are not children of this span: attempts in other processes, hours
+ * later, could not be.
  *
  * @param startedAtMs when the statement was sent, in milliseconds since 1970
  */

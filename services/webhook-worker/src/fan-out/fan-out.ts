@@ -15,7 +15,6 @@ export interface FanOutOptions {
   clock: Clock;
   log: Pick<Logger, 'error'>;
   metrics: Pick<WorkerMetrics, 'eventsFannedOut' | 'deliveriesCreated'>;
-  /** Undefined where no spans are recorded. */
   tracing?: Tracing | undefined;
   scheduler: Pick<Scheduler, 'startEligible' | 'capacity' | 'freeCapacity' | 'noteDueRows' | 'refill'>;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
@@ -23,33 +22,32 @@ export interface FanOutOptions {
   maxAttempts: number;
   /** False while this process should lease no further deliveries. */
   mayLease: () => boolean;
-  /** Events were left in the outbox, for want of capacity or because no job names them: the relay should look now. */
+  /** Wakes the relay when events stay in the outbox, for lack of capacity or because no job names them. */
   onLeftInOutbox: () => void;
 }
 
 /**
  * How a run of the relay ended:
- * `again` — it found events, or came to the end of a pass that had begun in the middle;
- * `soon` — this process could lease nothing of the events that it found, or it found none and other organizations follow;
- * `all_visited` — it visited every organization and found nothing;
- * `no_capacity` — this process has no capacity for an event.
+ * `again`: it found events, or it ended a pass that had begun in the middle;
+ * `soon`: this process could lease nothing of the events found, or it found none and other organizations follow;
+ * `all_visited`: it visited every organization and found nothing;
+ * `no_capacity`: this process has no capacity for an event.
  */
 export type OverdueResult = 'again' | 'soon' | 'all_visited' | 'no_capacity';
 
 /**
- * The relay fans out events of this age: their jobs are late or lost. A producer gives up on a job after 200 ms; a job of a
- * younger event may still be on its way, and would find nothing. With {@link relayEveryMs}, which varies by 10 %, an event
- * without a job is fanned out 0.6 to 1.7 s after its commit: 2 s are promised.
+ * The relay fans out events of this age: their jobs are late or lost. A producer gives up on a job after 200 ms. The
+ * job of a younger event may still arrive, and would find nothing. The relay runs every {@link relayEveryMs}, which
+ * varies by 10 %. So it fans out an event without a job 0.6 to 1.7 s after its commit; 2 s are promised.
  */
 const overdueAfterMs = 600;
-/** Part of the promise of {@link overdueAfterMs}; an idle worker's queries are mostly these. */
+/** Part of the promise of {@link overdueAfterMs}. An idle worker mostly runs these queries. */
 const relayEveryMs = 1_000;
 const overdueBatchSize = 100;
-/** How much one fan-out changes the estimate of deliveries per event: by its share of so many events, up to a limit. */
+/** A fan-out of n events weighs n / this in the estimate of deliveries per event, up to a limit. */
 const eventsPerWeight = 30;
 const maxWeight = 0.3;
 
-/** Fans events out, by job or from the outbox, and passes on what was leased to this process. */
 export class FanOut {
   readonly #options: FanOutOptions;
   readonly #passes: Passes;
@@ -63,9 +61,9 @@ export class FanOut {
   }
 
   /**
-   * Fans out the events of a job, as many as there is capacity for. The others stay in the outbox.
+   * Fans out as many events of a job as there is capacity for. The others stay in the outbox.
    *
-   * @returns how many events were fanned out here (other processes have those that are missing), or that there is no capacity
+   * @returns the number of events fanned out here (other processes have the missing ones), or `no_capacity`
    */
   async fanOutEvents(eventIds: readonly string[]): Promise<number | 'no_capacity'> {
     const admitted = eventIds.slice(0, this.#options.mayLease() ? this.#admittedEvents() : 0);
@@ -75,14 +73,14 @@ export class FanOut {
     return events;
   }
 
-  /** Fans out the oldest events that no job has brought, or that were left in the outbox; organizations are served in turn. */
+  /** Fans out the oldest events that no job has brought or that were left in the outbox. Organizations alternate. */
   async fanOutOverdue(): Promise<OverdueResult> {
     const { db, clock } = this.#options;
     const limit = Math.min(overdueBatchSize, this.#admittedEvents());
     if (limit === 0) return 'no_capacity';
-    // Events that were left in the outbox are older than that moment. Soon they are overdue like any others.
+    // Events left in the outbox are older than that moment. Soon they are overdue like any others.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
-    // A run that goes on from a cursor belongs to a full pass.
+    // A run that continues from a cursor belongs to a full pass.
     const pass = this.#cursor === null ? this.#passes.begin() : null;
     const page = { cursor: this.#cursor, limit, olderThanMs, from: pass?.from ?? null };
     let result: FannedOut;
@@ -97,17 +95,16 @@ export class FanOut {
     pass?.end(result.cursor === null ? timeOf(result.oldestLeft) : 'unknown');
     if (result.events > 0) return result.leases.length === 0 && result.leftDue.length > 0 ? 'soon' : 'again';
     if (result.cursor !== null) return 'soon';
-    // A run that began in the middle has not visited the organizations before it.
+    // A run that began in the middle has not visited the organizations before its start.
     return page.cursor === null ? 'all_visited' : 'again';
   }
 
-  /** Has the relay look at once, also for young events. Those that are committed by now will be found. */
+  /** Makes the relay look at once, also for young events. It finds every event that is committed by now. */
   leaveToRelay(): void {
     this.#leftInOutboxAt = this.#options.clock.monotonic();
     this.#options.onLeftInOutbox();
   }
 
-  /** Fans out those parked events whose time has come. */
   retryParkedEvents(): Promise<void> {
     return retryParkedEvents(this.#parking);
   }
@@ -135,13 +132,12 @@ export class FanOut {
   }
 
   /**
-   * How many events to fan out now: as many as this process has capacity for, by the deliveries that events have had lately.
-   * None without capacity, else at least one, for an event may have more deliveries than that.
-   *
-   * A delivery that is written without capacity here is due for any process, and is written a second time to be leased: a
-   * third of the database's work when every event goes to a hundred webhooks. So its event waits in the outbox until there
-   * is capacity, where organizations are served in turn. Fan-outs under way are not subtracted: some exceed the capacity a
-   * little, and none waits for another that hangs.
+   * Tells how many events to fan out now: the free capacity divided by the recent deliveries per event. Without
+   * capacity that is 0. Otherwise it is at least 1, because one event may have more deliveries than the capacity.
+   * A delivery that is written without capacity here is due for any process, and is written again to be leased. That
+   * was a third of the database's work when every event had a hundred webhooks. So the event waits in the outbox, where
+   * organizations alternate. Running fan-outs are not subtracted: some exceed the capacity a little, but none waits for
+   * another that hangs.
    */
   #admittedEvents(): number {
     const { scheduler } = this.#options;
@@ -160,28 +156,26 @@ export class FanOut {
 
 const timeOf = (eventId: string | null) => (eventId === null ? null : uuidTimeMs(eventId));
 
-/** How soon the relay looks again. Capacity usually becomes free when an attempt ends, which wakes it. */
+/** The relay looks again after this time. Usually an attempt ends sooner, frees capacity and wakes the relay. */
 const soonMs = 100;
 const relayDelaysMs: Record<OverdueResult, number> = {
   again: 0,
-  // To write rows faster than they can be sent would only take CPU time from what can be.
+  // Writing rows faster than they can be sent would only take CPU time from sending.
   soon: soonMs,
   no_capacity: soonMs,
   all_visited: relayEveryMs,
 };
 
 export interface Relay extends Loop {
-  /** Capacity has become free: runs now if the relay waits for capacity. */
   capacityFreed(): void;
 }
 
 /**
- * Fans out what no job has brought: the queue may lose everything and the outbox still empties. Runs again at once while
- * it finds events, and as soon as there is capacity for events that had to wait.
+ * Fans out events that no job has brought: even if the queue loses everything, the outbox empties. Runs again at once
+ * while it finds events, and as soon as waiting events have capacity.
  */
 export function createRelay(options: {
   fanOut: Pick<FanOut, 'fanOutOverdue'>;
-  /** False while this process should lease no further deliveries. */
   mayLease: () => boolean;
   onError: (error: unknown) => void;
 }): Relay {

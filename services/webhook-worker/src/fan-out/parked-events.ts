@@ -8,23 +8,25 @@ export interface ParkingOptions {
   fanOut: (eventIds: readonly Uuid[]) => Promise<unknown>;
 }
 
-/** After each failure twice as long; an outage that was ours (a partition that was missing) ends within this time. */
+/** Doubles after each failure. After an outage of ours (a missing partition), events wait at most this much longer. */
 const backoff = { firstMs: 60_000, mostMs: 600_000 };
 const retryEveryMs = 30_000;
 
-/** SQLSTATEs: data (22), a constraint or a missing partition (23), a limit such as an index entry's size (54), a trigger (P0001). */
+/**
+ * SQLSTATEs: data (22), constraint or missing partition (23), limit such as an index entry's size (54), trigger
+ * (P0001).
+ */
 const refusals = /^(?:2[23]...|54...|P0001)$/;
 
-/** Whether PostgreSQL refused what a statement wanted to store. */
 export function isRefusedRow(error: unknown): error is Error {
   return refusals.test(sqlStateOf(error));
 }
 
 /**
- * Fans out events of which PostgreSQL refuses one or more. Those that it refuses are moved from the outbox to `parked_events`.
+ * Fans out events of which PostgreSQL refuses at least one. Moves refused events from the outbox to `parked_events`.
  *
- * @returns how many were fanned out
- * @throws what is no refusal; the events are still in the outbox then
+ * @returns the number of events fanned out
+ * @throws any error that is not a refusal; the events then stay in the outbox
  */
 export async function fanOutOneByOne(
   { db, log, fanOut }: ParkingOptions,
@@ -48,13 +50,13 @@ export async function fanOutOneByOne(
   return fannedOut;
 }
 
-/** The SQLSTATE and the name of what refused the row. PostgreSQL's message and detail may show values of the row. */
+/** Only the SQLSTATE and an object's name: PostgreSQL's message and detail may show values of the row. */
 function reasonOf(error: Error): string {
   const { code, constraint, table } = error as Error & { code: string; constraint?: string; table?: string };
   return [code, constraint ?? table].filter((part) => part !== undefined).join(' ');
 }
 
-/** Tries parked events again. Once one of them goes, all of them are due: what refused them may have been the same. */
+/** Retries parked events. Once one succeeds, all are due: PostgreSQL may have refused them for the same reason. */
 export async function retryParkedEvents(options: ParkingOptions): Promise<void> {
   let fannedOut = 0;
   for (let next = await unparkNext(options.db); next !== null; next = await unparkNext(options.db)) {
@@ -63,7 +65,7 @@ export async function retryParkedEvents(options: ParkingOptions): Promise<void> 
   if (fannedOut > 0) await makeParkedEventsDue(options.db);
 }
 
-/** Tries parked events again every 30 s. Every process does so; each event is taken by one of them. */
+/** Retries parked events every 30 s. Every process does so; one of them takes each event. */
 export function createParkedRetries(
   fanOut: { retryParkedEvents(): Promise<void> },
   onError: (error: unknown) => void,

@@ -2,10 +2,13 @@ import type { Database, Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
-/** An event whose deliveries PostgreSQL refuses. */
 export type ParkedEvent = Pick<Row<'parked_events'>, 'event_id' | 'organization_id' | 'reason' | 'failures'>;
 
-/** Moves an event from the outbox to `parked_events`. @returns null when it is not in the outbox any more */
+/**
+ * Moves an event from the outbox to `parked_events`.
+ *
+ * @returns null when the event is no longer in the outbox
+ */
 export async function park(
   db: Database,
   eventId: Uuid,
@@ -24,7 +27,11 @@ export async function park(
   return rows[0] ?? null;
 }
 
-/** Moves a parked event whose time has come back into the outbox, as old as it was. @returns null when there is none */
+/**
+ * Moves the next due parked event back into the outbox, with its original time.
+ *
+ * @returns null when no parked event is due
+ */
 export async function unparkNext(db: Database): Promise<Pick<ParkedEvent, 'event_id' | 'failures'> | null> {
   const { rows } = await sql<Pick<ParkedEvent, 'event_id' | 'failures'>>`
     with removed as (

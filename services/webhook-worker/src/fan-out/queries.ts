@@ -13,24 +13,20 @@ import { leaseColumns, traceOf } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
 import { type FannedOut, type FannedOutLease, type FanOutSettings, maxBytesAlong } from './fanned-out.ts';
 
-/** Which part of the outbox a run of the relay looks at. */
 export interface OutboxPage {
-  /** Organizations are visited in the order of their ids, from behind this one. */
+  /** Runs visit organizations in the order of their ids, from behind this one. */
   cursor: string | null;
-  /** Events at most. */
   limit: number;
-  /** Younger events are left to their jobs. */
   olderThanMs: number;
-  /** Where the pass begins. Null: a full pass. */
+  /** Start of the pass; null = a full pass. */
   from: Date | null;
 }
 
-/** Organizations that the relay visits in one run. */
 const organizationsPerRun = 100;
-/** Events looked at, to find their organizations, in a pass that is not full. */
+/** A pass that is not full reads this many events to find their organizations. */
 const recentEvents = 1_000;
 
-/** Fans out the events that a job names, except those that are fanned out already or locked by another process. */
+/** Fans out the events that a job names. Skips events that are fanned out already or locked by another process. */
 export function fanOutEvents(
   db: Database,
   eventIds: readonly string[],
@@ -47,9 +43,9 @@ export function fanOutEvents(
 }
 
 /**
- * Fans out the oldest events that no job has brought, straight from the outbox: of each organization its share of the
- * limit, so that one with a hundred thousand events waiting delays no other. Where a pass goes on from a cursor, few
- * organizations may be left: they get one event each, or they would get more than those before them.
+ * Fans out the oldest events that no job has brought. Organizations get equal parts of the limit, so that one with a
+ * hundred thousand waiting events delays no other. If a pass continues from a cursor, few organizations may be left.
+ * They get one event each, or they would get more than the organizations before them.
  */
 export function fanOutOverdueEvents(
   db: Database,
@@ -60,20 +56,19 @@ export function fanOutOverdueEvents(
   return fanOut(db, overdueEvents(page), capacity, settings);
 }
 
-/** The events of a page that {@link fanOutOverdueEvents} would fan out now, less those that another process has locked. */
+/** Finds the events that {@link fanOutOverdueEvents} would fan out now, except locked ones. */
 export async function findOverdueEvents(db: Database, page: OutboxPage): Promise<Uuid[]> {
   const { picked } = overdueEvents(page);
   const { rows } = await sql<{ event_id: Uuid }>`with recursive ${picked} select event_id from picked`.execute(db);
   return rows.map(({ event_id }) => event_id);
 }
 
-/** Where the statement has its events from. */
 interface Source {
-  /** Common table expressions; `picked` has outbox rows, locked. */
+  /** Common table expressions; `picked` has locked outbox rows. */
   picked: RawBuilder<unknown>;
   cursor: RawBuilder<unknown>;
   oldestLeft: RawBuilder<unknown>;
-  /** Limits `events` to the partitions of the picked ids, where these are known beforehand; else empty. */
+  /** Limits `events` to the partitions of the picked ids, if these are known beforehand; else empty. */
   inRange: RawBuilder<unknown>;
 }
 
@@ -94,13 +89,13 @@ function overdueEvents(page: OutboxPage): Source {
            (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
     from visited v
   )`;
-  // More recent events than were looked at may hide organizations: then a full pass follows.
+  // If more recent events exist than were read, they may hide organizations: then a full pass follows.
   const hidesOthers = from === null ? sql`false` : sql`(select count(*) from recent) >= ${recentEvents}`;
-  // Where the limit left out organizations, the next run begins behind the last one whose events were picked.
+  // If the limit left out organizations, the next run begins behind the last one whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited
                                 when ${hidesOthers} then ${nilUuid} end from ends)::uuid`;
-  // What another process has locked waits as well: when that process dies, the next pass must not begin behind it.
+  // Locked events wait as well: if their process dies, the next pass must not begin behind them.
   const left = sql`event_id not in (select event_id from picked)`;
   const leftOfEach = sql`visited v cross join lateral (
     select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
@@ -110,8 +105,8 @@ function overdueEvents(page: OutboxPage): Source {
 }
 
 /**
- * `visited`: organizations with events in the outbox, in the order of their ids. In a full pass each costs one
- * probe of an index; else they are those of the oldest events of the pass, found by the time in their ids.
+ * `visited`: organizations with events in the outbox, in the order of their ids. A full pass costs one index probe for
+ * each. Other passes find the organizations of their oldest events by the time in the ids.
  */
 function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown> {
   const after = cursor ?? nilUuid;
@@ -129,8 +124,9 @@ function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown>
 }
 
 /**
- * The statement returns before its commit is on disk, which spares a third of an event's disk writes and the wait for it.
- * When PostgreSQL forgets it in a crash, the event is in the outbox again, and is fanned out to the same ids: ADR 0041.
+ * The statement returns before its commit is on disk. That spares a third of an event's disk writes and the wait for
+ * them. If PostgreSQL loses the commit in a crash, the event is in the outbox again. Its second fan-out produces the
+ * same ids: ADR 0041.
  */
 const committedLater = sql`committed_later as materialized (select set_config('synchronous_commit', 'off', true))`;
 
@@ -139,7 +135,7 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
   oldest_left: string | null;
 };
 
-/** Turns outbox rows into delivery rows, in one statement: all of it or nothing. */
+/** Turns outbox rows into delivery rows in one statement, all or nothing. */
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
@@ -159,14 +155,14 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
     leases: rows.filter((row) => row.id !== null),
     cursor: total?.cursor ?? null,
     oldestLeft: total?.oldest_left ?? null,
-    // Only one row has the list: repeated in every row it was most of what the database sent.
+    // Only one row has the list: repeated in every row, it was most of the data from the database.
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };
 }
 
 const leaseColumnsOfWritten = leaseColumns('p');
 
-/** Each type of the catalogue with the patterns that match it, as text: PostgreSQL grouped parameters anew for every event. */
+/** Each type of the catalogue with its patterns, as text: PostgreSQL grouped parameters anew for every event. */
 const knownTypes = sql.raw(
   `known_types (type, patterns) as (values ${eventTypeNames.map(typeWithPatterns).join(', ')})`,
 );
@@ -176,9 +172,9 @@ function typeWithPatterns(type: EventType): string {
 }
 
 /**
- * Events of a type that only a newer version knows stay in the outbox, for a worker of that version. Each event is looked up
- * by its id: a join planned while the table is empty reads the whole index. The body of an event that waited for days does not
- * come along.
+ * Events of a type that only a newer version knows stay in the outbox, for a worker of that version. PostgreSQL looks
+ * up each event by its id: a join planned while the table is empty reads the whole index. An event that waited for days
+ * comes without its body.
  */
 const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns
@@ -189,7 +185,7 @@ const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized 
     join known_types k on k.type = e.type
   )`;
 
-/** Every event with every webhook that is subscribed to it, numbered per webhook in the order of the events. */
+/** Pairs every event with every subscribed webhook, and numbers them per webhook in the order of the events. */
 const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
@@ -205,9 +201,9 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
   )`;
 
 /**
- * This process leases what its webhooks and the process have capacity for, the first of each webhook before the second of any:
- * an organization that emits very much would take it all. It leases nothing of a webhook whose circuit is not closed: dispatch
- * decides which delivery tries it first.
+ * Leases as much as the webhooks and the process have capacity for. The first delivery of each webhook precedes the
+ * second of any: an organization that emits very much would take all capacity. Leases nothing while a webhook's circuit
+ * is not closed: dispatch decides which delivery tries it first.
  */
 const pairs = (capacity: Capacity) => sql`pairs as materialized (
     select *, not_before is null and nth <= free
@@ -216,7 +212,7 @@ const pairs = (capacity: Capacity) => sql`pairs as materialized (
     from matches
   )`;
 
-/** By their keys: of a table that is nearly empty PostgreSQL would read a whole index, which may lead to many deleted rows. */
+/** Deletes by key: for a nearly empty table PostgreSQL would read an index, which may lead to many deleted rows. */
 const deletedFromOutbox = sql`deleted as (
     delete from outbox where event_id = any (array(select event_id from picked_events))
   )`;
@@ -230,8 +226,9 @@ const writtenDeliveries = ({ maxAttempts }: FanOutSettings) => sql`written as (
   )`;
 
 /**
- * A delivery that is not leased here is due now for any process, or when the circuit of its webhook may close. One that was
- * there already is left alone: it may have ended. (`is true` keeps the planner from a nested loop over both lists.)
+ * A delivery that is not leased here is due now for any process, or when its webhook's circuit may close. Leaves an
+ * existing delivery unchanged, because it may have ended. (`is true` keeps the planner from a nested loop over both
+ * lists.)
  */
 const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pending as (
     insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, lease_count,
