@@ -8,11 +8,11 @@ import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;
 const idleEveryMs = 1_000;
-/** Webhooks with backlogs visited per run: measured, about 20 ms of database time for a thousand. */
+/** Webhooks with backlogs that a run visits: measured, about 20 ms of database time for a thousand. */
 const visitedPerRun = 1_000;
-/** Due deliveries looked at per run: more than a process can lease at once. */
+/** Due deliveries that a run reads: more than a process can lease at once. */
 const rowsPerRun = 1_000;
-/** Runs that are asked for follow each other no sooner: under load every freed endpoint queue asks for one. */
+/** Minimum time between requested runs: under load, every freed endpoint queue requests one. */
 const wakeFloorMs = 20;
 
 export interface DispatcherOptions {
@@ -21,17 +21,15 @@ export interface DispatcherOptions {
   scheduler: Pick<Scheduler, 'startEligible' | 'forgetIdle' | 'capacity' | 'noteDueRows' | 'noteNoneDue'>;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   leaseMs: number;
-  /** False while this process should lease no further deliveries. */
   mayLease: () => boolean;
-  /** Webhooks that are disabled or deleted and have pending deliveries. */
   onNotEnabled: (webhookIds: string[]) => void;
   metrics: Pick<WorkerMetrics, 'deliveriesDispatched'>;
   onError: (error: unknown) => void;
 }
 
 /**
- * Leases what is due and passes it on to the endpoint queues, webhook after webhook. Runs when an endpoint queue has
- * capacity again; else every 250 ms, or while nothing is due when the next delivery will be, after a second at most.
+ * Leases due deliveries and passes them to the endpoint queues, webhook after webhook. Runs when an endpoint queue has
+ * capacity again, otherwise every 250 ms. If nothing is due, waits for the next due delivery, at most 1 s.
  */
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
@@ -59,7 +57,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       scheduler.noteDueRows(backlogs);
       scheduler.noteNoneDue(findDrained(capacity, page.cursor, dispatched, backlogs), leasedAt);
       await leaseLoader.accept(dispatched.leases, leasedAt);
-      // Webhooks with more due than their share get the capacity that other webhooks left.
+      // Webhooks with more due deliveries than their part get the capacity that other webhooks left.
       const canLeaseMore = backlogs.size > 0 && dispatched.leases.length < capacity.total;
       return canLeaseMore ? 0 : delayAfter(page.cursor, dispatched);
     },
@@ -77,7 +75,7 @@ function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dis
   return leases.length > 0 ? busyEveryMs : idleEveryMs;
 }
 
-/** Webhooks that were given all they could be given, and may have more due; any other that was served has nothing due. */
+/** Finds webhooks that got their maximum and may have more due deliveries. No other served webhook has any left. */
 function findBacklogs(capacity: Capacity, { leases, share }: Dispatched): Set<string> {
   const given = new Map<string, number>();
   for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
@@ -86,14 +84,13 @@ function findBacklogs(capacity: Capacity, { leases, share }: Dispatched): Set<st
   return new Set(full.map(([id]) => id));
 }
 
-/** Webhooks that the run visited and of which nothing more was due when it began. */
 function findDrained(
   capacity: Capacity,
   from: string,
   { leases, cursor, isComplete }: Dispatched,
   backlogs: ReadonlySet<string>,
 ): string[] {
-  // A run says nothing of webhooks that it did not visit: after its limit; of backlogs, before its start and behind its end.
+  // A run that reached its limit, or began or ended in the middle, did not visit every webhook.
   if (leases.length >= capacity.total) return [];
   const wasVisited = (id: string) => isComplete || (id > from && (cursor === null || id <= cursor));
   return capacity.webhookIds.filter(

@@ -7,31 +7,31 @@ import { type DispatchPage, isDue, visitedWebhooks } from './visited-webhooks.ts
 
 export interface Dispatched {
   leases: LeaseRow[];
-  /** Where the next run goes on; null when this one came to the end. */
+  /** The next run begins behind this webhook; null when this run reached the end. */
   cursor: string | null;
-  /** Whether every webhook with something due was visited, wherever the run began. */
+  /** Whether the run visited every webhook with due deliveries, wherever it began. */
   isComplete: boolean;
-  /** Since when the oldest of what was due was; null when nothing was. */
+  /** Due time of the oldest due delivery, or null. */
   dueSince: Date | null;
-  /** Milliseconds until another delivery is due; null when none will be for a second. A leased one is due when its lease runs out. */
+  /** Milliseconds until a delivery is due, also because its lease runs out; null if none is within 1 s. */
   nextDueMs: number | null;
-  /** Webhooks visited that are disabled or deleted and have pending deliveries: these are to be canceled. */
+  /** Visited webhooks that are disabled or deleted and have pending deliveries. Dispatch has these canceled. */
   notEnabled: string[];
-  /** What each webhook could be given at most: one that got as much may have more deliveries due. */
+  /** The most that each webhook could get. A webhook that got as much may have more due deliveries. */
   share: number;
 }
 
-/** Added to a lease that follows others without a recorded attempt: 30 s × (2^lease_count − 1), an hour at most. */
+/** Extends a lease that follows others without a recorded attempt: 30 s × (2^lease_count − 1), at most 1 h. */
 const repeatedLeaseSeconds = 30;
 const repeatedLeaseSecondsLimit = 3_600;
-/** Tests of one webhook that one run leases. */
 const testsPerWebhook = 5;
 
 const leaseColumnsOfLeased = leaseColumns('l');
 
 /**
- * Leases due deliveries, at most each webhook's capacity: first attempts, retries, released leases, redeliveries and the
- * deliveries of dead processes are all the same here. Bodies are not joined: with them the planner read all of `events`.
+ * Leases due deliveries, at most each webhook's capacity. First attempts, retries, released leases, redeliveries and
+ * deliveries of dead processes are all the same here. The statement joins no bodies: with them the planner read all of
+ * `events`.
  */
 export async function leaseDueDeliveries(
   db: Database,
@@ -59,10 +59,10 @@ export async function leaseDueDeliveries(
 }
 
 /**
- * `capacities`: how many deliveries of each webhook may be leased. While its circuit is open, what is due goes one at a
- * time. After that the circuit is half-open until an attempt has succeeded: one delivery is its probe, over all processes,
- * and while the probe is under way none is leased: while that delivery is leased, for an ordinary lease at most. The probe is
- * looked up only then, and by its key. Nothing is leased of an organization that an operator has paused, tests neither.
+ * `capacities`: how many deliveries of each webhook may be leased. While its circuit is open, due deliveries are leased
+ * one at a time. Afterwards the circuit is half-open until an attempt succeeds: one delivery is its probe, over all
+ * processes. While the probe is leased, for one ordinary lease at most, no other delivery is. The statement looks up
+ * the probe only then, and by its key. A paused organization gets no leases, not even for tests.
  */
 const capacities = (capacity: Capacity) => sql`capacities as materialized (
     select w.id as webhook_id, w.version, w.state, l.free as free_for_tests, s.is_half_open, h.probe_until,
@@ -86,9 +86,9 @@ const capacities = (capacity: Capacity) => sql`capacities as materialized (
   )`;
 
 /**
- * `probes`: half-open circuits that this statement may try. Their rows are locked, so that of two processes one gets the
- * probe: a row that another process has locked is skipped, and one that it has changed meanwhile does not match any more.
- * Nothing here waits for a lock, so the order health before deliveries cannot deadlock with the outcomes' opposite one.
+ * `probes`: half-open circuits that this statement may try. It locks their rows, so that one of two processes gets the
+ * probe. It skips rows that another process has locked, and rows that another process changed no longer match. Nothing
+ * here waits for a lock. So health before deliveries cannot deadlock with the opposite order of the outcomes.
  */
 const probes = sql`probes as materialized (
     select h.webhook_id from capacities c join webhook_health h on h.webhook_id = c.webhook_id
@@ -98,13 +98,12 @@ const probes = sql`probes as materialized (
   )`;
 
 /**
- * `due`: webhooks with capacity that have anything due, in the order in which they are served: from behind the cursor, and
- * round, because a run that its limit cuts short is followed by one that goes on behind the last it served (a plan with a
- * hash join had another order). Whether anything is due is asked
- * per webhook; `lateral` and `limit` make that a probe of the index. With `exists` the plan was a join with all due rows.
- *
- * The process's capacity is shared among them. One with a backlog would take it all, send it over as many connections as
- * it may have, and the next one would do the same (measured with 100 backlogs: four times the CPU per delivery).
+ * `due`: webhooks with capacity and due deliveries, in the order in which the run serves them. The order begins behind
+ * the cursor and wraps around. After a run that reached its limit, the next one begins behind the last webhook that was
+ * served. (A plan with a hash join had another order.) `lateral` and `limit` make the search for due deliveries an
+ * index probe per webhook. With `exists` the plan was a join with all due deliveries.
+ * The webhooks get equal parts of the process's capacity. Otherwise one backlog would take it all over as many
+ * connections as it may have, and then the next one. (Measured with 100 backlogs: four times the CPU per delivery.)
  */
 const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
@@ -114,7 +113,9 @@ const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized 
     order by c.webhook_id <= ${page.cursor}::uuid, c.webhook_id
   )`;
 
-/** `picked`: what is leased in turn, oldest first. A test does not count for the circuit, so it cannot be the probe. */
+/**
+ * `picked`: the oldest due deliveries per webhook. A test does not count for the circuit, so it cannot be the probe.
+ */
 const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materialized (
     select p.delivery_id, c.version, c.is_half_open from due c cross join lateral (
       select p.delivery_id from pending_deliveries p
@@ -125,8 +126,9 @@ const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materia
   )`;
 
 /**
- * `tests`: a few tests go before all else that is due to their webhook, past its circuit and beyond its share. A person
- * who tests an endpoint wants to know whether it works again, and often does so while its circuit is open.
+ * `tests`: a few tests precede all other due deliveries of their webhook. Neither its circuit nor its part of the
+ * capacity limits them. A person who tests an endpoint wants to know whether it works again, often while its circuit is
+ * open.
  */
 const tests = (capacity: Capacity) => sql`tests as materialized (
     select p.delivery_id, c.version
@@ -144,8 +146,8 @@ const chosen = sql`chosen as materialized (
   )`;
 
 /**
- * `leased`: a delivery that was leased before without a recorded attempt may be the one that kills processes, so its lease
- * lasts longer each time.
+ * `leased`: a delivery that was leased before without a recorded attempt may be the one that kills processes. So its
+ * lease lasts longer each time.
  */
 const leased = (leaseMs: number) => sql`leased as (
     update pending_deliveries p set lease_count = least(p.lease_count + 1, 32000),
@@ -156,8 +158,8 @@ const leased = (leaseMs: number) => sql`leased as (
   )`;
 
 /**
- * `noted_probes`: a probe is under way for an ordinary lease at most, also when its delivery is leased for longer because
- * earlier leases ended without an outcome: by then its worker has sent it or died, and another delivery may try.
+ * `noted_probes`: a probe is under way for one ordinary lease at most. Its delivery may be leased for longer, because
+ * earlier leases ended without an outcome. By then its worker has sent it or died, and another delivery may try.
  */
 const notedProbes = (leaseMs: number) => sql`noted_probes as (
     update webhook_health h
@@ -166,7 +168,6 @@ const notedProbes = (leaseMs: number) => sql`noted_probes as (
     where c.is_half_open and h.webhook_id = l.webhook_id
   )`;
 
-/** `summary`: one row. */
 const summary = ({ visit }: DispatchPage) => sql`summary as (
     select (select is_complete from known) as is_complete, (select due_since from known) as due_since,
            (select case when count(*) >= ${visit} then max(webhook_id::text)::uuid end from with_backlogs) as visited_to,
@@ -177,7 +178,6 @@ const summary = ({ visit }: DispatchPage) => sql`summary as (
             order by next_attempt_at limit 1) as next_due_ms
   )`;
 
-/** {@link summary}, in each row of the answer. */
 interface Summary {
   is_complete: boolean;
   due_since: Date | null;
@@ -189,8 +189,9 @@ interface Summary {
 }
 
 /**
- * Where the next run goes on. When its limit ended this one: behind the last webhook that it served, on the way round. But
- * pages of webhooks with backlogs follow each other, though webhooks before the page were served as well.
+ * Tells where the next run begins. If this run reached its limit, that is behind the last webhook that it served, in
+ * wrapped order. But pages of webhooks with backlogs follow each other, although a run also serves webhooks before its
+ * page.
  */
 function nextCursor(page: DispatchPage, row: Summary | undefined, inTurn: LeaseRow[], limit: number): string | null {
   const nextPage = row?.visited_to ?? null;

@@ -2,27 +2,27 @@ import { looseIndexScan } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
 export interface DispatchPage {
-  /** Webhooks are served in the order of their ids, from behind this one. */
+  /** Runs serve webhooks in the order of their ids, from behind this one. */
   cursor: string;
-  /** Due deliveries looked at, to find their webhooks. */
+  /** Due deliveries that a run reads to find their webhooks. */
   rows: number;
-  /** Webhooks with pending deliveries that are visited at most, where more is due than `rows`. */
+  /** If more than `rows` deliveries are due, the run visits at most this many webhooks with pending deliveries. */
   visit: number;
-  /** Where the pass begins. Null: a full pass. */
+  /** Start of the pass; null = a full pass. */
   from: Date | null;
 }
 
-/** Of more than can be looked at: those that became due last, so that a retry does not wait behind a backlog. */
+/** Number of newest due deliveries that a run also reads, so that a retry does not wait behind a backlog. */
 const newestDueRows = 200;
 
-/** Due now, and within the pass. */
 export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
   sql`next_attempt_at <= now() and next_attempt_at >= coalesce(${from}::timestamptz, '-infinity')`;
 
 /**
- * `visited_webhooks`: those of the oldest due deliveries, of tests and, in a full pass, those that are disabled or deleted and
- * have pending deliveries. Where more is due than is looked at, one webhook may have all of it: then also those of the newest
- * due deliveries and `with_backlogs`, a page of the webhooks with anything pending, so that none waits behind another's backlog.
+ * `visited_webhooks`: the webhooks of the oldest due deliveries and of tests. A full pass adds disabled and deleted
+ * webhooks with pending deliveries. If more deliveries are due than a run reads, one webhook may have all of them. Then
+ * the run adds the webhooks of the newest due deliveries. It also adds `with_backlogs`, a page of the webhooks with any
+ * pending delivery, so that none waits behind another's backlog.
  */
 export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
   const { cursor, visit, rows, from } = page;
