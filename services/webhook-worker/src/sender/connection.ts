@@ -25,22 +25,20 @@ import {
   tooManyInformational,
 } from './failures.ts';
 
-/** Where to connect: a host, and the checked addresses that the connection is pinned to. */
+/** A host and the checked addresses to which the connection is pinned. */
 export type Route = Target & { addresses: readonly string[] };
 
-/** What the connections of a sender share. */
 export type ConnectionParts = {
   policy: AddressPolicy;
   secureContext: SecureContext;
   outages: NetworkOutages;
-  /** Told when a socket has reached an address that it may not write to. */
+  /** Called when a socket has reached an address that it may not write to. */
   onBlocked: () => void;
-  /** Told when a connection has ended, for whatever reason. */
   onClose: (connection: Connection) => void;
 };
 
 /**
- * One for all connections: reading the root certificates for each handshake would cost more than the handshake.
+ * Creates one context for all connections: reading the root certificates for each would cost more than a handshake.
  *
  * @param ca PEM certificates of authorities trusted in addition to the usual ones
  */
@@ -52,29 +50,29 @@ export function createTrust(ca: string | undefined): SecureContext {
 const maxHeaderSize = 16 * 1_024;
 const keepAliveMs = 30_000;
 const keepAliveMaxMs = 60_000;
-/** Close an idle connection this long before the server announced to: no request meets its closing. */
+/** Close an idle connection this long before the server would, so that no request meets a closing connection. */
 const keepAliveMarginMs = 1_000;
-/** A silent address delays the next one by this long; one that refuses or is unreachable does not. */
+/** A silent address delays the next one by this long. An address that refuses or is unreachable does not. */
 const nextAddressAfterMs = 1_000;
 const reused = { dns_ms: null, connect_ms: null, tls_ms: null };
 
 /**
- * One connection with at most one request at a time. The first request connects it, and it never connects again. It cannot
- * lead into our own network: the socket gets exactly the addresses that were checked, and the address it connected to is
- * checked again before the first byte, even of TLS, is written. SNI, `Host` and the certificate check use the name. No
- * proxy, no HTTP/2, no session resumption (it skips the certificate check).
+ * One connection with at most one request at a time. The first request connects it, and it never connects again.
+ *
+ * It cannot lead into our own network. The socket gets only checked addresses, and the connected address is checked
+ * again before the first byte, even of TLS. SNI, `Host` and the certificate check use the name. There is no proxy, no
+ * HTTP/2 and no session resumption (it skips the certificate check).
  */
 export class Connection {
   readonly origin: string;
   readonly client: Client;
   stage: 'connecting' | 'securing' | 'open' = 'connecting';
-  /** The stages of connecting, for the timings of the first request. */
   setup: Omit<Attempt['timings'], 'first_byte_ms'>;
   readonly #route: Route;
   readonly #parts: ConnectionParts;
   #socket: TLSSocket | null = null;
   #filter: InformationalFilter | null = null;
-  /** undici reports the last error, and the first one says more: after a TLS alert, writing fails as well. */
+  /** undici reports the last error, but the first one says more: after a TLS alert, writing fails as well. */
   #firstError: Error | null = null;
 
   constructor(route: Route, dnsMs: number, parts: ConnectionParts) {
@@ -104,32 +102,35 @@ export class Connection {
     return this.#socket?.destroyed === false;
   }
 
-  /** The remote address, once connected. */
   get peer(): string | undefined {
     return this.#socket?.remoteAddress;
   }
 
-  /** Whether everything that was written has left this process. */
+  /** Whether every written byte has left this process. */
   isDrained(): boolean {
     return this.#socket?.writableLength === 0;
   }
 
-  /** The first byte of a request is about to be written. */
+  /** Called right before the first byte of a request. */
   begin(): void {
     this.#filter?.arm();
   }
 
-  /** The next request does not connect. */
+  /** The next request does not connect, so its timings have no such stages. */
   becomeIdle(): void {
     this.setup = reused;
   }
 
-  /** Whether any byte of an answer to the current request came, be it of an informational response. */
+  /** Whether the current request got any byte of a response, even an informational one. */
   get sawBytes(): boolean {
     return this.#filter?.sawBytes === true;
   }
 
-  /** Why this connection ended. @param reported what undici says */
+  /**
+   * Explains why this connection ended.
+   *
+   * @param reported the error from undici
+   */
   failureOf(reported: Error): Failure {
     return exchangeFailure(reported instanceof FailureError ? reported : (this.#firstError ?? reported));
   }
@@ -140,14 +141,14 @@ export class Connection {
   }
 
   #connect(callback: ConnectCallback): void {
-    // undici would connect again for a request that waits; whether to do that is the sender's decision.
+    // undici would connect again for a waiting request, but the sender decides about that.
     if (this.#socket !== null || this.client.destroyed) return callback(new FailureError(connectionLost), null);
     const startedAt = performance.now();
     let connectedAt = startedAt;
     const socket = connect(this.#socketOptions()).setNoDelay(true);
     this.#socket = socket;
     socket
-      // Before TLS's own listener, which would write the first bytes of the handshake.
+      // Runs before TLS's own listener, which would write the first bytes of the handshake.
       .prependOnceListener('connect', () => {
         const refusal = this.#refusalOf(socket.remoteAddress);
         if (refusal !== null) return socket.destroy(new FailureError(refusal));
@@ -161,7 +162,7 @@ export class Connection {
         this.#filter = new InformationalFilter(socket, () => new FailureError(tooManyInformational));
         callback(null, socket);
       })
-      // Listens for good: an error without a listener would end the process.
+      // Stays registered: an error without a listener would end the process.
       .on('error', (error) => {
         this.#firstError ??= this.stage === 'open' ? error : new FailureError(this.#failureToConnect(error, socket));
       })
@@ -204,16 +205,14 @@ export class Connection {
 
 type ConnectCallback = (...result: [null, TLSSocket] | [Error, null]) => void;
 
-/** Answers each look-up of the socket with the checked addresses. Node.js does not call it for IP literals. */
+/** Answers the socket's look-ups with the checked addresses. Node.js does not call it for IP literals. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: familyOf(address) }));
   return (_host, _options, callback) => process.nextTick(callback, null, answers);
 }
 
-/** By address family. */
 type NetworkOutages = Record<4 | 6, OutageRecord>;
 
-/** Whether the network has no route to this destination nor to others of the same address families. */
 export function isNetworkDown(error: unknown, { addresses, origin }: Route, outages: NetworkOutages): boolean {
   const families = new Set(isWithoutRoute(error) ? addresses.map(familyOf) : []);
   const areDown = [...families].map((family) => outages[family].failed(origin));
@@ -224,24 +223,23 @@ function familyOf(address: string): 4 | 6 {
   return isIPv6(address) ? 6 : 4;
 }
 
-/** What the pool needs to know of a connection. */
 type PooledConnection = Pick<Connection, 'origin' | 'peer' | 'isOpen' | 'destroy'>;
 
 /**
- * Idle connections, by origin. One is reused only while its peer is among the addresses that the host has now, so that a
- * host that moved takes its deliveries along. Beyond their limit, the one that has been idle longest is closed.
+ * Idle connections, by origin. Reuses a connection only while its peer is among the host's current addresses: if a host
+ * moves, its deliveries follow. Above the limit, closes the connection that has been idle longest.
  */
 export class ConnectionPool<Kept extends PooledConnection> {
   readonly #maxIdle: number;
   readonly #byOrigin = new Map<string, Kept[]>();
-  /** In the order in which they became idle. */
+  /** The connection that has been idle longest is first. */
   readonly #idle = new Set<Kept>();
 
   constructor(maxIdle: number) {
     this.#maxIdle = maxIdle;
   }
 
-  /** The most recently used idle connection to one of these addresses. It is no longer idle. */
+  /** Takes the most recently used idle connection to one of these addresses out of the pool. */
   acquire(origin: string, addresses: readonly string[]): Kept | undefined {
     const isUsable = (each: Kept) => each.isOpen() && each.peer !== undefined && addresses.includes(each.peer);
     const connection = this.#byOrigin.get(origin)?.findLast(isUsable);
@@ -249,7 +247,6 @@ export class ConnectionPool<Kept extends PooledConnection> {
     return connection;
   }
 
-  /** Keeps a connection for the next request. */
   release(connection: Kept): void {
     const idle = this.#byOrigin.get(connection.origin);
     if (idle === undefined) this.#byOrigin.set(connection.origin, [connection]);
@@ -258,7 +255,6 @@ export class ConnectionPool<Kept extends PooledConnection> {
     if (this.#idle.size > this.#maxIdle) this.#dropOldest();
   }
 
-  /** Forgets a connection that is used or has ended. */
   remove(connection: Kept): void {
     if (!this.#idle.delete(connection)) return;
     const others = this.#byOrigin.get(connection.origin)?.filter((other) => other !== connection) ?? [];

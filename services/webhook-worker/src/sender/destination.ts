@@ -12,23 +12,20 @@ import {
   resolverDown,
 } from './failures.ts';
 
-/** A webhook's URL, taken apart. */
 export type Target = {
   origin: string;
   /** Name or IP literal, without brackets. */
   host: string;
   port: number;
-  /** Path and query, as they go into the request line. */
   path: string;
 };
 
-/** URLs taken apart, and names in the DNS cache. */
 const maxEntries = 10_000;
 
 /**
- * Takes URLs apart, each once. A URL is checked again as at its registration: the rules may have changed since.
+ * Parses each URL once. Checks it again as at its registration, because the rules may have changed since.
  *
- * @returns null for a URL that deliveries may not go to
+ * @returns null for a URL that deliveries may not reach
  */
 export function createTargets(policy: AddressPolicy): (url: string) => Target | null {
   const targets = new BoundedMap<string, Target | null>(maxEntries);
@@ -45,28 +42,28 @@ function takeApart({ origin, hostname, port, pathname, search }: URL): Target {
   return { origin, host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), path: pathname + search };
 }
 
-/** Where a host can be reached: the addresses to hand to the socket, each one permitted; or why there is none. */
+/** The permitted addresses of a host, for the socket; or the reason why there are none. */
 export type Location = { ok: true; addresses: readonly string[] } | { ok: false; failure: Failure };
 
-/** All addresses of a name are checked; this many are kept. */
+/** The cache checks all addresses of a name and keeps this many. */
 const maxAddresses = 16;
-/** An answer is kept for its own time to live, and at most this long: enough for one look-up per burst. */
+/** The cache keeps a DNS answer for its time to live, at most this long: enough for one look-up per burst. */
 const maxKeptMs = 5_000;
 
-/** `isFailing`: the last look-up brought no answer about the name. */
+/** `isFailing`: the last look-up got no answer about the name. */
 type Entry = { location: Location; expiresAt: number; isFailing: boolean };
 
 /**
- * The first of the two address checks (the connection has the second): a name is refused if **any** of its addresses is
- * forbidden. No legitimate name mixes public and private addresses, and using the permitted ones would let an attacker
- * choose which answer we act on. Asks over DNS alone (no hosts file), not by `dns.lookup`, which has at most two useful
- * threads: two names whose servers are silent would block every other name for ten seconds.
+ * The first of two address checks (the connection has the second) refuses a name if **any** address is forbidden. No
+ * legitimate name mixes public and private addresses. Using only the permitted ones would let an attacker choose which
+ * DNS answer counts.
+ * Asks over DNS alone (no hosts file). `dns.lookup` has at most two useful threads: two names with silent servers would
+ * block every other name for ten seconds.
  */
 export class DnsCache {
   readonly #resolver: Pick<Resolver, 'resolve4' | 'resolve6'>;
   readonly #policy: AddressPolicy;
   readonly #entries = new BoundedMap<string, Entry>(maxEntries);
-  /** Look-ups under way, by name. */
   readonly #lookUps = new Map<string, Promise<Location>>();
   readonly #outages = new OutageRecord();
 
@@ -75,7 +72,7 @@ export class DnsCache {
     this.#policy = policy;
   }
 
-  /** What is known without a look-up: an IP literal, `localhost` (RFC 6761), or a name looked up a moment ago. */
+  /** Knows without a look-up: an IP literal, `localhost` (RFC 6761), or a name that was looked up a moment ago. */
   known(host: string): Location | undefined {
     const entry = this.#entries.get(host);
     if (entry !== undefined && entry.expiresAt > performance.now()) return entry.location;
@@ -86,18 +83,18 @@ export class DnsCache {
     return this.#keep(host, permitted, Number.POSITIVE_INFINITY);
   }
 
-  /** Looks a name up, for at most `withinMs`. Never rejects; simultaneous look-ups of one name are one. */
+  /** Looks a name up, for at most `withinMs`. Never rejects. Simultaneous calls for one name make one look-up. */
   find(host: string, withinMs: number): Promise<Location> {
     return withTimeout(this.#lookUpOnce(host), withinMs, () => {
       const message = `The host name of the URL was not resolved within ${withinMs} ms.`;
-      // A deadline shorter than the resolver's own time limits proves little about the name servers.
+      // A deadline shorter than the resolver's time limits proves little about the name servers.
       return this.#noAnswer(host, { code: 'timeout', message }, false);
     });
   }
 
   /**
-   * The last known addresses of a name whose last look-up brought no answer, for connections that stand already; empty
-   * for every other name. Looks the name up again in the background.
+   * If the last look-up of a name got no answer, returns its last known addresses, for existing connections. Otherwise
+   * returns none. Looks the name up again in the background.
    */
   stale(host: string): readonly string[] {
     const entry = this.#entries.get(host);
@@ -115,7 +112,7 @@ export class DnsCache {
   async #lookUp(host: string): Promise<Location> {
     const [v4, v6] = await askBothFamilies(this.#resolver, host);
     const records = [...v4.records, ...v6.records];
-    // Most names have no records of one family: the error of the other one says more.
+    // Most names lack records of one family: then the other family's error says more.
     const error = codeOf(v4.error) === 'ENODATA' ? v6.error : v4.error;
     if (records.length === 0 && isTemporaryDnsError(error)) return this.#noAnswer(host, dnsFailure(error), true);
     this.#outages.succeeded(host);
@@ -132,8 +129,8 @@ export class DnsCache {
   }
 
   /**
-   * The name servers gave no answer about a name. The failure is ours when other names fail too. When this name fails
-   * alone it is ours only if `isOursAlone`, and if no other name was resolved within the last minute.
+   * Handles a look-up without an answer. The failure is ours if other names fail too. A lone failure is ours if
+   * `isOursAlone` and no other name was resolved within the last minute.
    */
   #noAnswer(host: string, failure: Failure, isOursAlone: boolean): Location {
     const entry = this.#entries.get(host);
@@ -154,10 +151,10 @@ export class DnsCache {
 
 type Answer = { records: { address: string; ttl: number }[]; error?: unknown };
 
-/** How long to wait for the other family once one has answered. */
+/** Wait this long for the other family once one has answered. */
 const graceMs = 1_000;
 
-/** Name servers that ignore questions for one family are common: their silence must not delay the other family's answer. */
+/** Many name servers ignore questions for one family: their silence must not delay the other family's answer. */
 async function askBothFamilies(
   resolver: Pick<Resolver, 'resolve4' | 'resolve6'>,
   host: string,

@@ -4,7 +4,6 @@ import { afterPoll } from '@enterprise-api/shared/runtime';
 import type { Connection } from './connection.ts';
 import { type Failure, FailureError, foreignAnswer } from './failures.ts';
 
-/** What one attempt sends: a POST of exactly these bytes. */
 export type DeliveryRequest = {
   url: string;
   headers: Record<string, string>;
@@ -12,45 +11,39 @@ export type DeliveryRequest = {
 };
 
 type Ended = {
-  /** To the complete headers, or to the failure, without the wait to connect. */
+  /** Time until the complete headers or the failure. Excludes the wait to connect. */
   durationMs: number;
-  /** Milliseconds per stage, as they are stored. The first three are null where a connection was reused. */
+  /** Milliseconds per stage, as the ledger stores them. The first three are null for a reused connection. */
   timings: Attempt['timings'];
 };
 
-/** The receiver answered: a complete status line and headers came before the deadline. */
+/** A complete status line and headers came before the deadline. */
 export type SendResponse = Ended & {
   kind: 'response';
   /** 200 to 999. */
   statusCode: number;
-  /** The first `Retry-After` header, unparsed. */
   retryAfter: string | null;
-  /** The first `Location` header, unparsed. */
   location: string | null;
-  /** The beginning of the body as storable text; null without a body and for a compressed one. */
+  /** The beginning of the body as storable text; null without a body or for a compressed one. */
   excerpt: string | null;
-  /** There is a body, and it is compressed. */
   isCompressed: boolean;
 };
 
-/** No usable answer. */
 export type SendFailure = Ended & Failure & { kind: 'error' };
 
-/** `not_started`: `mayStart` said no, and nothing was sent. */
 export type SendResult = SendResponse | SendFailure | { kind: 'not_started' };
 
 export type ExchangeOptions = {
-  /** When the deadline began (monotonic), and how long it is. */
+  /** When the deadline began (monotonic), and its length. */
   startedAt: number;
   timeoutMs: number;
-  /** Asked right before the first byte; `false` gives the request up. */
   mayStart: () => boolean;
 };
 
 type Headers = Record<string, string | string[] | undefined>;
 type Controller = { abort(reason: Error): void };
 
-/** At 16 KiB a body is cut off, and after the head of an answer it is read for at most 2 s. */
+/** Stop reading a body after 16 KiB, or 2 s after the response's headers. */
 const maxBodyBytes = 16 * 1_024;
 const maxBodyMs = 2_000;
 
@@ -58,11 +51,10 @@ const notDrained: Failure = { code: 'connection_reset', message: 'The connection
 
 /** One request on one connection, as a handler for undici's `dispatch`. It ends at the deadline at the latest. */
 export class Exchange {
-  /** Whether the receiver may have seen the request. */
   isWritten = false;
-  /** The connection ended before the request was written, or else before the first byte of an answer. */
+  /** The connection ended before the request was written, or else before the first byte of a response. */
   isRepeatable = false;
-  /** The answer was read to its end, or nothing was written: the connection is as good as before. */
+  /** The response was read to its end, or nothing was written: the connection is as good as before. */
   isReusable = false;
   readonly #connection: Connection;
   readonly #options: ExchangeOptions;
@@ -89,13 +81,13 @@ export class Exchange {
   }
 
   onRequestStart(): void {
-    // The receiver answered the previous request without reading all of it: this request would wait behind its rest.
+    // The receiver has not read all of the previous request: this one would wait behind the remaining bytes.
     if (!this.#isOver && !this.#connection.isDrained()) this.#fail(notDrained);
     if (!this.#isOver && !this.#options.mayStart()) {
       this.isReusable = true;
       this.#end({ kind: 'not_started' });
     }
-    // Thrown, not aborted: an abort would end the connection too.
+    // Throw instead of aborting: an abort would end the connection too.
     if (this.#isOver) throw new FailureError(notDrained);
     this.isWritten = true;
     this.#connection.begin();
@@ -108,7 +100,7 @@ export class Exchange {
 
   onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
     if (this.#isOver) return;
-    // Informational responses have been removed: this status changes the protocol, or HTTP does not know it.
+    // The filter has removed informational responses: this status changes the protocol, or HTTP does not know it.
     if (statusCode < 200) return controller.abort(new FailureError(foreignAnswer));
     this.#statusCode = statusCode;
     this.#headers = headers;
@@ -131,7 +123,7 @@ export class Exchange {
 
   onResponseError(_controller: Controller | null, error: Error): void {
     if (this.#isOver) return;
-    // A body that is cut off does not take back the answer.
+    // An incomplete body does not invalidate the response.
     if (this.#statusCode === 0) this.#fail(this.#connection.failureOf(error));
     else this.#answer();
   }
@@ -172,11 +164,10 @@ export class Exchange {
     return performance.now() - this.#options.startedAt;
   }
 
-  /** At the deadline, or after `atMostMs`. */
   #expireWithin(atMostMs: number): void {
     clearTimeout(this.#timer);
     const leftMs = Math.max(0, this.#options.timeoutMs - this.#elapsedMs);
-    // Timers count whole milliseconds from the beginning of the event-loop turn: without the addition they fire early.
+    // Timers count whole milliseconds from the start of the event-loop iteration: without the addition they fire early.
     this.#timer = setTimeout(() => afterPoll(() => this.#expire()), Math.ceil(Math.min(leftMs, atMostMs)) + 1);
   }
 
@@ -194,14 +185,14 @@ const missing = {
   open: 'The receiver did not answer',
 } as const;
 
-/** An excerpt has at most this many bytes, both of the body and as stored. */
+/** Limits an excerpt in bytes, both of the body and as stored. */
 export const maxExcerptBytes = 4 * 1_024;
 
 /**
- * The beginning of a body as text that PostgreSQL and JSON can hold. Bytes that are invalid in the body's charset and NUL
- * become U+FFFD, and a character that the limit cuts is left out.
+ * The beginning of a body as text that PostgreSQL and JSON can hold. Replaces NUL and bytes that are invalid in the
+ * body's charset with U+FFFD. Omits a character that the limit cuts.
  *
- * @param contentType its `charset` says how to decode; without one, or with an unknown one, UTF-8
+ * @param contentType its `charset` decodes the body; UTF-8 replaces a missing or unknown one
  */
 export function excerptOf(chunks: readonly Buffer[], contentType: string | undefined): string | null {
   if (chunks.length === 0) return null;
@@ -211,7 +202,7 @@ export function excerptOf(chunks: readonly Buffer[], contentType: string | undef
   return beginningOf(Buffer.from(text), decoderFor(undefined));
 }
 
-/** Compressed bodies are not inflated: 10 KB of a stranger's bytes can become 10 GB. */
+/** Does not inflate compressed bodies: 10 KB of a stranger's bytes can become 10 GB. */
 export function isCompressedEncoding(contentEncoding: string | undefined): boolean {
   return contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity';
 }
@@ -226,6 +217,6 @@ function decoderFor(contentType: string | undefined): TextDecoder {
 }
 
 function beginningOf(bytes: Buffer, decoder: TextDecoder): string {
-  // As a stream: a character that the limit cuts is then not written as U+FFFD.
+  // Decodes as a stream, so that a character that the limit cuts does not become U+FFFD.
   return decoder.decode(bytes.subarray(0, maxExcerptBytes), { stream: bytes.length > maxExcerptBytes });
 }

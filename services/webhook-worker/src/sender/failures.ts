@@ -1,18 +1,18 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
 import { BoundedMap } from '@enterprise-api/shared/runtime';
 
-/** Why an attempt failed on our side: no file descriptor or local port was free, no route, or no name server. */
+/** Why an attempt failed on our side: no free file descriptor or local port, no route, or no name server. */
 export type LocalCause = 'file_descriptors' | 'local_ports' | 'network' | 'resolver';
 
-/** Why there is no answer, in a public code and in our own words: never a library's text, never an address. */
+/** A public code and our own words: never a library's text, never an address. */
 export type Failure = {
   code: AttemptError;
   message: string;
-  /** Set when the failure is ours, and says nothing about the receiver. */
+  /** Set when the failure is ours and says nothing about the receiver. */
   localCause?: LocalCause;
 };
 
-/** Carries a failure through undici. It has no `code` property, which undici would interpret. */
+/** Carries a failure through undici. It has no `code` property, because undici would interpret it. */
 export class FailureError extends Error {
   readonly failure: Failure;
 
@@ -46,7 +46,7 @@ const closed = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ENOTCONN', 'ERR_STREAM_D
 const unreachable = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAFNOSUPPORT'];
 const noDescriptor = ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side.');
 
-/** By code. Of several addresses, the error of one that answered says most: the first entry that fits counts. */
+/** By code; the first match counts. If several addresses failed, the error of one that answered says most. */
 const connectFailures = new Map<string, Failure>([
   ...sameFor(closed, 'connection_reset', 'The receiver closed the connection while it was being made.'),
   ...sameFor(['ECONNREFUSED'], 'connection_refused', 'The receiver refused the connection.'),
@@ -63,12 +63,11 @@ const networkDown = ours(
   'Our network has no route to this address family, so the failure is on our side.',
 );
 
-/** A look-up that failed because our name servers do not answer for names in general. */
+/** Turns a failed look-up into ours: our name servers do not answer for names in general. */
 export function resolverDown({ code, message }: Failure): Failure {
   return ours(code, 'resolver', `${message} It is on our side, because other names fail too.`);
 }
 
-/** Whether the name servers gave no answer about the name, and may give one later. */
 export function isTemporaryDnsError(error: unknown): boolean {
   return !['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(codeOf(error));
 }
@@ -79,21 +78,19 @@ const dnsMessages: Record<string, string> = {
   ETIMEOUT: 'The name servers did not answer in time.',
 };
 
-/** What ends a name's resolution. */
 export function dnsFailure(error: unknown): Failure {
   const message = dnsMessages[codeOf(error)] ?? 'The name servers could not resolve the host name of the URL.';
   return { code: 'dns_failed', message };
 }
 
-/** No route leads to any of the addresses that were tried. */
 export function isWithoutRoute(error: unknown): boolean {
   return codesOf(error).every((code) => code === 'ENETUNREACH' || code === 'ENETDOWN');
 }
 
 /**
- * What ends a TCP connection before it is made.
+ * Explains why a TCP connection was not made.
  *
- * @param isNetworkDown whether other destinations are without a route too
+ * @param isNetworkDown whether other destinations have no route either
  */
 export function connectFailure(error: unknown, isNetworkDown: boolean): Failure {
   if (error instanceof FailureError) return error.failure;
@@ -105,7 +102,7 @@ export function connectFailure(error: unknown, isNetworkDown: boolean): Failure 
 
 const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not valid HTTP/1.1.' };
 
-/** The parser's errors come with a name and, in this version of undici, mostly without a code. */
+/** The parser's errors have a name and, in this version of undici, mostly no code. */
 const exchangeFailures: Record<string, Failure> = {
   ETIMEDOUT: { code: 'timeout', message: 'The connection to the receiver broke down.' },
   UND_ERR_HEADERS_OVERFLOW: { code: 'response_invalid', message: 'The headers of the answer are larger than 16 KiB.' },
@@ -114,14 +111,13 @@ const exchangeFailures: Record<string, Failure> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: notHttp,
 };
 
-/** What ends an exchange on a standing connection before a complete answer. */
 export function exchangeFailure(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
   const code = codeOf(error);
   if (code === 'EPROTO' || /^ERR_(?:SSL|TLS)_/.test(code)) return tlsFailure(error, false);
   const known = exchangeFailures[code] ?? exchangeFailures[textOf(error, 'name')];
   if (known !== undefined) return known;
-  // undici has one code for a connection that ended and for an answer that it refuses.
+  // undici has one code for an ended connection and for a response that it refuses.
   if (code === 'UND_ERR_SOCKET' && /^bad (?:response|upgrade)$/.test(textOf(error, 'message'))) return foreignAnswer;
   return { code: 'connection_reset', message: 'The receiver closed the connection before it answered.' };
 }
@@ -146,7 +142,7 @@ const tlsMessages: Record<string, string> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: versionTooOld,
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
-  // OpenSSL spells the alert's name in two ways, by version.
+  // OpenSSL spells this alert in two ways, depending on its version.
   'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': nothingInCommon,
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: nothingInCommon,
   ERR_SSL_NO_SHARED_CIPHER: nothingInCommon,
@@ -159,10 +155,10 @@ const tlsMessages: Record<string, string> = {
 };
 
 /**
- * What ends a TLS handshake, or a standing connection by an alert.
+ * Explains why a TLS handshake failed, or an alert ended an open connection.
  *
- * @param sawCertificate whether the receiver's certificate had come. A handshake refused after that was refused because we
- *   showed no client certificate (TLS 1.2 has no alert of its own for this)
+ * @param sawCertificate whether the receiver had sent its certificate. If it refuses the handshake afterwards, it
+ *   demands a client certificate: TLS 1.2 has no alert of its own for this
  */
 export function tlsFailure(error: unknown, sawCertificate: boolean): Failure {
   if (error instanceof FailureError) return error.failure;
@@ -188,24 +184,22 @@ export function codeOf(error: unknown): string {
   return textOf(error, 'code');
 }
 
-/** By shape, not by class: an error may come from another realm (a `node:vm` context) or another copy of a library. */
+/** Checks the shape, not the class: an error may come from another realm (a `node:vm` context) or copy of a library. */
 function textOf(error: unknown, property: 'code' | 'message' | 'name'): string {
   const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, property) : undefined;
   return typeof value === 'string' ? value : '';
 }
 
-/** Of all addresses that were tried, or of the one error. */
 function codesOf(error: unknown): string[] {
   const parts = typeof error === 'object' && error !== null && 'errors' in error ? error.errors : null;
   return Array.isArray(parts) && parts.length > 0 ? parts.map(codeOf) : [codeOf(error)];
 }
 
-/** What happened longer ago says nothing about now. */
 const recentMs = 60_000;
 
-/** Tells an outage on our side from a failure of one destination. */
+/** Distinguishes an outage on our side from a failure of one destination. */
 export class OutageRecord {
-  /** The latest failures since the last success, and the latest successes: two destinations of each tell. */
+  /** The latest failures since the last success, and the latest successes. Two destinations of each are enough. */
   readonly #failed = new BoundedMap<string, number>(2);
   readonly #succeeded = new BoundedMap<string, number>(2);
 
@@ -220,7 +214,6 @@ export class OutageRecord {
     return hasRecentOther(this.#failed, destination);
   }
 
-  /** Whether another destination succeeded within the last minute. */
   othersSucceed(destination: string): boolean {
     return hasRecentOther(this.#succeeded, destination);
   }

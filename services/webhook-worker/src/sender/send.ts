@@ -5,46 +5,43 @@ import { createTargets, DnsCache, type Location, type Target } from './destinati
 import { type DeliveryRequest, Exchange, type SendFailure, type SendResult } from './exchange.ts';
 import { destinationBlocked, type Failure, OutageRecord } from './failures.ts';
 
-/** What the sender asks and tells its caller during an attempt. Called synchronously. */
+/** The sender calls these synchronously during an attempt. */
 export type SendHooks = {
   /**
-   * Asked before a connection is made, if one is needed, and right before the first byte is written. `false` ends the
-   * attempt as `not_started`: nothing was sent.
+   * Called before a connection is made, if one is needed, and right before the first byte. If it returns `false`, the
+   * attempt ends as `not_started`, and nothing was sent.
    */
   mayStart(): boolean;
-  /** Told when a new connection begins, if one is needed: the wait to connect ends here. */
+  /** Called when a new connection begins, if one is needed: the wait to connect ends here. */
   onConnect?(): void;
 };
 
-/** Sends deliveries. Never throws or rejects, whatever a receiver, a name server or a URL does. */
+/** Never throws or rejects, whatever a receiver, a name server or a URL does. */
 export type Sender = {
   send(request: DeliveryRequest, hooks: SendHooks): Promise<SendResult>;
-  /** Closes every idle connection. Requests under way end by themselves. */
+  /** Closes every idle connection. Running requests end by themselves. */
   close(): void;
 };
 
 export type SenderOptions = {
-  /** Which addresses may be reached. */
   policy: AddressPolicy;
-  /** One deadline over DNS, connect, TLS, send and answer. The wait to connect does not count. */
+  /** One deadline over DNS, connect, TLS, request and response. Excludes the wait to connect. */
   timeoutMs: number;
   /** PEM certificates of authorities trusted in addition to the usual ones (`WEBHOOK_CA_FILE`). */
   ca?: string | undefined;
-  /** By default asks the name servers of the system. */
   resolver?: Resolver;
-  /** Told of each request that is sent once more because its kept connection ended before an answer. */
+  /** Called per request that is sent again because its reused connection ended before a response. */
   onResent?: () => void;
-  /** Told of each request that the rules for addresses refuse, and which check refused: of the URL, its name, or the peer. */
+  /** Called per request that the address rules refuse, with the check that refused: the URL, its name, or the peer. */
   onBlocked?: (check: 'url' | 'name' | 'connection') => void;
 };
 
-/** Connections kept for their next request, over all receivers. */
 const maxIdleConnections = 2_000;
 const askNameServerMs = 2_000;
 
 /**
- * Sends deliveries; nothing else in the worker connects to a receiver. Addresses are checked twice, redirects are not
- * followed, and there are no proxies, cookies or decompression. One deadline ends every request, whatever a receiver does.
+ * Sends deliveries; nothing else in the worker connects to a receiver. Checks addresses twice and follows no redirects.
+ * Uses no proxies, cookies or decompression. One deadline ends every request, whatever a receiver does.
  */
 export function createSender(options: SenderOptions): Sender {
   const { policy, timeoutMs, ca, onResent = () => undefined, onBlocked = () => undefined } = options;
@@ -77,8 +74,8 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 /**
- * Spreads new connections over rounds of the event loop, each of which begins a tenth of those that wait. When a thousand
- * begin at once, their handshakes complete together and delay every answer behind them.
+ * Spreads new connections over rounds of the event loop; each round starts a tenth of those that wait. If a thousand
+ * start at once, their handshakes complete together and delay every response behind them.
  */
 export function createConnectPacing(): () => Promise<void> {
   const waiting: (() => void)[] = [];
@@ -89,7 +86,6 @@ export function createConnectPacing(): () => Promise<void> {
   return () => new Promise((resolve) => waiting.push(resolve) === 1 && setImmediate(beginSome));
 }
 
-/** What all transmissions of a sender share. */
 type TransmissionParts = Required<Pick<SenderOptions, 'timeoutMs' | 'onResent' | 'onBlocked'>> & {
   targetOf: (url: string) => Target | null;
   dns: DnsCache;
@@ -99,18 +95,17 @@ type TransmissionParts = Required<Pick<SenderOptions, 'timeoutMs' | 'onResent' |
 };
 
 /**
- * One call of `send`: look the host up, then use a kept connection or make a new one, and exchange request and answer on
- * it. A kept connection that ends before an answer is replaced once by a new one, within the same deadline.
+ * One call of `send`: looks the host up, reuses or makes a connection, and exchanges request and response on it. If a
+ * reused connection ends before a response, one new connection replaces it, within the same deadline.
  */
 class Transmission {
   readonly #parts: TransmissionParts;
   readonly #request: DeliveryRequest;
   readonly #hooks: SendHooks;
   #location: Location | undefined;
-  /** What the look-up took of the deadline. */
   #dnsMs = 0;
   #startedAt = 0;
-  /** How a kept connection ended that the request was written to. The receiver may have seen it. */
+  /** How a reused connection ended after the request was written to it. The receiver may have seen the request. */
   #ended: SendResult | undefined;
 
   constructor(parts: TransmissionParts, request: DeliveryRequest, hooks: SendHooks) {
@@ -126,12 +121,11 @@ class Transmission {
     return failed(destinationBlocked, 0);
   }
 
-  /** A kept connection to an address that the host has now. */
   async #findKept({ host, origin }: Target): Promise<Connection | undefined> {
     const { dns, pool } = this.#parts;
     this.#location = dns.known(host);
     if (this.#location === undefined) {
-      // While the name servers do not answer, a connection that stands is still good.
+      // While the name servers do not answer, an existing connection is still good.
       const kept = pool.acquire(origin, dns.stale(host));
       if (kept !== undefined) return kept;
     }
@@ -150,8 +144,8 @@ class Transmission {
 
   async #send(target: Target, kept: Connection | undefined): Promise<SendResult> {
     if (kept === undefined) return this.#sendOnNew(target);
-    // undici looks at a kept connection once more before it writes, in the next check phase of the event loop. Waiting one
-    // turn puts a whole poll phase before that, which reads the end of the connection or an answer that came unasked.
+    // undici checks a reused connection once more before it writes, in the next check phase of the event loop. One
+    // `setImmediate` puts a whole poll phase before that. It reads the connection's end, or an unasked response.
     await new Promise<void>((resolve) => setImmediate(resolve));
     const { exchange, result } = await this.#exchange(kept, target);
     if (!exchange.isRepeatable) return result;
@@ -159,7 +153,7 @@ class Transmission {
     return this.#sendOnNew(target);
   }
 
-  /** The deadline starts when the connection may begin: the wait is our doing, and the receiver has all of its time. */
+  /** The deadline starts when the connection may begin: the wait is our doing and costs the receiver no time. */
   async #sendOnNew(target: Target): Promise<SendResult> {
     const { pool, paceConnecting, connection, onBlocked, onResent } = this.#parts;
     const location = await this.#locate(target.host);
@@ -170,7 +164,7 @@ class Transmission {
     }
     await paceConnecting();
     if (this.#ended === undefined) {
-      // A connection that another request has left meanwhile is as good, and costs no handshake.
+      // A connection that another request has released meanwhile is as good, and costs no handshake.
       const kept = pool.acquire(target.origin, location.addresses);
       if (kept !== undefined) return this.#send(target, kept);
     }
@@ -182,7 +176,6 @@ class Transmission {
     return result.kind === 'not_started' ? (this.#ended ?? result) : result;
   }
 
-  /** One request on one connection, which is kept for the next request or ended. */
   async #exchange(connection: Connection, { path }: Target): Promise<{ exchange: Exchange; result: SendResult }> {
     if (this.#ended === undefined) this.#startedAt = performance.now() - this.#dnsMs;
     const { timeoutMs, pool } = this.#parts;
@@ -198,7 +191,7 @@ class Transmission {
     return { exchange, result };
   }
 
-  /** Of the deadline, once it has begun. */
+  /** Milliseconds until the deadline; the whole timeout before it has begun. */
   get #leftMs(): number {
     const { timeoutMs } = this.#parts;
     return this.#ended === undefined ? timeoutMs : Math.max(0, this.#startedAt + timeoutMs - performance.now());
