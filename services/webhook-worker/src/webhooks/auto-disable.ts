@@ -16,13 +16,12 @@ type AutoDisableReason = 'failing' | 'gone';
 /** Disables webhooks that answered 410 (`gone`) or have failed for days (`failing`). */
 export interface AutoDisable {
   /**
-   * Disables a webhook, and cancels its pending deliveries. To be called once the outcome that is the reason is recorded,
-   * so that the delivery of that outcome is `failed` and not `canceled`. Never rejects.
+   * Disables a webhook, and cancels its pending deliveries. Call it after the causing outcome is recorded, so that its
+   * delivery is `failed` and not `canceled`. Never rejects.
    *
-   * @param version of the webhook that the outcome is about: a webhook that was changed since stays enabled
+   * @param version the webhook's version in that outcome: a webhook that changed since stays enabled
    */
   disable(webhookId: string, reason: AutoDisableReason, version: number): Promise<void>;
-  /** Resolves when nothing is being disabled. */
   settled(): Promise<void>;
 }
 
@@ -65,7 +64,6 @@ export function createAutoDisable(options: AutoDisableOptions): AutoDisable {
   };
 }
 
-/** @returns the audit entry, or undefined when the webhook is not enabled any more, or was changed */
 function disableAndCancel(
   db: Database,
   webhookId: string,

@@ -1,15 +1,14 @@
 import { cancelBatchSize, cancelPending, type Database } from '@enterprise-api/shared/ledger';
 import type { Logger } from '@enterprise-api/shared/runtime';
 
-/** Cancels what is pending for webhooks that are disabled or deleted, in the background. */
+/** Cancels pending deliveries of disabled and deleted webhooks in the background. */
 export interface PendingCancellation {
-  /** Cancels pending deliveries of these webhooks, if they are not enabled, until none is left. */
   start(webhookIds: readonly string[]): void;
-  /** Begins no further statement; resolves when none runs. Dispatch of another process finds what is left. */
+  /** Begins no further statement; resolves when none runs. Dispatch in other processes finds remaining deliveries. */
   stop(): Promise<void>;
 }
 
-/** One statement at a time for all webhooks: a thousand of them at once must not keep outcomes from being written. */
+/** Runs one statement at a time for all webhooks: a thousand at once must not delay the recording of outcomes. */
 export function createPendingCancellation({ db, log }: { db: Database; log: Logger }): PendingCancellation {
   const webhooks = new Set<string>();
   let running: Promise<void> | undefined;
@@ -24,7 +23,7 @@ export function createPendingCancellation({ db, log }: { db: Database; log: Logg
         for (const webhookId of batch) webhooks.delete(webhookId);
       }
     } catch (error) {
-      // Dispatch finds what is left: it reports webhooks that have pending deliveries and are not enabled.
+      // Dispatch finds the remaining deliveries: it reports webhooks with pending deliveries that are not enabled.
       log.warn({ err: error, webhooks: webhooks.size }, 'pending deliveries not canceled yet');
       webhooks.clear();
     }

@@ -1,13 +1,12 @@
 import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
-/** What a worker needs to know of a webhook to send to it. */
 export interface WebhookRow
   extends Pick<
     Row<'webhooks'>,
     'id' | 'organization_id' | 'url' | 'state' | 'version' | 'secret_sealed' | 'previous_secret_sealed'
   > {
-  /** How much longer the previous secret is in use, by the database's clock; 0 or less: no longer. */
+  /** Milliseconds for which the previous secret is still used, by the database's clock; 0 or less: no longer. */
   previous_secret_for_ms: number | null;
 }
 
@@ -32,7 +31,7 @@ export async function disableWebhook(
   return rows[0];
 }
 
-/** Cancels leased deliveries whose webhook is not enabled; only rows that still carry the very lease. */
+/** Cancels leased deliveries. Changes only rows that still hold this lease. */
 export async function cancelLeased(
   db: Database,
   deliveryIds: readonly string[],

@@ -2,37 +2,41 @@ import { BoundedMap, type Clock, MicroBatcher } from '@enterprise-api/shared/run
 import { type SigningKey, signingKey } from '@enterprise-api/shared/security';
 import type { WebhookRow } from './queries.ts';
 
-/** A webhook as attempts use it: its secrets are decrypted and made into keys once, not per attempt. */
+/** Holds decrypted secrets as signing keys, so that attempts need not make them. */
 export interface WebhookConfig {
   id: string;
   organizationId: string;
   url: string;
-  /** Organization and host: slow attempts are limited per host. */
+  /** Organization and host: the scheduler limits slow attempts per host. */
   hostKey: string;
   state: WebhookRow['state'];
   version: number;
-  /** Null when the secret cannot be decrypted: then nothing is sent. */
+  /** Null when the secret cannot be decrypted: then the worker sends nothing. */
   keys: SigningKeys | null;
 }
 
 export interface WebhookCacheOptions {
   find: (ids: string[]) => Promise<WebhookRow[]>;
-  /** Decrypts a secret of a webhook. @throws when no key of the ring fits */
+  /**
+   * Decrypts a secret of a webhook.
+   *
+   * @throws when no key of the ring fits
+   */
   open: (sealed: string, webhook: Pick<WebhookRow, 'id' | 'organization_id'>) => string;
   clock: Clock;
   onUnreadableSecret: (webhookId: string) => void;
 }
 
-/** A change whose notification was lost is seen after this time. */
+/** After a lost notification, a change takes effect within this time. */
 const keptForMs = 5_000;
 const maxEntries = 10_000;
 
-/** The webhooks that this worker sends to. Look-ups of one turn of the event loop are one statement. */
+/** Caches the webhooks of this worker. One statement serves all look-ups of one event-loop iteration. */
 export class WebhookCache {
   readonly #options: WebhookCacheOptions;
   readonly #entries = new BoundedMap<string, { config: WebhookConfig; loadedAt: number }>(maxEntries);
   readonly #lookUps: MicroBatcher<string, Map<string, WebhookRow>>;
-  /** Invalidations so far: a row that was read before one is not cached after it. */
+  /** Counts invalidations: the cache keeps no row that was read before one. */
   #invalidations = 0;
 
   constructor(options: WebhookCacheOptions) {
@@ -42,7 +46,7 @@ export class WebhookCache {
     });
   }
 
-  /** The webhook at this version or a newer one; null when there is none. Without a promise when it is cached. */
+  /** Returns the webhook at this version or a newer one, or null. Returns no promise if it is cached. */
   get(webhookId: string, atLeastVersion: number): WebhookConfig | Promise<WebhookConfig | null> {
     const entry = this.#entries.get(webhookId);
     const isUsable =
@@ -52,19 +56,18 @@ export class WebhookCache {
     return isUsable ? entry.config : this.#load(webhookId);
   }
 
-  /** The cached state, however old; null when there is none. */
+  /** The cached state of any age, or null. */
   knownState(webhookId: string): WebhookConfig['state'] | null {
     return this.#entries.get(webhookId)?.config.state ?? null;
   }
 
-  /** To be called when a webhook was changed. */
   invalidate(webhookId: string): void {
     this.#invalidations += 1;
-    // Load it again at once if it is in use: an attempt that is still connecting asks for its state before the first byte.
+    // Reload a cached webhook at once: a connecting attempt asks for its state before the first byte.
     if (this.#entries.delete(webhookId)) this.#load(webhookId).catch(() => undefined);
   }
 
-  /** To be called when notifications of changes may have been missed. */
+  /** Called when notifications of changes may have been missed. */
   invalidateAll(): void {
     this.#invalidations += 1;
     this.#entries.clear();
@@ -96,7 +99,7 @@ export class WebhookCache {
 
   #openKeys(row: WebhookRow): SigningKeys | null {
     const { open, clock, onUnreadableSecret } = this.#options;
-    // Deleted, and its secret erased: nothing is sent any more.
+    // The webhook is deleted and its secret erased, so the worker sends nothing.
     if (row.secret_sealed === null) return null;
     try {
       const current = signingKey(open(row.secret_sealed, row));
@@ -111,16 +114,15 @@ export class WebhookCache {
   }
 }
 
-/** The secrets of a webhook as they are now. */
 export type SigningKeys = {
   current: SigningKey;
-  /** The secret before the last rotation, and until when (milliseconds since 1970) it is still used. */
+  /** The secret before the last rotation, and its end of use in milliseconds since 1970. */
   previous: { key: SigningKey; expiresAt: number } | null;
 };
 
 /**
- * The organization and the host name or address literal in the URL. The port is left out: one machine has many ports,
- * and the limit protects machines. The resolved address is left out as well: large providers share one among strangers.
+ * The organization, and the host name or address literal of the URL. Excludes the port: one machine has many ports, and
+ * the limit protects machines. Excludes the resolved address: at large providers, strangers use the same one.
  */
 function hostKeyOf(organizationId: string, url: string): string {
   return `${organizationId} ${URL.parse(url)?.hostname ?? ''}`;
