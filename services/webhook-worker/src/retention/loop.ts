@@ -4,13 +4,14 @@ import { tryLock, unlock } from './queries.ts';
 import { type RetentionRun, runRetention } from './run.ts';
 
 const everyMs = 60 * 60_000;
-/** While a table is in use. Each try holds others up for as long as it waits for its lock. */
+/** While a table is in use. Each try blocks others while it waits for its lock. */
 const againMs = 12_000;
 
 /**
- * Removes what is past its time: when the next partition is, and every hour. Every worker has this loop, one at a time works.
+ * Removes expired data every hour, and when the next partition expires. All workers have this loop; one works at a
+ * time.
  *
- * @param url leads to sessions: the lock belongs to one
+ * @param url must lead to sessions, because a session owns the lock
  */
 export function createRetentionLoop(
   url: string,
@@ -35,8 +36,8 @@ export function createRetentionLoop(
 }
 
 /**
- * Does work on one connection, which holds the lock that only one process has: if the connection is lost, so is the lock, and
- * the work fails.
+ * Works on one connection, which holds the lock that only one process has. If the connection is lost, so is the lock,
+ * and the work fails.
  *
  * @returns null when another process has the lock
  */
@@ -44,7 +45,7 @@ export async function withRetentionLock<Result>(
   url: string,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result | null> {
-  // Statements may take long here. Locks may not: a transaction that asks for one that writers need gives up much sooner.
+  // Statements may run for long here, but not wait for locks. Requests for a writers' lock give up even sooner.
   const serverSettings = { statement_timeout: '0', lock_timeout: '2000' };
   const session = { applicationName: 'enterprise-api-retention', poolSize: 1, silentAfterMs: 2 * everyMs };
   const pool = createDatabase({ url, ...session, serverSettings });

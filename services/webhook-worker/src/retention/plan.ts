@@ -5,7 +5,6 @@ import type { RetentionPeriods } from './settings.ts';
 
 const hourMs = 60 * 60_000;
 
-/** The lines that say for each table what a run would remove now, and when the next partition goes. */
 export async function planRetention(db: Database, periods: RetentionPeriods): Promise<string[]> {
   const now = (await databaseTime(db)).getTime();
   const partitions = (await listPartitions(db)).map((each) => ({ ...each, expiry: expiryOf(each, periods) }));

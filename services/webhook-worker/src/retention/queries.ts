@@ -11,10 +11,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { IdSpan, Partition } from './partitions.ts';
 
 export const tables = [...partitionedTables, bodiesTable];
-/** Bodies of days without a partition. */
+/** Holds bodies of days without a partition. */
 export const defaultBodies = `${bodiesTable}_default`;
 
-/** Every partition with bounds, oldest first. */
 export async function listPartitions(db: Database): Promise<Partition[]> {
   const { rows } = await sql<Pick<Partition, 'table' | 'name'> & { bound: string }>`
     select p.relname as table, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
@@ -29,14 +28,15 @@ export async function listPartitions(db: Database): Promise<Partition[]> {
   });
 }
 
-/** Statements of others wait for so long behind a lock that this process waits for. */
+/** This process waits this long for a lock. Other statements wait behind its request. */
 const lockWithinMs = 100;
 
 /**
- * Drops a partition if nothing in its span is pending. A transaction that restarts a delivery has read its table, and so has
- * ended before the lock is given; a later one finds no delivery, or no body. PostgreSQL removes files after it releases locks.
+ * Drops a partition if nothing in its span is pending. A transaction that restarts a delivery has read its table, so it
+ * has ended before the lock is given. A later transaction finds no delivery, or no body. PostgreSQL removes files after
+ * it releases locks.
  *
- * @returns how much is pending
+ * @returns the number of pending deliveries and events
  * @throws SQLSTATE 55P03 when a lock is not free
  */
 export async function dropPartition(db: Database, partition: Partition): Promise<number> {
@@ -58,7 +58,7 @@ async function lockTable(trx: DatabaseTransaction, name: string): Promise<void> 
   await sql`lock table only ${sql.table(name)} in access exclusive mode`.execute(trx);
 }
 
-/** Whether a transaction older than a second uses a table: a lock that waits for it would make all others wait. */
+/** Whether a transaction older than 1 s uses a table: a lock request that waits for it would block all others. */
 export async function isInLongUse(db: Database, table: string): Promise<boolean> {
   const { rows } = await sql`
     select from pg_locks l join pg_stat_activity a using (pid)
@@ -70,7 +70,6 @@ export async function isInLongUse(db: Database, table: string): Promise<boolean>
 
 const bodiesAtOnce = 1_000;
 
-/** Ids of the next bodies in a table, in their order. */
 export async function listBodies(db: Database, table: string, span: IdSpan, after: string): Promise<string[]> {
   const { rows } = await sql<{ event_id: string }>`
     select event_id from ${sql.table(table)} where ${isWithin('event_id', span)} and event_id > ${after}::uuid
@@ -78,7 +77,11 @@ export async function listBodies(db: Database, table: string, span: IdSpan, afte
   return rows.map(({ event_id }) => event_id);
 }
 
-/** Deletes bodies of what is not pending, under the lock of {@link dropPartition}. @throws SQLSTATE 55P03 when it is not free */
+/**
+ * Deletes bodies of events that are not pending, under the lock of {@link dropPartition}.
+ *
+ * @throws SQLSTATE 55P03 when the lock is not free
+ */
 export async function deleteBodies(db: Database, table: string, ids: readonly string[], until: number): Promise<void> {
   const times = ids.map((id) => uuidTimeMs(id));
   const span = { from: Math.min(...times), until: Math.max(...times) + 1 };
@@ -95,7 +98,7 @@ async function noteBodiesRemoved(trx: DatabaseTransaction, until: number): Promi
     set bodies_removed_until = greatest(bodies_removed_until, ${new Date(until)}::timestamptz)`.execute(trx);
 }
 
-/** Deliveries that are pending, and events that are not fanned out yet, with ids in a span. */
+/** Counts pending deliveries, and events that are not fanned out yet, with ids in a span. */
 export async function countPending(db: Database | DatabaseTransaction, span: IdSpan): Promise<number> {
   const { rows } = await sql<{ pending: number }>`select count(*) as pending from (${pendingEvents(span)}) p`.execute(
     db,
@@ -103,7 +106,7 @@ export async function countPending(db: Database | DatabaseTransaction, span: IdS
   return rows[0]?.pending ?? 0;
 }
 
-/** An event is there once for each of its deliveries. */
+/** Returns an event once for each of its pending deliveries. */
 function pendingEvents(span: IdSpan): RawBuilder<unknown> {
   return sql`
     select event_id from pending_deliveries where ${isWithin('delivery_id', span)}
@@ -115,13 +118,14 @@ function isWithin(column: string, { from, until }: IdSpan): RawBuilder<unknown> 
   return sql`${sql.ref(column)} >= ${sql.lit(uuidAtTime(from))}::uuid and ${sql.ref(column)} < ${sql.lit(uuidAtTime(until))}::uuid`;
 }
 
-/** Pages of a table that one statement reads: some ten thousand rows, a few milliseconds. */
+/** One statement reads this many pages of a table: some ten thousand rows, a few milliseconds. */
 const pagesAtOnce = 200;
 
 /**
- * Deletes the keys of events with ids before a time, from some pages of the table: an index would cost every event with a key.
+ * Deletes the keys of events with ids before a time, from some pages of the table. An index would make every event with
+ * a key more expensive.
  *
- * @returns the page to go on from; null when the table has no more
+ * @returns the next page to read; null at the end of the table
  */
 export async function deleteEventKeys(db: Database, before: number, fromPage: number): Promise<number | null> {
   const untilPage = fromPage + pagesAtOnce;
@@ -146,7 +150,7 @@ export async function deleteAudit(db: Database, before: number): Promise<number>
   return Number(gone.numAffectedRows ?? 0);
 }
 
-/** Webhooks that were deleted before a time, with their URLs and their health, once no delivery to them is left. */
+/** Deletes webhooks that were deleted before a time, with their URLs and health, once they have no deliveries. */
 export async function deleteWebhooks(db: Database, before: number): Promise<void> {
   await sql`
     with old as materialized (
@@ -165,13 +169,12 @@ export async function saveCompleted(db: Database, keptMonths: number): Promise<v
   await sql`update retention_progress set completed_at = clock_timestamp(), kept_months = ${keptMonths}`.execute(db);
 }
 
-/** Of all processes, one has this lock of a session. */
 export async function tryLock(db: Database): Promise<boolean> {
   const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(hashtext('retention')) as mine`.execute(db);
   return rows[0]?.mine === true;
 }
 
-/** Before the connection ends: PostgreSQL takes a moment to notice that. */
+/** Called before the connection ends, because PostgreSQL notices that end with a delay. */
 export async function unlock(db: Database): Promise<void> {
   await sql`select pg_advisory_unlock(hashtext('retention'))`.execute(db);
 }

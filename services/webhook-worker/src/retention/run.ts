@@ -20,26 +20,26 @@ import {
 import type { RetentionPeriods } from './settings.ts';
 
 export interface RetentionRun {
-  /** One connection, which has the lock. */
+  /** The connection that has the lock. */
   db: Database;
   periods: RetentionPeriods;
   log: Record<'info' | 'warn', (fields: Record<string, unknown>, message: string) => void>;
-  /** Ends the run between two statements. What it has begun is finished by the next one. */
+  /** Ends the run between two statements. The next run finishes its work. */
   signal: AbortSignal;
 }
 
 export interface RetentionResult {
-  /** Months such as `2026-11` that are past `RETENTION_HISTORY` and still there. */
+  /** Months such as `2026-11` that are older than `RETENTION_HISTORY` and still exist. */
   kept: { month: string; pending: number }[];
-  /** Whether everything that may go has gone; false when somebody uses a table for long, or the run was ended. */
+  /** Whether everything removable is gone. False if a long transaction uses a table, or the run was aborted. */
   isComplete: boolean;
-  /** Milliseconds until the next partition is past its time; infinite when none of those that are there ever is. */
+  /** Milliseconds until the next partition expires; infinite if no existing partition ever does. */
   nextMs: number;
 }
 
 /**
- * Removes everything past its time: months of history and days of bodies by dropping their partitions, and all other rows.
- * Nothing that is pending goes. A run that was killed at any statement is continued by the next one.
+ * Removes everything expired: months of history and days of bodies by dropping their partitions, and all other rows.
+ * Keeps everything that is pending. If a run is killed at any statement, the next run continues it.
  */
 export async function runRetention(run: RetentionRun): Promise<RetentionResult> {
   const { db, periods, log, signal } = run;
@@ -47,7 +47,7 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
   const historyFrom = startOfHistory(periods, now);
   // First of all: an event that is not fanned out keeps its month, but one that never can be does not.
   const parked = await deleteParkedEvents(db, historyFrom);
-  if (parked > 0) log.warn({ events: parked }, 'parked events are past RETENTION_HISTORY: removed');
+  if (parked > 0) log.warn({ events: parked }, 'removed parked events older than RETENTION_HISTORY');
   const partitions = await listPartitions(db);
   const expired = partitions.filter((partition) => expiryOf(partition, periods) <= now);
   const kept: RetentionResult['kept'] = [];
@@ -57,12 +57,12 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
   const isComplete = areMonthsDone && areBodiesGone && !signal.aborted;
   if (isComplete) await saveCompleted(db, kept.length);
   if (isComplete && kept.length > 0)
-    log.warn({ months: kept }, 'months past RETENTION_HISTORY are kept: something in them is pending');
+    log.warn({ months: kept }, 'kept months older than RETENTION_HISTORY: they hold pending deliveries or events');
   const times = partitions.map((partition) => expiryOf(partition, periods)).filter((time) => time > now);
   return { kept, isComplete, nextMs: Math.min(...times) - now };
 }
 
-/** @returns whether all are done; months in which something is pending are added to `kept` */
+/** @returns whether all months are done; adds months with pending deliveries or events to `kept` */
 async function removeMonths(run: RetentionRun, expired: Partition[], kept: RetentionResult['kept']): Promise<boolean> {
   for (const partition of expired) {
     const month = new Date(partition.from).toISOString().slice(0, 7);
@@ -74,7 +74,7 @@ async function removeMonths(run: RetentionRun, expired: Partition[], kept: Reten
   return true;
 }
 
-/** One day after the other, the oldest first: `bodies_removed_until` says that everything before a time is gone. */
+/** Removes the oldest day first: `bodies_removed_until` means that all bodies from before that time are gone. */
 async function removeExpiredBodies(run: RetentionRun, expired: readonly Partition[], before: number): Promise<boolean> {
   for (const day of expired.filter(({ table }) => table === bodiesTable)) {
     const pending = await removePartition(run, day);
@@ -84,20 +84,21 @@ async function removeExpiredBodies(run: RetentionRun, expired: readonly Partitio
   return removeBodies(run, defaultBodies, { from: 0, until: before });
 }
 
-/** @returns how much is pending; 0: the partition is gone; `busy`: somebody uses the table, and the next run goes on */
+/** @returns the number of pending rows; 0: the partition is gone; `busy`: in use, so the next run continues */
 async function removePartition(run: RetentionRun, partition: Partition): Promise<number | 'busy'> {
   const { db, log, signal } = run;
   const pending = await countPending(db, partition);
   if (pending > 0) return pending;
   const left = signal.aborted ? 'busy' : await withLock(db, partition.table, () => dropPartition(db, partition));
-  if (left === 0) log.info({ partition: partition.name }, 'partition is past its retention: dropped');
+  if (left === 0) log.info({ partition: partition.name }, 'dropped expired partition');
   return left;
 }
 
 /**
- * Deletes the bodies of a span from a table, except those of what is pending. It pauses for as long as each batch took.
+ * Deletes the bodies of a span from a table, except bodies of pending events. Pauses after each batch for as long as
+ * the batch took.
  *
- * @returns whether all of them are gone; false when that has to wait for the next run
+ * @returns whether all of them are gone; false when the next run must continue
  */
 async function removeBodies({ db, signal }: RetentionRun, table: string, span: IdSpan): Promise<boolean> {
   let after: string = nilUuid;
@@ -113,7 +114,10 @@ async function removeBodies({ db, signal }: RetentionRun, table: string, span: I
   return false;
 }
 
-/** Asks for no lock that others would wait behind while a transaction holds it for long. SQLSTATE 55P03: it was not to be had. */
+/**
+ * While a long transaction uses a table, requests no lock, because others would wait behind the request. SQLSTATE
+ * 55P03: the lock was not free.
+ */
 async function withLock<Result>(db: Database, table: string, work: () => Promise<Result>): Promise<Result | 'busy'> {
   if (await isInLongUse(db, table)) return 'busy';
   try {
@@ -129,6 +133,6 @@ async function removeRows({ db, periods, log, signal }: RetentionRun, historyFro
   let page: number | null = historyFrom > (keys_removed_until?.getTime() ?? 0) ? 0 : null;
   while (page !== null && !signal.aborted) page = await deleteEventKeys(db, historyFrom, page);
   const audited = await deleteAudit(db, Math.max(0, now - periods.RETENTION_AUDIT));
-  if (audited > 0) log.info({ rows: audited }, 'audit log: old rows removed');
+  if (audited > 0) log.info({ rows: audited }, 'removed old audit log rows');
   await deleteWebhooks(db, Math.max(0, historyFrom - idMarginMs));
 }

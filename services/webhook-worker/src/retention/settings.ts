@@ -1,24 +1,22 @@
 import { durationSchema } from '@enterprise-api/shared/runtime';
 import { z } from 'zod';
 
-/** `720h` → milliseconds; `0` in any unit, or without one, → for ever. */
+/** `720h` → milliseconds; `0`, with or without a unit, → for ever. */
 const periodSchema = z
   .string()
   .transform((text) => (text === '0' ? '0h' : text))
   .pipe(durationSchema)
   .transform((ms) => (ms === 0 ? Number.POSITIVE_INFINITY : ms));
 
-/** How long what is kept. */
 export const retentionSettings = {
   RETENTION_BODIES: periodSchema.prefault('720h'),
   RETENTION_HISTORY: periodSchema.prefault('2160h'),
   RETENTION_AUDIT: periodSchema.prefault('9600h'),
 };
 
-/** Milliseconds; infinite where something is kept for ever. */
+/** Milliseconds; infinite = for ever. */
 export type RetentionPeriods = z.output<z.ZodObject<typeof retentionSettings>>;
 
-/** What is wrong with periods that are valid each by itself. */
 export function retentionProblems({ RETENTION_BODIES, RETENTION_HISTORY }: RetentionPeriods): string[] {
   if (RETENTION_BODIES <= RETENTION_HISTORY) return [];
   return [
