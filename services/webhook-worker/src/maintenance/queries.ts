@@ -1,7 +1,9 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
-/** Erases previous secrets whose overlap has ended. The version stays: what workers have cached says when it ends too. */
+/**
+ * Erases previous secrets after their overlap. Keeps the version: cached webhooks already know when the overlap ends.
+ */
 export async function erasePreviousSecrets(db: Database): Promise<void> {
   await sql`
     update webhooks set previous_secret_sealed = null, previous_secret_expires_at = null

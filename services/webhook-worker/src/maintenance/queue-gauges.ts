@@ -2,10 +2,9 @@ import { inspectQueue, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Registry, registerFigures } from '@enterprise-api/shared/runtime';
 import type { QueueConsumer } from '../queue-workers.ts';
 
-/** An inspection opens a connection of its own. */
+/** Each inspection opens its own connection. */
 const inspectEveryMs = 60_000;
 
-/** Registers gauges of the queues that this worker consumes, and of the Redis that keeps them. */
 export function registerQueueGauges(
   registry: Registry,
   backend: QueueBackend,

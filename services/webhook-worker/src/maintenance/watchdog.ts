@@ -5,24 +5,24 @@ export interface WatchdogOptions {
   clock: Clock;
   log: Logger;
   consumer: Pick<QueueConsumer, 'queue' | 'waitingJobs' | 'isPaused' | 'activity' | 'recreate'>;
-  /** Stops the process, for its supervisor to start it again. */
   giveUp: (reason: Error) => void;
 }
 
 const lookEveryMs = 2_000;
-/** Without this limit, a backend that does not answer would hold up the stop of the watchdog. */
+/** Without this limit, a backend that does not answer would delay the watchdog's stop. */
 const answerWithinMs = 1_000;
-/** A consumer is stalled when jobs have waited for so long and this process got none. */
+/** If jobs have waited for this long and this process got none, its consumer is stalled. */
 const stalledAfterMs = 20_000;
 
 /**
- * Notices a stalled queue consumer. After an outage of its backend, a BullMQ worker can stay connected and receive nothing;
- * its history of such bugs is long. The worker is recreated once; if that does not help, the process gives up. The relay
- * fans out the events of the outbox meanwhile; events that came whole through the queue wait for a working consumer.
+ * Detects a stalled queue consumer. After an outage of its backend, a BullMQ worker can stay connected and receive
+ * nothing; BullMQ has a long history of such bugs. The watchdog recreates the worker once; if that does not help, the
+ * process gives up. Meanwhile the relay fans out the events of the outbox. Events that came whole through the queue
+ * wait for a working consumer.
  */
 export function createWatchdog({ clock, log, consumer, giveUp }: WatchdogOptions): Loop {
   const { queue } = consumer;
-  /** Since when jobs have waited while this process got none; null while the consumer works. */
+  /** When jobs began to wait while this process got none; null while the consumer works. */
   let stalledSince: number | null = null;
   let isRecreated = false;
   const look = async () => {
@@ -52,7 +52,7 @@ export function createWatchdog({ clock, log, consumer, giveUp }: WatchdogOptions
   });
 }
 
-/** Jobs that a working consumer would get: none while the queue is paused, nor while its backend does not answer. */
+/** Counts the jobs for a working consumer: 0 while the queue is paused or its backend does not answer. */
 async function countAvailableJobs({ waitingJobs, isPaused }: WatchdogOptions['consumer']): Promise<number> {
   const count = async () => {
     const waiting = await waitingJobs();
