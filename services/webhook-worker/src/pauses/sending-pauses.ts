@@ -1,33 +1,31 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createLoop, type Loop, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 
-/** What operators hold back, as far as this process knows. */
 export interface KnownPauses {
   readonly isAllPaused: boolean;
-  /** Organizations that are paused by themselves. */
+  /** Organizations that an operator has paused individually. */
   readonly organizationIds: readonly Uuid[];
-  /** Whether nothing of this organization may be sent now. */
+  /** True as well while everything is paused. */
   isPaused(organizationId: Uuid): boolean;
 }
 
-/** Every process acts on a pause within 5 s, also when no notification of it arrives. */
+/** Every process acts on a pause within 5 s, even if no notification of it arrives. */
 const readEveryMs = 2_000;
 const delayAfterErrorMs = 500;
 
-/** Knows which deliveries operators hold back: read from the ledger at start, at every change, and every two seconds. */
+/** Reads the pauses from the ledger at start, at every change, and every two seconds. */
 export interface SendingPauses extends KnownPauses, Loop {
   /**
-   * Reads what is paused. A process that starts does so before it leases anything.
+   * Reads the pauses. A process that starts does so before it leases anything.
    *
    * @throws when the database does not answer
    */
   load(): Promise<void>;
-  /** Sets what acts on a change. Called once, before the first lease. */
   onChange(act: () => void): void;
 }
 
 export function createSendingPauses(db: Database, onError: (error: unknown) => void): SendingPauses {
-  /** The nil UUID stands for everybody. */
+  /** The nil UUID pauses every organization. */
   let paused: ReadonlySet<Uuid> = new Set();
   let act = () => {};
   const load = async () => {
