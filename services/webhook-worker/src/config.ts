@@ -17,7 +17,7 @@ import { tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing'
 import { z } from 'zod';
 import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
-/** A stop may take this much longer than the longest attempt. Its outcomes are recorded in this time. */
+/** A stop may take this much longer than the longest attempt. In this time the worker records outcomes. */
 const stopMarginMs = 5_000;
 
 const schedule = z.string().transform((text, context) => {
@@ -34,7 +34,7 @@ const jitter = z
   .transform(Number)
   .refine((value) => value <= 10, 'must be a number from 0 to 10');
 
-/** With less, a few large events would be sent one after the other. */
+/** With less memory, the worker would send a few large events one after the other. */
 const leastBodyMemory = 1024 ** 2;
 const bodyMemory = byteSizeSchema.refine((bytes) => bytes >= leastBodyMemory, 'must be at least 1MiB');
 
@@ -58,7 +58,6 @@ const settings = {
   ...tracingSettings,
 };
 
-/** Parses the worker's settings; see the table in the README. */
 export function parseConfig(environment: Environment) {
   return parseEnvironment(
     settings,
@@ -77,12 +76,12 @@ export function parseConfig(environment: Environment) {
 
 export type Config = z.output<z.ZodObject<typeof settings>>;
 
-/** How long no other worker sends a delivery that this one has leased. */
+/** Milliseconds in which no other worker sends a delivery that this worker has leased. */
 export function leaseMs(config: Pick<Config, 'WEBHOOK_TIMEOUT_MS' | 'WORKER_LEASE_MARGIN'>): number {
   return config.WEBHOOK_TIMEOUT_MS + config.WORKER_LEASE_MARGIN;
 }
 
-/** From SIGTERM to the exit: the longest attempt, and time to record its outcome. */
+/** Milliseconds from SIGTERM to the exit: the longest attempt, and time to record its outcome. */
 export function stopWithinMs(config: Pick<Config, 'WEBHOOK_TIMEOUT_MS'>): number {
   return config.WEBHOOK_TIMEOUT_MS + stopMarginMs;
 }

@@ -1,10 +1,10 @@
 import { Counter, createMetrics, exponentialBuckets, Gauge, Histogram } from '@enterprise-api/shared/runtime';
 import type { KnownPauses } from './pauses/sending-pauses.ts';
 
-/** From the quickest delivery to one that waited behind an open circuit for hours. */
+/** From the quickest delivery to one that waited for hours behind an open circuit. */
 const buckets = exponentialBuckets(0.005, 2, 23);
 
-/** Everything the worker counts. Names follow the Prometheus conventions: base units, `_total` for counters. */
+/** Names follow the Prometheus conventions: base units, `_total` for counters. */
 export function createWorkerMetrics(commit: string | undefined) {
   const registry = createMetrics('webhook-worker', commit);
   const registers = [registry];
@@ -79,7 +79,6 @@ export function createWorkerMetrics(commit: string | undefined) {
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
-/** Gauges of what the stages hold when the metrics are scraped. */
 export function registerStageGauges(
   { registry }: WorkerMetrics,
   stages: {

@@ -1,10 +1,13 @@
 import type { Clock } from '@enterprise-api/shared/runtime';
 
-/** One look at the waiting rows of a table, in the order of their times. */
+/** Reads the waiting rows of a table once, in the order of their times. */
 interface Pass {
-  /** Where it begins; null: a full pass, which begins at the oldest row. */
+  /** Start of the pass; null = a full pass, from the oldest row on. */
   from: Date | null;
-  /** @param oldestLeftAt the time of the oldest row that still waits; null: none waits; `unknown`: it did not see all rows */
+  /**
+   * @param oldestLeftAt time of the oldest row that still waits; null: no row waits; `unknown`: the pass did not see
+   *   all rows
+   */
   end(oldestLeftAt: number | null | 'unknown'): void;
 }
 
@@ -12,15 +15,14 @@ export interface Passes {
   begin(): Pass;
 }
 
-/** A transaction may run for 30 s. The next pass finds a row that is committed so much later than its time. */
+/** A transaction may run for 30 s. The next pass finds a row that is committed this much later than its time. */
 const lateCommitMs = 30_000;
-/** A full pass finds every row. */
 const fullPassEveryMs = 60_000;
 
 /**
- * While a transaction stays open, PostgreSQL keeps what is deleted, and a full pass reads the index entries of all rows that
- * have waited since. So a pass begins at the oldest row that the last one left, or 30 s before that pass. Full passes are the
- * first one, one after each that did not see all rows, and one a minute.
+ * While a transaction stays open, PostgreSQL keeps deleted rows. A full pass reads the index entries of all rows that
+ * have waited since. So a pass begins at the oldest row that the last pass left, but at least 30 s before that pass.
+ * Full passes are the first one, one after each pass that did not see all rows, and one a minute.
  */
 export function createPasses(clock: Clock): Passes {
   let from: Date | null = null;

@@ -15,7 +15,7 @@ import type { FanOut } from './fan-out/fan-out.ts';
 import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** What is done with each kind of job in the catalogue; with a trace, where its producer named one. */
+/** One handler per kind of job. `traceparent` is set if the job's producer sent one. */
 export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, traceparent?: string) => Promise<void> };
 
 export interface ConsumerOptions {
@@ -27,37 +27,32 @@ export interface ConsumerOptions {
   onError: (error: Error) => void;
 }
 
-/** What takes the jobs of one queue. */
 export interface QueueConsumer {
   queue: string;
-  /** Jobs that wait in the queue. Rejects while the backend does not answer. */
+  /** Counts the jobs that wait in the queue. Rejects while the backend does not answer. */
   waitingJobs(): Promise<number>;
-  /** Whether an operator has paused the queue: its jobs wait, and no consumer gets one. */
   isPaused(): Promise<boolean>;
-  /** Jobs that are handled here, and when the last one began or ended (monotonic). */
+  /** Running jobs of this process, and when the last job began or ended (monotonic). */
   activity(): { running: number; lastAt: number };
-  /** Replaces a BullMQ worker that no longer gets jobs by a new one, with new connections. */
+  /** Replaces a BullMQ worker that no longer gets jobs, with new connections. */
   recreate(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A process without capacity must not be the quickest to take jobs: another one may have capacity for their events. */
+/** Without capacity, a process must not be the quickest to take jobs: another may have capacity for their events. */
 const noCapacityPauseMs = 20;
-/** Jobs of one queue that are handled at the same time. */
 const maxConcurrency = 4;
-/** BullMQ fails a job for good once this many workers died while handling it. A job here is only a wake-up, so many may. */
+/** BullMQ fails a job for good after this many workers died handling it. A job is only a wake-up, so many may die. */
 const maxStalledCount = 1_000;
-/** Of a job that failed. */
 const backoff = { firstMs: 1_000, mostMs: 60_000 };
-/** After a backend did not answer. */
 const recreateAfterMs = 1_000;
-/** BullMQ would wait without limit for an unavailable backend. Interrupting a job loses nothing: it is only a wake-up. */
+/** BullMQ would wait for an unavailable backend without limit. Interrupting a job loses nothing: it is a wake-up. */
 const closeWithinMs = 1_500;
 
 /**
- * Fans out the events that a job names, and writes the events that came whole through the queue.
+ * Fans out the events that a job names, and writes events that came whole through the queue.
  *
- * @param onFanOutError the relay finds the events of a fan-out that failed
+ * @param onFanOutError called when a fan-out failed; the relay finds its events
  */
 export function createJobHandlers(
   db: Database,
@@ -75,7 +70,7 @@ export function createJobHandlers(
   };
 }
 
-/** Binds a kind of job to its handler. The only file that creates a BullMQ worker. */
+/** Binds a kind of job to its handler. Only this file creates BullMQ workers. */
 export function startConsumer<Name extends JobName>(name: Name, options: ConsumerOptions): QueueConsumer {
   const { clock, metrics } = options;
   const producer = createJobProducer(options.backend, name, options.onError);
@@ -90,14 +85,14 @@ export function startConsumer<Name extends JobName>(name: Name, options: Consume
     running.add(handled);
     return handled;
   };
-  /** Undefined while the worker is replaced, and after the consumer is closed. */
+  /** Undefined while the worker is being replaced, and after the consumer is closed. */
   let current: BoundWorker | undefined;
   const startWorker = async () => {
     const mine = bindWorker(jobs[name].queue, handle, options);
     current = mine;
     await mine.ended;
     if (current !== mine) return;
-    // BullMQ never connects again where its first connection failed.
+    // If its first connection failed, BullMQ never connects again.
     mine.cut();
     await pause(recreateAfterMs, undefined, { ref: false });
     if (current === mine) void startWorker();
@@ -142,7 +137,7 @@ function bindWorker(
     metrics.queueErrors.inc();
     onError(error);
   };
-  // An event that is being written may hang, and others go on.
+  // Excludes event writes: one may hang while others continue.
   if (queue === jobs.fanOut.queue) takeOneAtATimeWhileQuiet(worker);
   worker.on('error', onWorkerError);
   worker.on('failed', (job, error) => {
@@ -154,7 +149,7 @@ function bindWorker(
     .then(() => worker.run())
     .catch(onWorkerError);
   return {
-    /** Resolves when the worker is closed, or when the backend does not answer at first. */
+    /** Resolves when the worker is closed, or when the backend did not answer its first connection. */
     ended,
     close: () => worker.close().catch(() => undefined),
     cut: () => {
@@ -169,7 +164,10 @@ interface AdjustableWorker {
   on(event: 'active' | 'drained', listener: () => void): unknown;
 }
 
-/** With free places BullMQ asks for more jobs after each one, mostly in vain: a tenth of what an event costs at 100 a second. */
+/**
+ * With free capacity BullMQ asks for more jobs after each one, mostly in vain. At 100 events a second, that is a tenth
+ * of an event's cost.
+ */
 function takeOneAtATimeWhileQuiet(worker: AdjustableWorker): void {
   let isDrained = true;
   worker.concurrency = 1;
@@ -183,7 +181,7 @@ function takeOneAtATimeWhileQuiet(worker: AdjustableWorker): void {
   });
 }
 
-/** A malformed job, or one of an unknown version, is kept as failed with its reason. The relay fans its events out. */
+/** BullMQ keeps malformed jobs and unknown versions as failed with their reasons. The relay fans their events out. */
 async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: JobHandlers): Promise<void> {
   const definition = jobs[name];
   const parsed = definition.data.safeParse(job.data);

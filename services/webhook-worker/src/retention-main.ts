@@ -5,7 +5,7 @@ import { describePeriods, planRetention } from './retention/plan.ts';
 import { runRetention } from './retention/run.ts';
 import { retentionProblems, retentionSettings } from './retention/settings.ts';
 
-// `make retention`: removes what is past its time, as a worker does every hour. ARGS=--dry-run says what would go, and when.
+// `make retention` removes expired data, as a worker does every hour. With ARGS=--dry-run it only prints its plan.
 const rules = { secrets: commonSecrets, known: [] };
 const parsed = parseEnvironment({ ...ledgerSettings, ...retentionSettings }, process.env, rules, retentionProblems);
 if (!parsed.ok) exitWithBadSettings('retention', parsed.problems);
@@ -33,10 +33,10 @@ try {
     const { signal } = stopping;
     const { kept, isComplete } = await runRetention({ db, periods, log: { info: log, warn: log }, signal });
     for (const { month, pending } of kept) say(`${month} is kept: ${pending} pending in it.`);
-    say(isComplete ? 'Done.' : 'Not done yet: a table is in use, or the command was ended. Run it again.');
+    say(isComplete ? 'Done.' : 'Not done yet: a table is in use, or the command was stopped. Run it again.');
     return isComplete;
   });
-  if (done === null) say('Another process is removing what is past its time. Nothing was done here.');
+  if (done === null) say('Another process is removing expired data. This command did nothing.');
   if (done !== true) process.exitCode = 1;
 } catch (error) {
   const text = error instanceof Error ? error.message : 'unknown error';

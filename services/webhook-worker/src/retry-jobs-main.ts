@@ -8,7 +8,7 @@ import {
   parseEnvironment,
 } from '@enterprise-api/shared/runtime';
 
-// Lets the workers have the failed jobs of `event-writes` again, when what made them fail is mended (docs/runbooks.md#jobsfail).
+// Retries the failed jobs of `event-writes`, once the cause of their failure is fixed (docs/runbooks.md#jobsfail).
 const rules = { secrets: commonSecrets, known: [] };
 const parsed = parseEnvironment({ ...ledgerSettings, REDIS_URL: commonSettings.REDIS_URL }, process.env, rules);
 if (!parsed.ok) exitWithBadSettings('retry-jobs', parsed.problems);
@@ -20,7 +20,7 @@ if (retried === null) {
   process.stderr.write('The queue did not answer. Nothing is lost: run the command again.\n');
   process.exitCode = 1;
 } else {
-  // Without REDIS_URL that is another queue than the one of services that have it: whoever runs this by hand sees which.
+  // Without REDIS_URL this is another queue than the queue of services with REDIS_URL: tell the operator which.
   const place = backend.kind === 'redis' ? 'Redis' : 'PostgreSQL (no REDIS_URL)';
   process.stdout.write(`${jobs.writeEvent.queue} in ${place}: ${retried} failed jobs wait for a worker again.\n`);
 }

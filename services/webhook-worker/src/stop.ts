@@ -6,7 +6,6 @@ import type { Sender } from './sender/send.ts';
 import type { AutoDisable } from './webhooks/auto-disable.ts';
 import type { PendingCancellation } from './webhooks/pending-cancellation.ts';
 
-/** The stages that have something to finish. */
 export interface StoppableStages {
   relay: Pick<Loop, 'stop'>;
   dispatcher: Pick<Loop, 'stop'>;
@@ -18,29 +17,29 @@ export interface StoppableStages {
   sender: Pick<Sender, 'close'>;
 }
 
-/** For what is closed after the stages: the probes, spans that are left, the database. */
+/** Reserved for closing the probes, remaining spans and the database after the stages. */
 const processReserveMs = 2_500;
-/** A statement that is under way when a stage stops. A store that hangs must not use up the time of the attempts. */
+/** Limits a statement that runs when a stage stops. A store that hangs must not use up the time of the attempts. */
 const statementMs = 500;
-/** Of the time that is left, attempts leave so much for their outcomes. */
+/** Attempts leave this much of the remaining time for their outcomes. */
 const flushReserveMs = 1_000;
-/** What follows from outcomes, and leases that are being released: each step at most `statementMs`. */
+/** For consequences of outcomes, and leases that are being released: each step takes at most `statementMs`. */
 const closeReserveMs = 2 * statementMs;
 
 /**
- * Stops the stages in the order in which a delivery passes them: leases nothing more, lets attempts end, and records their
- * outcomes with all the time that is left.
+ * Stops the stages in the order in which a delivery passes them. Leases nothing more, lets attempts end, and records
+ * their outcomes in all the remaining time.
  *
- * @param processMs how long the stop of the process may take
+ * @param processMs the time in which the process must stop
  */
 export function createStop(stages: StoppableStages, processMs: number) {
   let stopBy: number | undefined;
   const leftMs = (reserveMs: number) => Math.max(0, (stopBy ?? 0) - performance.now() - reserveMs);
-  /** Starts no further attempt and releases what waits. The time of the stop counts from here. */
+  /** Starts no further attempt and releases waiting leases. The time of the stop counts from here. */
   const stopStarting = () => {
     stopBy ??= performance.now() + processMs - processReserveMs;
     stages.scheduler.stop();
-    // The relay would only fan out for other processes, and those run it themselves.
+    // The relay would only fan out for other processes, and those run their own.
     void stages.relay.stop();
   };
   const stop = async () => {

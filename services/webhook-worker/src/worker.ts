@@ -49,15 +49,11 @@ import { createPendingCancellation } from './webhooks/pending-cancellation.ts';
 import { cancelLeased, findWebhooks } from './webhooks/queries.ts';
 import { WebhookCache } from './webhooks/webhook-cache.ts';
 
-/** A database or queue that hangs must not delay the stop. Nothing is lost: the ledger has the events, and leases run out. */
+/** A hanging database or queue must not delay the stop. The ledger keeps the events, and leases run out. */
 const closeWithinMs = 500;
 const applicationName = 'enterprise-api-webhook-worker';
 
-/**
- * Builds the worker and starts it.
- *
- * @throws when the database does not answer or is not migrated, or the port is in use; what was built is closed again
- */
+/** @throws when the database does not answer or is not migrated, or the port is in use; closes all that it built */
 export async function startWorker(
   config: Config,
   log: Logger,
@@ -70,7 +66,7 @@ export async function startWorker(
   });
 }
 
-/** What is built last brings work in, and is closed first. */
+/** Builds the stages that bring work in last, so that the stop closes them first. */
 async function build(config: Config, log: Logger, closers: Closers, giveUp: (reason: Error) => void) {
   const foundation = await openFoundation(config, log, closers);
   const { changes, metrics, probes, queue } = foundation;
@@ -100,7 +96,7 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   const stop = async () => {
     probes.stopping();
-    // Before anything is closed: an attempt that starts while an unavailable queue is being closed could outlive the stop.
+    // Comes first: an attempt that starts while an unavailable queue is being closed could outlive the stop.
     stopStarting();
     await closers.closeAll();
   };
@@ -109,7 +105,6 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
 
 type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
-/** The ledger with its clock and its change feed, metrics, tracing and probes. */
 async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const warn = (message: string) => createLimitedWarning(log, message);
   const { pool, directUrl } = ledgerAddress(config);
@@ -117,7 +112,7 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const settings = { applicationName, poolSize: 10, serverSettings: planProbes };
   const db = createDatabase({ ...pool, ...settings, onError: warn('database connection lost') });
   closers.add('database', () => db.destroy(), closeWithinMs);
-  // BullMQ sets the search path of its sessions, and listens on one: a pooler will not do.
+  // BullMQ sets the search path of its sessions and listens on one. A pooler does not support that.
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: directUrl });
   const clock = createDatabaseClock(systemClock);
   await runPreflightChecks({ db, pooled: pool.pooled, queue, clock, log });
@@ -138,7 +133,6 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   return { config, log, warn, closers, db, directUrl, queue, clock, changes, metrics, tracing, probes };
 }
 
-/** Takes the jobs that name new events, and watches that they come. */
 function startConsumers(foundation: Foundation, fanOut: FanOut, giveUp: (reason: Error) => void): void {
   const { queue: backend, db, clock, log, warn, closers, metrics } = foundation;
   const handlers = createJobHandlers(db, clock, fanOut, warn('fan-out failed; left to the relay'));
@@ -151,10 +145,8 @@ function startConsumers(foundation: Foundation, fanOut: FanOut, giveUp: (reason:
   }
 }
 
-/** What brings deliveries into the process: fan-out of new events, and dispatch of due rows. */
 function buildIntake(foundation: Foundation, attempts: ReturnType<typeof buildAttempts>) {
   const { config, warn } = foundation;
-  // While outcomes wait too long to be recorded, this process leases nothing more.
   const mayLease = () => !attempts.outcomes.isBehind();
   const stages = { ...foundation, ...attempts, mayLease, leaseMs: leaseMs(config) };
   const maxAttempts = config.WEBHOOK_RETRY_SCHEDULE.length + 1;
@@ -168,7 +160,6 @@ function buildIntake(foundation: Foundation, attempts: ReturnType<typeof buildAt
   return { fanOut, relay, dispatcher };
 }
 
-/** What waits for its attempt, and what decides when an attempt starts. */
 function buildScheduling(foundation: Foundation) {
   const { config, warn, db, clock, metrics } = foundation;
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
@@ -178,7 +169,7 @@ function buildScheduling(foundation: Foundation) {
     open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
     onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
   });
-  const pauses = createSendingPauses(db, warn('pauses of sending not read'));
+  const pauses = createSendingPauses(db, warn('sending pauses not read'));
   const bodies = new EventBodies(config.WORKER_BODY_MEMORY);
   const { WORKER_START_WITHIN: startWithinMs } = config;
   const scheduler = new Scheduler({
@@ -195,7 +186,6 @@ function buildScheduling(foundation: Foundation) {
   return { ...stages, leaseLoader };
 }
 
-/** From a lease to the recorded outcome of its attempt, and what follows from it. */
 function buildAttempts(foundation: Foundation) {
   const { config, warn, db, log, changes, metrics } = foundation;
   const scheduling = buildScheduling(foundation);
@@ -230,12 +220,11 @@ function buildAttempts(foundation: Foundation) {
   return { ...stages, deliver: deliver.bind(null, parts) };
 }
 
-/** What every worker does beside deliveries. */
 function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut): void {
   const { config, db, directUrl, log, warn, closers } = foundation;
   const loops = {
     'pauses of sending': pauses,
-    'retries of parked events': createParkedRetries(fanOut, warn('parked events not tried again')),
+    'retries of parked events': createParkedRetries(fanOut, warn('parked events not retried')),
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; tried again soon')),
