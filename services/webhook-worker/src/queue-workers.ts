@@ -42,7 +42,10 @@ export interface QueueConsumer {
 /** Without capacity, a process must not be the quickest to take jobs: another may have capacity for their events. */
 const noCapacityPauseMs = 20;
 const maxConcurrency = 4;
-/** BullMQ fails a job for good after this many workers died handling it. A job is only a wake-up, so many may die. */
+/**
+ * BullMQ fails a job for good after this many workers died handling it. The limit is high because a job is only a
+ * wake-up.
+ */
 const maxStalledCount = 1_000;
 const backoff = { firstMs: 1_000, mostMs: 60_000 };
 const recreateAfterMs = 1_000;
@@ -137,7 +140,7 @@ function bindWorker(
     metrics.queueErrors.inc();
     onError(error);
   };
-  // Excludes event writes: one may hang while others continue.
+  // Not for event writes: one that hangs must not block the others.
   if (queue === jobs.fanOut.queue) takeOneAtATimeWhileQuiet(worker);
   worker.on('error', onWorkerError);
   worker.on('failed', (job, error) => {

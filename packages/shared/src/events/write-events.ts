@@ -26,7 +26,7 @@ export interface EventOrigin {
   traceparent?: string | undefined;
 }
 
-/** If the time in an id differs by more, the id gets the database's time. */
+/** If an id's time differs from the database's clock by more than this, the id gets the database's time. */
 const toleratedOffsetMs = 5 * 60_000;
 
 /**

@@ -85,11 +85,11 @@ export function poolFiguresOf(db: Database): PoolFigures {
 const idleForMs = 30_000;
 
 /**
- * For statements that read few rows by index, however large the tables are. A prepared statement keeps its plan until
- * the table is analyzed. If the month's partition was still empty, that plan read a whole table or index. This affected
- * every use in the first minutes of the month. Measured with 40,000 rows: fan-out 3.4 ms instead of 2.0, outcomes 11.8
- * instead of 8.7, and growing. On partitioned tables, PostgreSQL would otherwise plan each use for its values. That
- * took twice as long as running the statements (docs/adr/0042).
+ * Planner settings for statements that read few rows by index, however large the tables are. A prepared statement keeps
+ * its plan until the table is analyzed. Without these settings, a plan made while the month's partition was empty read
+ * a whole table or index. This affected every use in the first minutes of the month. Measured with 40,000 rows: fan-out
+ * 3.4 ms instead of 2.0, outcomes 11.8 instead of 8.7, and growing. On partitioned tables, PostgreSQL would otherwise
+ * plan each use for its values. That took twice as long as running the statements (docs/adr/0042).
  */
 export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' };
 
@@ -100,7 +100,7 @@ export function createPool(options: DatabaseOptions): Pool {
     max: options.poolSize,
     connectionTimeoutMillis: options.connectWithinMs ?? connectWithinMs,
     idleTimeoutMillis: idleForMs,
-    // A pooler of sessions refuses unknown startup parameters, so set these by a statement before the first use.
+    // A session pooler refuses unknown startup parameters, so a statement makes these settings before the first use.
     ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
   });
   pool.on('error', (error) => options.onError?.(error));

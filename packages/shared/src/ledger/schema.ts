@@ -144,8 +144,8 @@ export interface DeliveriesTable {
   created_at: CreatedAt;
   completed_at: Date | null;
   /**
-   * The successful attempt, whose time bits hold its start. A new round resets it to null. The columns below describe
-   * it.
+   * The id of the successful attempt; its time bits hold the attempt's start. A new round resets it to null. The
+   * columns below describe that attempt.
    */
   delivered_by: Generated<Uuid | null>;
   delivered_version: Generated<number | null>;

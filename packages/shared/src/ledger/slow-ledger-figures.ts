@@ -42,7 +42,7 @@ export async function slowLedgerFigures(db: Database): Promise<SlowLedgerFigures
   return rows[0] ?? { openBreakers: 0, enabledWebhooks: 0, disabledWebhooks: 0, monthsAhead: 0 };
 }
 
-/** One less than the first month, counted from this one, for which a table lacks a partition. */
+/** Counts the months between this one and the first month for which a table lacks a partition. */
 const monthsAheadOfNow = sql<number>`
   select coalesce(min(month) - 1, ${monthsLookedFor})::int
   from generate_series(1, ${monthsLookedFor}) month, unnest(${sql.val([...partitionedTables])}::text[]) parent

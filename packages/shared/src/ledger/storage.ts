@@ -13,9 +13,9 @@ const analyzedOften = 'autovacuum_analyze_scale_factor = 0.02';
 const writtenOnce = `autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_scale_factor = 0.05, ${quickVacuum}, ${analyzedOften}`;
 
 /**
- * Storage and autovacuum settings by table; a partition has its table's. By default, the server vacuums a table once a
- * fifth of it is dead. In a month of deliveries, that is millions of rows. Outbox rows live for milliseconds, so its
- * readers would pass dead rows at every step.
+ * Storage and autovacuum settings by table; a partition gets the settings of its table. By default, the server vacuums
+ * a table once a fifth of it is dead. In a month of deliveries, that is millions of rows. Outbox rows live for
+ * milliseconds, so readers of the outbox would pass dead rows at every step.
  */
 export const storageParameters: Readonly<Record<string, string>> = {
   events: writtenOnce,

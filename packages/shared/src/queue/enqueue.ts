@@ -169,7 +169,7 @@ function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): 
           latest = count;
         },
         () => {
-          // An unknown count does not mean a full queue: if the queue is away, adding fails by itself.
+          // An unknown count does not mean a full queue: if the queue is unavailable, adding the job fails anyway.
           latest = 0;
         },
       );

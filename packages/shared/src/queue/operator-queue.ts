@@ -2,8 +2,8 @@ import { settledWithin } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 
 /**
- * Asks queues over temporary connections: operators ask rarely, and an idle connection would take one from other
- * clients. Returns null if a queue refuses or does not answer in time.
+ * Asks queues over temporary connections: operators ask rarely, and the number of connections is limited. Returns null
+ * if a queue refuses or does not answer in time.
  */
 export async function withQueues<Answer>(
   backend: QueueBackend,

@@ -4,7 +4,7 @@ import { withQueues } from './operator-queue.ts';
 
 const countsWithinMs = 5_000;
 const retriesWithinMs = 60_000;
-/** The limit for one backend command, because the backend serves nobody else during a command. */
+/** The maximum number of jobs per command, because the backend serves no other client during a command. */
 const jobsPerCommand = 1_000;
 
 /**

@@ -75,7 +75,7 @@ function subscribeInTurn(
   };
 }
 
-/** The setting may name only a part of the nodes. */
+/** Adds the cluster's other nodes to `nodes`, because `REDIS_URL` may name only some of them. */
 async function learnNodes(client: Redis, nodes: Map<string, RedisNode>): Promise<void> {
   try {
     for (const [, , ...replicas] of await client.cluster('SLOTS')) {

@@ -32,7 +32,7 @@ export function checkNewUrl(raw: string, policy: AddressPolicy): OutboundUrlChec
  * keep working.
  */
 export function checkOutboundUrl(raw: string, policy: AddressPolicy): OutboundUrlCheck {
-  // Lowercase last: it would turn letters that resemble ASCII, such as the Kelvin sign, into ASCII.
+  // Check before lowercasing, which turns some letters outside ASCII, such as the Kelvin sign, into ASCII.
   const reason = textProblem(raw) ?? urlProblem(raw, policy);
   return reason === null ? { ok: true, url: withLowerCaseOrigin(raw) } : { ok: false, reason };
 }

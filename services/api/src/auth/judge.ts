@@ -23,7 +23,7 @@ interface JudgedRequest {
   readonly scope: RequiredScope | null;
   /** Whether an earlier check already counted this request; it is then not counted again. */
   readonly isRepeat?: boolean;
-  /** Receives the key and whether the checks refused the key. */
+  /** The checks store the key here, and whether they refused it. */
   readonly caller: Caller;
   readonly headers: Record<string, string>;
 }

@@ -22,7 +22,10 @@ export interface RateLimiter {
 
 const rateWindowSeconds = 60;
 
-/** An organization's rate limit as shown in answers. Its plan has API access; otherwise its key was refused. */
+/**
+ * An organization's rate limit as shown in answers. Requires a plan with API access: keys of other plans are refused
+ * earlier.
+ */
 export function describeRateLimit(limits: Readonly<Record<ApiPlan, number>>, plan: Plan) {
   return { limit: limits[plan as ApiPlan], window_seconds: rateWindowSeconds };
 }

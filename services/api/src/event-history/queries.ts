@@ -9,7 +9,7 @@ export interface HorizonRow {
   complete_until: number;
 }
 
-/** The result covers events only if a later statement reads them. */
+/** Read the events in a later statement: the result does not hold for events that were read earlier. */
 export async function readHorizonRows(db: Database): Promise<HorizonRow[]> {
   const { rows } = await sql<HorizonRow>`select bucket, complete_until from event_horizon()`.execute(db);
   return rows;

@@ -32,8 +32,8 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
       const { type: types = subscribableEventTypeNames, since, until } = filters;
       const ask = async (page: PageQuestion) => {
-        // Oldest first, a client would miss events that retention removed after the cursor. Newest first, the list ends
-        // there.
+        // Oldest first, a client would silently miss events that retention removed after its cursor. Newest first, the
+        // list ends where the removed events begin.
         if (page.order === 'asc' && (await isExpired(limits, page.after))) return problem('event_expired');
         // Oldest first, a list ends at the last complete event. Later pages contain the events that become visible
         // later.

@@ -47,7 +47,7 @@ export class UpstreamConnection {
     return this.#requests > 1 && this.#filter?.sawBytes === false;
   }
 
-  /** Whether the socket reported an error. Only without one is a body complete that ends with the connection. */
+  /** Whether the socket reported an error. If it did, a body that ends with the connection is incomplete. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }

@@ -35,7 +35,7 @@ interface ExchangeRecord {
 export interface TimeLimits {
   /** Limit from the last byte of the request until the upstream's head. */
   timeoutMs: number;
-  /** Limit without a byte in either direction, while the request arrives and after the head. */
+  /** The longest time without a byte in either direction, while the request arrives and after the upstream's head. */
   idleTimeoutMs: number;
 }
 

@@ -60,7 +60,7 @@ function connectionOptions(raw: RawHeaders): Set<string> | undefined {
   return names;
 }
 
-/** They name the upstream's software, or would keep state in a client that only its key identifies. */
+/** Headers that name the upstream's software, or that would store cookies. Only the key identifies a client. */
 const removed = new Set(['set-cookie', 'server', 'x-powered-by']);
 
 /** Commands to a proxy: an ingress before us would send a file or another address's answer instead. */
@@ -80,12 +80,12 @@ const ownLowerCase = new Set<string>(ownNames.map((name) => name.toLowerCase()))
 
 /**
  * Builds the headers of the answer to the client. Keeps the upstream's order and spelling. Drops hop-by-hop headers and
- * headers about the upstream's software; replaces ours. Adds `Cache-Control: no-store` if the upstream sets no
- * `Cache-Control`.
+ * headers about the upstream's software; replaces the headers that we set ourselves. Adds `Cache-Control: no-store` if
+ * the upstream sets no `Cache-Control`.
  *
  * @param raw name, value, name, value … as received from the upstream
  * @param own headers of every answer to this request
- * @returns a flat list for `writeHead`; null if the body has a transfer coding that this hop would have to undo
+ * @returns a flat list for `writeHead`; null if the body has a transfer coding that we would have to decode
  */
 export function answerHeaders(
   raw: readonly (Buffer | string | readonly (Buffer | string)[])[],
@@ -102,7 +102,8 @@ export function answerHeaders(
     const read = name.toLowerCase();
     if (read === 'transfer-encoding' && value.trim().toLowerCase() !== 'chunked') return null;
     if (hopByHop.has(read) || removed.has(read) || ownLowerCase.has(read) || proxyOrders.test(read)) continue;
-    // We set the framing, whatever `Connection` names. A 204 must not have a length (RFC 9110, section 8.6).
+    // Keep `Content-Length` even if `Connection` names it: it frames our answer. A 204 must not have one (RFC 9110,
+    // section 8.6).
     if (read === 'content-length' ? status === 204 : nominated?.has(read)) continue;
     if (read === 'cache-control') hasCacheControl = true;
     headers.push(name, value);

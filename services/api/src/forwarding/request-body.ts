@@ -14,8 +14,8 @@ export interface RequestBodyOptions {
 export class BodyTooLargeError extends Error {}
 
 /**
- * Streams a request's body to the upstream, as fast as the upstream reads. This stream separates the two: the client
- * library destroys its source when the upstream fails. Destroying the request itself would close the client's
+ * Streams a request's body to the upstream, as fast as the upstream reads. Keeps the request apart from the HTTP
+ * client, which destroys its source when the upstream fails. Destroying the request would close the client's
  * connection, so no answer could be sent.
  */
 export class RequestBody extends Readable {

@@ -156,8 +156,8 @@ function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuild
  * Starts a new round of deliveries: due now, with as many attempts as the previous round. That number is `max_attempts`
  * minus the attempts of earlier rounds. The retry schedule itself is a worker setting. The statement locks rows in id
  * order and checks them again after each lock wait. It looks up the event per row, because the planner may turn
- * `exists` into a join with all events. It moves the attempt that delivered into a row of its own. The next attempt
- * that delivers replaces it on the delivery's row.
+ * `exists` into a join with all events. It moves the successful attempt from the delivery's row to `attempts`, because
+ * the next success needs those columns.
  */
 function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   return sql`

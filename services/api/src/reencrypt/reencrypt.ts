@@ -123,7 +123,7 @@ function reencryptBatch(
   });
 }
 
-/** Null if no key of the ring opens one of the values. */
+/** Null if one of the values cannot be decrypted with any key of the ring. */
 function sealAgain(values: readonly (string | null)[], context: string, box: SecretBox): (string | null)[] | null {
   try {
     return values.map((value) => (value === null ? null : box.seal(box.open(value, context), context)));

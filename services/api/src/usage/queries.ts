@@ -19,7 +19,7 @@ type UsageCounts = Usage['totals'];
 export interface UsageRow extends UsageCounts {
   /** UTC. */
   start: Date;
-  /** Null for events, deliveries and attempts, and unless grouped by key. */
+  /** Null unless grouped by key; always null for events, deliveries and attempts. */
   key_id: Uuid | null;
   area: UsageArea | null;
 }

@@ -35,8 +35,8 @@ export type WebhookChanges = Partial<
 >;
 
 /**
- * Prevents other requests from adding a webhook between the count and the insert. Inserts of keys and webhooks
- * elsewhere do not wait: their foreign keys are compatible with this lock mode.
+ * Keeps other callers of this function from adding a webhook between the count and the insert. Inserts that do not call
+ * it need not wait: their foreign-key checks are compatible with this lock mode.
  */
 export async function lockOrganization(trx: DatabaseTransaction, organizationId: Uuid): Promise<void> {
   await sql`select from organizations where id = ${organizationId} for no key update`.execute(trx);

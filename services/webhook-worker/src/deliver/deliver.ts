@@ -56,7 +56,7 @@ export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () =
     if (result.kind !== 'not_started') return record(parts, begun, result);
     parts.leaseLoader.release([lease]);
   } catch (error) {
-    // A defect of ours: the lease runs out. If the worker released it, the attempt would fail in a loop.
+    // The error is a defect of ours. Let the lease expire: after a release, the attempt would fail again in a loop.
     logFailure(parts.log, lease, error);
   } finally {
     parts.bodies.drop(lease);

@@ -3,9 +3,9 @@ import { parseTraceparent, type Tracing } from '@enterprise-api/shared/tracing';
 import type { FannedOut } from './fanned-out.ts';
 
 /**
- * Records the fan-out of each event of which this process leased deliveries, in the event's own trace. Events of one
- * statement have nothing else in common. Attempts are not children of this span: attempts in other processes, hours
- * later, could not be.
+ * Records the fan-out of each event whose deliveries this process leased. Each span belongs to its event's trace,
+ * because the events of one statement are otherwise unrelated. Attempts are not children of this span: attempts in
+ * other processes, hours later, could not be.
  *
  * @param startedAtMs when the statement was sent, in milliseconds since 1970
  */

@@ -44,7 +44,10 @@ const overdueAfterMs = 600;
 /** Part of the promise of {@link overdueAfterMs}. An idle worker mostly runs these queries. */
 const relayEveryMs = 1_000;
 const overdueBatchSize = 100;
-/** A fan-out of n events weighs n / this in the estimate of deliveries per event, up to a limit. */
+/**
+ * In the estimate of deliveries per event, a fan-out of n events has the weight n / `eventsPerWeight`, at most
+ * `maxWeight`.
+ */
 const eventsPerWeight = 30;
 const maxWeight = 0.3;
 

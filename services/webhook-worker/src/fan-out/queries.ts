@@ -95,7 +95,7 @@ function overdueEvents(page: OutboxPage): Source {
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited
                                 when ${hidesOthers} then ${nilUuid} end from ends)::uuid`;
-  // Locked events wait as well: if their process dies, the next pass must not begin behind them.
+  // Include locked events: if the process that locked them dies, the next pass must not begin after them.
   const left = sql`event_id not in (select event_id from picked)`;
   const leftOfEach = sql`visited v cross join lateral (
     select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
@@ -201,9 +201,9 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
   )`;
 
 /**
- * Leases as much as the webhooks and the process have capacity for. The first delivery of each webhook precedes the
- * second of any: an organization that emits very much would take all capacity. Leases nothing while a webhook's circuit
- * is not closed: dispatch decides which delivery tries it first.
+ * Leases as much as the webhooks and the process have capacity for. Each webhook gets its first delivery before any
+ * gets its second; otherwise an organization with very many events would take all capacity. Leases nothing for a
+ * webhook whose circuit is not closed: dispatch picks the probe.
  */
 const pairs = (capacity: Capacity) => sql`pairs as materialized (
     select *, not_before is null and nth <= free

@@ -6,12 +6,14 @@ export type HeldEvent = Pick<Lease, 'body' | 'requestId' | 'traceparent'>;
 type LeaseOfEvent = Pick<Lease, 'eventId' | 'organizationId'>;
 
 /**
- * Holds the bodies of this process's leases, each once per event, and counts their memory. That is the body, and as
- * much again for each lease. TLS encrypts a whole request at once, and keeps bytes that the receiver has not read.
+ * Holds the bodies of this process's leases, each once per event, and counts their memory: the size of the body, and
+ * the same size again for each lease. TLS encrypts a whole request at once, and buffers it until the receiver has read
+ * it.
  *
  * Organizations with bodies have equal parts of the budget. While the bodies exceed it, an organization above its part
  * gets no further leases here. Otherwise an organization whose endpoints hang with large events would fill the memory
- * of a process that counts only leases. At least one organization is above its part then, and the others continue.
+ * of a process that counts only leases. While the budget is exceeded, at least one organization is above its part.
+ * Organizations below theirs continue.
  */
 export class EventBodies {
   readonly #budgetBytes: number;

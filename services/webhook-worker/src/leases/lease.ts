@@ -50,7 +50,10 @@ export function leaseColumns(alias: string): RawBuilder<unknown> {
     ${column('manual')}, ${column('next_attempt_at')}::text as lease_token`;
 }
 
-/** Selects an event's trace from `events` or an alias. Cuts it off: a producer's text may be longer than any trace. */
+/**
+ * Selects an event's trace from `events` or an alias. Truncates it: a producer may have stored a longer text than any
+ * valid trace context.
+ */
 export function traceOf(alias: string): RawBuilder<unknown> {
   return sql`left(${sql.ref(`${alias}.traceparent`)}, ${sql.lit(longestTraceparent + 1)}) as traceparent`;
 }

@@ -158,9 +158,9 @@ export class Scheduler {
   }
 
   /**
-   * The capacity per webhook, for deliveries of `new` events or for those that are already `due`. If fewer leases may
-   * wait than attempts may start, the waiting leases are blocked by their own endpoints. Other webhooks then get
-   * capacity for attempts that can start at once.
+   * The capacity per webhook, for deliveries of `new` events or for those that are already `due`. If more permits are
+   * free than further leases may wait, the waiting leases are blocked by their own endpoints. The total is then the
+   * number of free permits, so that other webhooks can use them.
    */
   capacity(kind: 'new' | 'due'): Capacity {
     const { pauses, concurrency, organizationsAboveShare } = this.#settings;
@@ -309,7 +309,7 @@ export class Scheduler {
     void this.#stages.deliver(lease, connects).then((isAnswered) => this.#ended(attempt, isAnswered));
   }
 
-  /** Attempts start in the order of time, so the first one that is not slow ends the loop. */
+  /** The set is in the order of starts, so the loop ends at the first attempt that is not slow yet. */
   #age(now: number): void {
     for (const attempt of this.#young) {
       if (now - attempt.startedAt < slowAfterMs) return;

@@ -72,7 +72,10 @@ export class DnsCache {
     this.#policy = policy;
   }
 
-  /** Knows without a look-up: an IP literal, `localhost` (RFC 6761), or a name that was looked up a moment ago. */
+  /**
+   * Returns the location if no look-up is needed: for an IP literal, `localhost` (RFC 6761) or a recently looked-up
+   * name.
+   */
   known(host: string): Location | undefined {
     const entry = this.#entries.get(host);
     if (entry !== undefined && entry.expiresAt > performance.now()) return entry.location;

@@ -46,7 +46,10 @@ const closed = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ENOTCONN', 'ERR_STREAM_D
 const unreachable = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAFNOSUPPORT'];
 const noDescriptor = ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side.');
 
-/** By code; the first match counts. If several addresses failed, the error of one that answered says most. */
+/**
+ * Failures by error code. If several addresses failed, the first matching entry counts: an address that answered says
+ * most.
+ */
 const connectFailures = new Map<string, Failure>([
   ...sameFor(closed, 'connection_reset', 'The receiver closed the connection while it was being made.'),
   ...sameFor(['ECONNREFUSED'], 'connection_refused', 'The receiver refused the connection.'),
@@ -63,7 +66,7 @@ const networkDown = ours(
   'Our network has no route to this address family, so the failure is on our side.',
 );
 
-/** Turns a failed look-up into ours: our name servers do not answer for names in general. */
+/** Marks a failed look-up as a failure on our side: our name servers fail for other names too. */
 export function resolverDown({ code, message }: Failure): Failure {
   return ours(code, 'resolver', `${message} It is on our side, because other names fail too.`);
 }

@@ -6,7 +6,7 @@ import { createRedisFeed } from './redis-feed.ts';
  * What a process does depends on the kind:
  * - `api_key`, `organization`, `webhook`: a cached object changed; drop the copy.
  * - `events`: an organization has new events; look for them.
- * - `followed`: a process sends its events to clients; announce new ones.
+ * - `followed`: a process streams an organization's events to clients; announce new events.
  * - `sending`: an operator paused or resumed sending.
  */
 export interface Change {

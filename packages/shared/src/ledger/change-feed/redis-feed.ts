@@ -3,7 +3,7 @@ import { redisRetryDelayMs } from '../../runtime/backoff.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
-/** The longest time that a closed connection may stay half-open. Nothing waits for an answer then. */
+/** How long Redis may take to close its side of a connection that we closed. By then we await no answer. */
 const disconnectTimeout = 100;
 
 export function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFeed {

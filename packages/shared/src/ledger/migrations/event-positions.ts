@@ -8,7 +8,7 @@ export async function createEventPositions(db: Kysely<unknown>): Promise<void> {
   await sql`create sequence event_positions`.execute(db);
   // Producers have their own roles.
   await sql`grant select, usage on sequence event_positions to public`.execute(db);
-  // A sequence, because its value is visible to all at once, before the transaction commits.
+  // A sequence, because every session sees its new value immediately, even before the transaction commits.
   await sql`create sequence event_timeline`.execute(db);
   await sql`select setval('event_timeline', ${timeline})`.execute(db);
   await sql`grant select on sequence event_timeline to public`.execute(db);
@@ -27,8 +27,8 @@ const timeline = sql`('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 
  *
  * The function runs with the rights of the migrating role, because producers may not set sequences. The lock keeps two
  * writers from advancing at once: the later one would reset positions that the other has assigned meanwhile. It is a
- * session lock, held for the two calls alone, whatever the transaction's outcome. Its two numbers distinguish it from
- * the notes of `event_position`.
+ * session lock, released after the two `setval` calls even if they fail. Its two numbers distinguish it from the locks
+ * that `event_position` takes as notes.
  */
 async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
