@@ -35,7 +35,8 @@ const internalSecretsSchema = z
     `each secret must have at least ${minSecretLength} characters`,
   )
   .refine(
-    // A bearer token cannot contain other characters: the listener would start and refuse every request.
+    // A bearer token cannot contain other characters. With such a secret, the listener would start but refuse every
+    // request.
     (secrets) => secrets.every((secret) => /^[!-~]*$/.test(secret)),
     'secrets consist of visible ASCII characters, without spaces',
   );
@@ -58,7 +59,7 @@ const rateLimitsSchema = z.string().transform((text, context) => {
   return limits;
 });
 
-/** Node.js treats a timeout of 25 days as no timeout. */
+/** Node.js timers cannot represent 25 days. */
 const maxWaitMs = 24 * 86_400_000;
 const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'must be more than 0, and at most 24 days');
 
@@ -118,7 +119,7 @@ function samePortProblems(values: Settings): string[] {
 /** The settings with secrets of the internal listener, most powerful first. */
 const internalSecretNames = ['INTERNAL_API_SECRET', 'INTERNAL_AUTHORIZE_SECRET', 'INTERNAL_EVENTS_SECRET'] as const;
 
-/** A secret in two settings would give a holder more access than intended. */
+/** Refuses a secret that appears in two settings, because its holder would get more access than intended. */
 function sameSecretProblems(values: Settings): string[] {
   return internalSecretNames.flatMap((name, index) =>
     internalSecretNames
@@ -136,7 +137,7 @@ function toConfig(values: Settings) {
     keyRing: values.SECRETS_ENCRYPTION_KEYS,
     public: { host: values.API_HOST, port: values.API_PORT },
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
-    /** The internal listener accepts each of them; several exist during a rotation. */
+    /** The internal listener accepts each of these secrets; several exist during a rotation. */
     internalSecrets: values.INTERNAL_API_SECRET,
     /** Accepted for forward authentication only. */
     authorizeSecrets: values.INTERNAL_AUTHORIZE_SECRET,

@@ -2,7 +2,7 @@ import { createLogger, exitWithBadSettings, runService, systemClock } from '@ent
 import { parseConfig } from './config.ts';
 import { startApi } from './start.ts';
 
-/** Shorter than a supervisor's grace period. Requests end within seconds, and cutting one off loses nothing. */
+/** Shorter than a supervisor's grace period. Requests end within seconds, and cutting off a request loses nothing. */
 const stopWithinMs = 18_000;
 
 const parsed = parseConfig(process.env);

@@ -4,8 +4,8 @@ import { keyRingSetting } from '@enterprise-api/shared/security';
 import { isFirstKeyInUse, reencrypt } from './reencrypt/reencrypt.ts';
 
 // `npm run reencrypt` encrypts all encrypted values again, under the first key of SECRETS_ENCRYPTION_KEYS.
-// --only-key-in-use refuses a first key that no service encrypts with yet. Use this option if the settings are not a
-// service's own.
+// --only-key-in-use refuses a first key that no service encrypts with yet. Use this option if the command has other
+// settings than a service.
 const shape = { ...ledgerSettings, SECRETS_ENCRYPTION_KEYS: keyRingSetting };
 const parsed = parseEnvironment(shape, process.env, { secrets: commonSecrets, known: [] });
 if (!parsed.ok) exitWithBadSettings('reencrypt', parsed.problems);

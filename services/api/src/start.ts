@@ -51,7 +51,7 @@ export interface RunningApi {
 }
 
 const publicBody = { maxBytes: 64 * 1024, maxDepth: 20, maxKeys: 1_000 };
-/** Exceeds the depth limit of an event's `data` by the levels of a batch's envelope. */
+/** `maxDepth` exceeds the depth limit of an event's `data` by the levels of a batch's envelope. */
 const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: 23, maxKeys: Number.POSITIVE_INFINITY };
 
 /** Builds the API from its settings and listens. If a step fails, closes everything built so far. */
@@ -74,7 +74,7 @@ async function openLedger(started: Process) {
   const settings = { ...config.ledger.pool, applicationName, onError };
   const { db, health } = openDatabase(started, settings);
   const databaseClock = createDatabaseClock(clock);
-  // BullMQ sets the search path of its sessions and listens on one, which a pooler does not support.
+  // BullMQ sets the search path of its sessions and listens on one of them, which a pooler does not support.
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.ledger.directUrl });
   await runPreflightChecks({ db, pooled: settings.pooled, queue, clock: databaseClock, log });
   const onClockError = createLimitedWarning(log, "database's clock not measured");
@@ -84,7 +84,7 @@ async function openLedger(started: Process) {
   partitions.start();
   const metrics = createApiMetrics(db, databaseClock, config.buildCommit);
   const tracing = await openTracing(config.tracing, { serviceName: applicationName, log, registry: metrics.registry });
-  // Closed after its users, so that it records their spans while they close.
+  // Tracing closes after the parts that use it, so that it records their spans while they close.
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
   const { historyRead: onRead, registerPool } = metrics;
   const history = openHistoryReads(started, config, { db, onRead, registerPool });
@@ -173,7 +173,7 @@ async function listenOnBoth(parts: Parts): Promise<RunningApi> {
   return { publicUrl: open.url, internalUrl: internal.url, stop };
 }
 
-/** `/v1`, `/scim/v2`, the reference pages, the OpenAPI document, and the probes. */
+/** Serves `/v1`, `/scim/v2`, the reference pages, the OpenAPI document, and the probes. */
 function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwarder) {
   const { databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
   const { withDatabaseCheck, check } = databaseHealth;
@@ -199,7 +199,7 @@ function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwar
   });
 }
 
-/** `/internal/v1`, the metrics, and the OpenAPI document. */
+/** Serves `/internal/v1`, the metrics, and the OpenAPI document. */
 function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
   const { config, databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
   const table = createRouteTable(internalRoutes(parts, parts.producer));
@@ -221,7 +221,7 @@ function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
   const asked = { judge, addressOf, table: publicTable, tokenFor: identityTokens.tokenFor };
   return createApp(appOptions('internal', parts), (app) => {
     app.use(metricsRoute(metrics.registry));
-    // Envoy appends the path of the request that it asks about.
+    // Mount without an exact match: Envoy appends the path of the request that it asks about.
     app.use(authorizePath, forwardAuthenticationRoute(asked, secrets));
     app.use(documentRoute('internal', table.routes));
     app.use('/internal', serve);
@@ -230,7 +230,7 @@ function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
 
 function appOptions(listener: 'public' | 'internal', parts: Parts): RequestContextOptions {
   const { log, clock, metrics, usage, life, tracing } = parts;
-  // An ingress forwards its client's headers, so their trace is not ours to continue.
+  // An ingress forwards its client's headers, so this API must not continue the trace that they name.
   const continuesTrace = (path: string) => listener === 'internal' && !path.startsWith(authorizePath);
   return { listener, log, clock, life, tracing, continuesTrace, usage, metrics: metrics.requests };
 }

@@ -1,7 +1,7 @@
 import { Counter, createMetrics, exponentialBuckets, Gauge, Histogram } from '@enterprise-api/shared/runtime';
 import type { KnownPauses } from './pauses/sending-pauses.ts';
 
-/** From the quickest delivery to one that waited for hours behind an open circuit. */
+/** Ranges from the quickest delivery to a delivery that waited for hours behind an open circuit. */
 const buckets = exponentialBuckets(0.005, 2, 23);
 
 /** Names follow the Prometheus conventions: base units, `_total` for counters. */

@@ -2,10 +2,10 @@ import type { Clock } from '@enterprise-api/shared/runtime';
 
 /** Reads the waiting rows of a table once, in the order of their times. */
 interface Pass {
-  /** Start of the pass; null = a full pass, from the oldest row on. */
+  /** The pass reads only rows of this time or later; null = a full pass, from the oldest row on. */
   from: Date | null;
   /**
-   * @param oldestLeftAt time of the oldest row that still waits; null: no row waits; `unknown`: the pass did not see
+   * @param oldestLeftAt time of the oldest row that still waits; null = no row waits; `unknown` = the pass did not see
    *   all rows
    */
   end(oldestLeftAt: number | null | 'unknown'): void;
@@ -15,14 +15,14 @@ export interface Passes {
   begin(): Pass;
 }
 
-/** A transaction may run for 30 s. The next pass finds a row that is committed this much later than its time. */
+/** A transaction may run for 30 s, so a row may be committed this long after its time. The next pass still finds it. */
 const lateCommitMs = 30_000;
 const fullPassEveryMs = 60_000;
 
 /**
- * While a transaction stays open, PostgreSQL keeps deleted rows. A full pass reads the index entries of all rows that
- * have waited since. So a pass begins at the oldest row that the last pass left, but at least 30 s before that pass.
- * Full passes are the first one, one after each pass that did not see all rows, and one a minute.
+ * While a transaction stays open, PostgreSQL keeps deleted rows, and a full pass reads the index entries of all rows
+ * that have waited since. So a pass starts at the oldest row that the last pass left, but at least 30 s before the last
+ * pass. A pass is full if it is the first, if the last pass did not see all rows, and once a minute.
  */
 export function createPasses(clock: Clock): Passes {
   let from: Date | null = null;

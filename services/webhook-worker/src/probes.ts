@@ -8,8 +8,8 @@ const paths = ['/healthz', '/readyz', '/metrics'];
 const databaseAnswersWithinMs = 1_000;
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics`. Through the relay, a worker is ready without its queue, but not without
- * the ledger.
+ * Serves `/healthz`, `/readyz` and `/metrics`. A worker is ready without its queue, because the relay fans out events,
+ * but not without the ledger.
  *
  * @throws the error of `listen`, such as EADDRINUSE
  */

@@ -15,7 +15,7 @@ import type { FanOut } from './fan-out/fan-out.ts';
 import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** One handler per kind of job. `traceparent` is set if the job's producer sent one. */
+/** One handler per kind of job. `traceparent` is set if the job's producer sent a trace context. */
 export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, traceparent?: string) => Promise<void> };
 
 export interface ConsumerOptions {
@@ -32,14 +32,17 @@ export interface QueueConsumer {
   /** Counts the jobs that wait in the queue. Rejects while the backend does not answer. */
   waitingJobs(): Promise<number>;
   isPaused(): Promise<boolean>;
-  /** Running jobs of this process, and when the last job began or ended (monotonic). */
+  /** Number of running jobs in this process, and when a job last began or ended (monotonic). */
   activity(): { running: number; lastAt: number };
-  /** Replaces a BullMQ worker that no longer gets jobs, with new connections. */
+  /** Replaces a BullMQ worker that no longer gets jobs. The new worker opens new connections. */
   recreate(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Without capacity, a process must not be the quickest to take jobs: another may have capacity for their events. */
+/**
+ * A process without capacity pauses after a job. Otherwise it would be the quickest to take the next job, although
+ * another process may have capacity for that job's events.
+ */
 const noCapacityPauseMs = 20;
 const maxConcurrency = 4;
 /**
@@ -49,13 +52,16 @@ const maxConcurrency = 4;
 const maxStalledCount = 1_000;
 const backoff = { firstMs: 1_000, mostMs: 60_000 };
 const recreateAfterMs = 1_000;
-/** BullMQ would wait for an unavailable backend without limit. Interrupting a job loses nothing: it is a wake-up. */
+/**
+ * Limits the time to close, because BullMQ would wait for an unavailable backend without limit. Interrupting a job
+ * loses nothing, because BullMQ gives the job to a worker again.
+ */
 const closeWithinMs = 1_500;
 
 /**
- * Fans out the events that a job names, and writes events that came whole through the queue.
+ * Fans out the events that a job names, and writes events that came complete through the queue.
  *
- * @param onFanOutError called when a fan-out failed; the relay finds its events
+ * @param onFanOutError called when a fan-out failed; the relay fans out its events later
  */
 export function createJobHandlers(
   db: Database,
@@ -95,7 +101,7 @@ export function startConsumer<Name extends JobName>(name: Name, options: Consume
     current = mine;
     await mine.ended;
     if (current !== mine) return;
-    // If its first connection failed, BullMQ never connects again.
+    // BullMQ never connects again if the worker's first connection failed, so replace the worker.
     mine.cut();
     await pause(recreateAfterMs, undefined, { ref: false });
     if (current === mine) void startWorker();
@@ -140,7 +146,7 @@ function bindWorker(
     metrics.queueErrors.inc();
     onError(error);
   };
-  // Not for event writes: one that hangs must not block the others.
+  // Not for event writes, because a write that hangs must not block the others.
   if (queue === jobs.fanOut.queue) takeOneAtATimeWhileQuiet(worker);
   worker.on('error', onWorkerError);
   worker.on('failed', (job, error) => {
@@ -152,7 +158,7 @@ function bindWorker(
     .then(() => worker.run())
     .catch(onWorkerError);
   return {
-    /** Resolves when the worker is closed, or when the backend did not answer its first connection. */
+    /** Resolves when the worker is closed, or when its first connection to the backend failed. */
     ended,
     close: () => worker.close().catch(() => undefined),
     cut: () => {
@@ -168,8 +174,8 @@ interface AdjustableWorker {
 }
 
 /**
- * With free capacity BullMQ asks for more jobs after each one, mostly in vain. At 100 events a second, that is a tenth
- * of an event's cost.
+ * While a worker has free concurrency, BullMQ asks for another job after each job, mostly in vain. At 100 events a
+ * second, these requests are a tenth of an event's cost. So the concurrency is 1 while the queue keeps running empty.
  */
 function takeOneAtATimeWhileQuiet(worker: AdjustableWorker): void {
   let isDrained = true;
@@ -184,7 +190,10 @@ function takeOneAtATimeWhileQuiet(worker: AdjustableWorker): void {
   });
 }
 
-/** BullMQ keeps malformed jobs and unknown versions as failed with their reasons. The relay fans their events out. */
+/**
+ * BullMQ keeps malformed jobs and jobs of unknown versions as failed, with the reasons. The relay fans out events in
+ * the outbox that such jobs name.
+ */
 async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: JobHandlers): Promise<void> {
   const definition = jobs[name];
   const parsed = definition.data.safeParse(job.data);

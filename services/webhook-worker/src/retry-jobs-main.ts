@@ -8,7 +8,8 @@ import {
   parseEnvironment,
 } from '@enterprise-api/shared/runtime';
 
-// Retries the failed jobs of `event-writes`, once the cause of their failure is fixed (docs/runbooks.md#jobsfail).
+// Retries the failed jobs of `event-writes`. Run it after the cause of the failures is fixed
+// (docs/runbooks.md#jobsfail).
 const rules = { secrets: commonSecrets, known: [] };
 const parsed = parseEnvironment({ ...ledgerSettings, REDIS_URL: commonSettings.REDIS_URL }, process.env, rules);
 if (!parsed.ok) exitWithBadSettings('retry-jobs', parsed.problems);
@@ -20,7 +21,7 @@ if (retried === null) {
   process.stderr.write('The queue did not answer. Nothing is lost: run the command again.\n');
   process.exitCode = 1;
 } else {
-  // Without REDIS_URL this is another queue than the queue of services with REDIS_URL: tell the operator which.
+  // Name the queue's backend: without REDIS_URL, the command reads another queue than services with REDIS_URL.
   const place = backend.kind === 'redis' ? 'Redis' : 'PostgreSQL (no REDIS_URL)';
   process.stdout.write(`${jobs.writeEvent.queue} in ${place}: ${retried} failed jobs wait for a worker again.\n`);
 }

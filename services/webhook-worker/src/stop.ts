@@ -17,29 +17,29 @@ export interface StoppableStages {
   sender: Pick<Sender, 'close'>;
 }
 
-/** Reserved for closing the probes, remaining spans and the database after the stages. */
+/** Time reserved for closing the probes, the tracing and the database after the stages. */
 const processReserveMs = 2_500;
-/** Limits a statement that runs when a stage stops. A store that hangs must not use up the time of the attempts. */
+/** Limits a statement that runs when a stage stops, because a store that hangs must not use up the attempts' time. */
 const statementMs = 500;
-/** Attempts leave this much of the remaining time for their outcomes. */
+/** Time that attempts must leave for recording their outcomes. */
 const flushReserveMs = 1_000;
-/** For consequences of outcomes, and leases that are being released: each step takes at most `statementMs`. */
+/** Time reserved for consequences of outcomes and for leases being released: each step takes at most `statementMs`. */
 const closeReserveMs = 2 * statementMs;
 
 /**
- * Stops the stages in the order in which a delivery passes them. Leases nothing more, lets attempts end, and records
- * their outcomes in all the remaining time.
+ * Stops the stages in the order in which a delivery passes them: leases nothing more, lets attempts end, and records
+ * their outcomes in the remaining time.
  *
- * @param processMs the time in which the process must stop
+ * @param processMs the time within which the process must stop
  */
 export function createStop(stages: StoppableStages, processMs: number) {
   let stopBy: number | undefined;
   const leftMs = (reserveMs: number) => Math.max(0, (stopBy ?? 0) - performance.now() - reserveMs);
-  /** Starts no further attempt and releases waiting leases. The time of the stop counts from here. */
+  /** Starts no further attempt and releases waiting leases. The time limit of the stop starts here. */
   const stopStarting = () => {
     stopBy ??= performance.now() + processMs - processReserveMs;
     stages.scheduler.stop();
-    // The relay would only fan out for other processes, and those run their own.
+    // The relay would only fan out for other processes, which run their own relays.
     void stages.relay.stop();
   };
   const stop = async () => {

@@ -49,11 +49,17 @@ import { createPendingCancellation } from './webhooks/pending-cancellation.ts';
 import { cancelLeased, findWebhooks } from './webhooks/queries.ts';
 import { WebhookCache } from './webhooks/webhook-cache.ts';
 
-/** A hanging database or queue must not delay the stop. The ledger keeps the events, and leases run out. */
+/**
+ * Limits closing, because a hanging database or queue must not delay the stop. The ledger keeps the events, and leases
+ * run out.
+ */
 const closeWithinMs = 500;
 const applicationName = 'enterprise-api-webhook-worker';
 
-/** @throws when the database does not answer or is not migrated, or the port is in use; closes all that it built */
+/**
+ * @throws when the database does not answer or is not migrated, or the port is in use; first closes everything built so
+ *   far
+ */
 export async function startWorker(
   config: Config,
   log: Logger,
@@ -66,7 +72,7 @@ export async function startWorker(
   });
 }
 
-/** Builds the stages that bring work in last, so that the stop closes them first. */
+/** Builds the stages that bring work in last, because the stop closes stages in reverse order. */
 async function build(config: Config, log: Logger, closers: Closers, giveUp: (reason: Error) => void) {
   const foundation = await openFoundation(config, log, closers);
   const { changes, metrics, probes, queue } = foundation;
@@ -96,7 +102,7 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   const stop = async () => {
     probes.stopping();
-    // Comes first: an attempt that starts while an unavailable queue is being closed could outlive the stop.
+    // Comes first, because an attempt that starts while an unavailable queue is being closed could outlive the stop.
     stopStarting();
     await closers.closeAll();
   };
@@ -108,11 +114,12 @@ type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const warn = (message: string) => createLimitedWarning(log, message);
   const { pool, directUrl } = ledgerAddress(config);
-  // Statements are few and large, and hold a connection for milliseconds.
+  // Ten connections suffice, because statements are few and large, and hold a connection for milliseconds.
   const settings = { applicationName, poolSize: 10, serverSettings: planProbes };
   const db = createDatabase({ ...pool, ...settings, onError: warn('database connection lost') });
   closers.add('database', () => db.destroy(), closeWithinMs);
-  // BullMQ sets the search path of its sessions and listens on one. A pooler does not support that.
+  // Use no pooler: BullMQ sets the search path of its PostgreSQL sessions and listens on one, which poolers do not
+  // support.
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: directUrl });
   const clock = createDatabaseClock(systemClock);
   await runPreflightChecks({ db, pooled: pool.pooled, queue, clock, log });
@@ -128,7 +135,7 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const tracing = await openTracing(tracingConfig(config), { serviceName: applicationName, log, ...metrics });
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
   const probes = await startProbes({ host: config.WORKER_HOST, port: config.WORKER_PORT, db, ...metrics });
-  // Closed after the stages: a supervisor that gets no answer would restart a worker that stops slowly.
+  // Closed after the stages, because a supervisor that gets no answer would restart a worker that stops slowly.
   closers.add('probes', probes.close);
   return { config, log, warn, closers, db, directUrl, queue, clock, changes, metrics, tracing, probes };
 }

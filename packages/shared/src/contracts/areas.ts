@@ -1,20 +1,23 @@
 import type { RequiredScope } from './scopes.ts';
 
-/** Areas of the service that internal services own. The API authenticates, authorizes and limits their requests. */
+/**
+ * Areas of the service that internal services own. The API authenticates, authorizes and limits the requests to these
+ * areas.
+ */
 export const areaNames = ['consultations', 'batches', 'panels', 'usage', 'automations', 'chat', 'scim'] as const;
 export type Area = (typeof areaNames)[number];
 
-/** The areas in usage reports: forwarded areas, and areas that the API serves itself. */
+/** The areas that usage reports distinguish: areas of internal services, and areas that the API serves itself. */
 export const usageAreaNames = [...areaNames, 'webhooks', 'me'] as const;
 export type UsageArea = (typeof usageAreaNames)[number];
 
 export type AreaMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface AreaRow {
-  /** The first path of the area: `/v1/consultations`. It has two segments, or it is the area's only path. */
+  /** The shortest path of the area: `/v1/consultations`. It has two segments, unless it is the area's only path. */
   readonly path: string;
   readonly below: boolean;
-  /** The scope of each method. The API answers 405 to other methods. */
+  /** The scope that each allowed method needs. The API answers 405 to other methods. */
   readonly scopes: Readonly<Partial<Record<AreaMethod, RequiredScope>>>;
   readonly exception?: AreaException;
 }
@@ -63,7 +66,7 @@ export const areaCatalogue: Readonly<Record<Area, AreaRow>> = {
 
 export interface AreaOperation {
   readonly area: Area;
-  /** The scope that the key needs. Null if no scope grants the method, which means 405. */
+  /** The scope that the API key needs. Null if the area does not allow the method: the API answers 405. */
   readonly scope: RequiredScope | null;
   readonly allow: string;
 }
@@ -124,7 +127,9 @@ function readAndWrite(readScope: RequiredScope, writeScope: RequiredScope): Area
   return { ...read(readScope), POST: writeScope, PUT: writeScope, PATCH: writeScope, DELETE: writeScope };
 }
 
-/** Matches `/v1/automations/{id}/trigger`, even with a trailing `/` or `;…`, because some servers drop those. */
+/**
+ * Matches `/v1/automations/{id}/trigger`, even with a trailing `/` or `;…`, because some servers ignore such endings.
+ */
 function triggersAutomation(path: string): boolean {
   const [, , , , action = '', ...rest] = path.split('/');
   return action.split(';', 1)[0] === 'trigger' && rest.join('/') === '';

@@ -7,12 +7,15 @@ export const auditObjectPrefixes = {
   api_key: 'key',
   webhook: 'whk',
   delivery: 'dlv',
-  /** Sending of all organizations (without an object id), or of one (with its id). */
+  /** The object id names the organization whose sending changed. Without an object id, all sending changed. */
   sending: 'org',
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
-/** A worker disables a webhook (`webhook.disabled`); its owner updates it (`webhook.updated`). */
+/**
+ * If a worker disables a webhook, the action is `webhook.disabled`. If an API request disables it, the action is
+ * `webhook.updated`.
+ */
 export const auditActions = [
   'organization.created',
   'organization.updated',
@@ -60,7 +63,7 @@ export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
 
 const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
 
-/** The values of changed fields before and after; null if the field had or has no value. */
+/** The values of changed fields before and after; null means that the field had or has no value. */
 const auditChangesSchema = z.record(z.string(), z.strictObject({ from: auditValueSchema, to: auditValueSchema }));
 export type AuditChanges = z.infer<typeof auditChangesSchema>;
 

@@ -12,8 +12,8 @@ const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
 });
 
 /**
- * Why a pending delivery waits: `lease`, a worker has leased it and will send it; `circuit_open`, its webhook's circuit
- * breaker is open; `schedule`, its due time; `capacity`, it is due and no worker has leased it yet.
+ * Why a pending delivery waits. `lease`: a worker has leased it and will send it. `circuit_open`: the circuit breaker
+ * of its webhook is open. `schedule`: it is not due yet. `capacity`: it is due, but no worker has leased it yet.
  */
 export const waitingReasons = ['lease', 'circuit_open', 'schedule', 'capacity'] as const;
 const waitingReasonSchema = z.enum(waitingReasons).meta({
@@ -103,7 +103,7 @@ export const deliverySchema = deliveryFields.meta({
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
-/** The statuses that a replay can select. Pending deliveries will be sent anyway. */
+/** The statuses that a replay can select. Excludes `pending`, because workers will send those deliveries anyway. */
 const replayableSchema = z.enum(['failed', 'canceled', 'succeeded']);
 
 /** POST /v1/webhooks/{id}/replay: selects deliveries created at or after `since` and before `until`. */
@@ -152,8 +152,8 @@ export const attemptExample = {
 };
 
 /**
- * One HTTP request to a webhook's URL. A superseded attempt ended after its delivery had moved on, and changed nothing.
- * For example, its worker was frozen and another worker sent the delivery meanwhile.
+ * One HTTP request to a webhook's URL. A superseded attempt ended after its delivery had changed, so its outcome was
+ * not applied. For example, another worker sent the delivery while the worker of this attempt was frozen.
  */
 export const attemptSchema = z
   .strictObject({

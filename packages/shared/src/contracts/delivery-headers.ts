@@ -11,8 +11,8 @@ export type DeliveryHeadersInput = {
 };
 
 /**
- * The headers of a delivery without its signatures. The worker sends them and the API shows them as `request.headers`.
- * Both use this function, so they cannot differ.
+ * The headers of a delivery, without signatures. The worker sends them, and the API shows them as `request.headers`.
+ * Both call this function, so that the headers cannot differ.
  */
 export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
   const headers: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Grouped by the kind of remedy that a client has. */
+/** Errors of one type need the same kind of remedy by the client. */
 const errorTypes = [
   'authentication_error',
   'permission_error',

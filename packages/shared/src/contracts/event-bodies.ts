@@ -27,7 +27,7 @@ export function eventBodyExample(type: EventType): Record<string, z.core.util.JS
   };
 }
 
-/** Any JSON, passed on unchanged: documents whose fields we do not declare. */
+/** Any JSON value, passed on unchanged. For documents whose fields we do not declare. */
 export const anyJsonSchema = z.json().meta({ jsonSchema: {} });
 
 /** An entry of GET /v1/webhooks/event-types. `schema` and `example` describe the whole body of a delivery. */
@@ -39,12 +39,12 @@ export const eventTypeEntrySchema = z
     schema: z.record(z.string(), anyJsonSchema).describe('JSON Schema (draft 2020-12) of the body of a delivery.'),
     example: z
       .record(z.string(), anyJsonSchema)
-      // The OpenAPI document uses that name for the body of a delivery.
+      // The OpenAPI document names the schema of a delivery's body `EventBody`.
       .meta({ description: 'A body of a delivery.', jsonSchema: { $ref: '#/$defs/EventBody' } }),
   })
   .meta({
     id: 'EventTypeEntry',
     description: 'A type of event that webhooks can subscribe to, with the shape of its deliveries.',
-    // No example: linters mistake an object with `type` and `example` for a schema.
+    // Has no example, because linters mistake an object with `type` and `example` for a schema.
   });
 export type EventTypeEntry = z.infer<typeof eventTypeEntrySchema>;

@@ -42,7 +42,7 @@ export const eventSchema = eventFields.meta({
 });
 export type Event = z.infer<typeof eventSchema>;
 
-/** The maximum number of concurrent streams of an organization, over all processes. */
+/** The maximum number of concurrent streams of an organization, across all processes. */
 export const maxEventStreams = 10;
 
 export const streamEventsQuerySchema = z.strictObject({

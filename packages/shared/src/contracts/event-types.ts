@@ -9,7 +9,7 @@ const batchData = z.looseObject({ batch_id: identifier });
 /** A test checks that `example` satisfies `data`. */
 export interface EventTypeDefinition {
   readonly description: string;
-  /** True if webhooks may subscribe to it and internal producers may emit it. */
+  /** True if webhooks may subscribe to this type and internal producers may emit it. */
   readonly subscribable: boolean;
   /** Required fields of `data`. Every other field passes through unchanged. */
   readonly data: z.ZodType<Record<string, unknown>>;
@@ -67,7 +67,7 @@ export const eventTypeNames = Object.keys(eventTypes) as EventType[];
 export const subscribableEventTypeNames = eventTypeNames.filter((name) => eventTypes[name].subscribable);
 
 export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType[]]).meta({
-  // Not `EventType`: generated Go code already uses that name for a value.
+  // Not named `EventType`, because generated Go code already uses that name for a value.
   id: 'EventTypeName',
   description: 'The type of an event. `webhook.test` is sent by the test endpoint alone.',
   examples: ['consultation.completed'],
@@ -90,12 +90,12 @@ export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]])
   examples: ['consultation.*'],
 });
 
-/** The families that `*` includes. It excludes families added later: webhooks must name them. */
+/** The families that `*` matches. It does not match families added later: webhooks must name those families. */
 const familiesOfStar = new Set(['consultation', 'batch']);
 
 /**
  * The patterns that match a type: its name, its family, and `*`. No pattern matches a type that is not subscribable, so
- * that it reaches only the webhook that it was made for.
+ * that an event of that type reaches only the webhook for which it was created.
  */
 export function eventPatternsFor(type: EventType): string[] {
   if (!eventTypes[type].subscribable) return [];
@@ -103,7 +103,7 @@ export function eventPatternsFor(type: EventType): string[] {
   return [type, `${family}.*`, ...(familiesOfStar.has(family) ? ['*'] : [])];
 }
 
-/** The pairs from {@link eventPatternsFor}. SQL statements join them to match events with webhooks. */
+/** Each event type with each of its patterns. SQL statements join these pairs to match events with webhooks. */
 export const eventPatternPairs: readonly { type: EventType; pattern: string }[] = eventTypeNames.flatMap((type) =>
   eventPatternsFor(type).map((pattern) => ({ type, pattern })),
 );

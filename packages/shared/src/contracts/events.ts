@@ -76,7 +76,7 @@ export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]).met
 
 export type EmitRequest = z.output<typeof emitRequestSchema>;
 
-/** Selects the schema that a body is meant to satisfy, so that errors name only fields of this schema. */
+/** Selects the schema that a body is meant to satisfy, so that errors name only fields of that schema. */
 export function narrowEmitRequest(body: unknown): typeof emitBatchSchema | typeof emitEventSchema {
   return typeof body === 'object' && body !== null && 'events' in body ? emitBatchSchema : emitEventSchema;
 }

@@ -3,7 +3,8 @@ import { z } from 'zod';
 export const identityTokenIssuer = 'enterprise-api';
 
 /**
- * A public key that verifies identity tokens (RFC 8037). The schema removes unnamed fields, so it has no private part.
+ * A public key that verifies identity tokens (RFC 8037). The schema removes undeclared fields, so that a key never
+ * contains its private part.
  */
 const publicSigningKeySchema = z.object({
   kty: z.literal('OKP'),
@@ -16,7 +17,7 @@ const publicSigningKeySchema = z.object({
 
 export type PublicSigningKey = z.output<typeof publicSigningKeySchema>;
 
-/** `GET /internal/v1/jwks.json` (RFC 7517, section 5). */
+/** The response of `GET /internal/v1/jwks.json` (RFC 7517, section 5). */
 export const publicSigningKeysSchema = z.object({ keys: z.array(publicSigningKeySchema) }).meta({
   id: 'PublicSigningKeys',
   description: 'A JSON Web Key Set.',

@@ -31,7 +31,7 @@ export const inspectedWebhookSchema = z
   });
 export type InspectedWebhook = z.infer<typeof inspectedWebhookSchema>;
 
-/** An operator may change only this; its owner controls the rest. */
+/** The only field of a webhook that an operator may change; the webhook's owner controls all others. */
 export const operatorUpdateWebhookSchema = z
   .strictObject({ enabled: z.boolean().describe('False stops deliveries to it, and cancels those that are pending.') })
   .meta({ id: 'OperatorUpdateWebhook', examples: [{ enabled: true }] });

@@ -1,4 +1,5 @@
-// Node has these since version 22, and producers may run on 20. The compiler's libraries do not declare them yet.
+// Node has these functions since version 22, but producers may run on Node 20. TypeScript's libraries do not declare
+// them yet.
 declare global {
   interface JSON {
     parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
@@ -7,14 +8,14 @@ declare global {
   }
 }
 
-/** A double preserves every number of up to 15 digits. Only text with longer numbers needs the reviver. */
+/** A double preserves every number of up to 15 digits, so only text with longer numbers needs the reviver. */
 const longNumber = /\d[\d.]{15}/;
 const digitsADoubleKeeps = 15;
 
 /**
  * Like `JSON.parse`, but preserves the text of a number with more digits than a double holds (`JSON.rawJSON`).
- * `JSON.stringify` then writes it unchanged; an id such as 12345678901234567890 would otherwise become another one. A
- * number beyond a double's range becomes Infinity, as with `JSON.parse`.
+ * `JSON.stringify` then writes it unchanged; an id such as 12345678901234567890 would otherwise become another number.
+ * A number beyond a double's range becomes Infinity, as with `JSON.parse`.
  *
  * @throws SyntaxError if the text is not JSON
  */
@@ -38,13 +39,13 @@ export function isExactNumber(value: unknown): boolean {
 /** Where JSON contains a value that cannot be stored, and why. */
 export type Unstorable = { path: (string | number)[]; reason: string };
 
-/** Deeper JSON is refused everywhere. */
+/** The maximum nesting depth of an event's `data`. */
 export const maxJsonDepth = 20;
 
 /**
- * Finds the first part of parsed JSON that cannot be stored: deeper than {@link maxJsonDepth}, a string or key with NUL
- * or a lone surrogate, or a number beyond a double's range. Uses its own stack, so that depth cannot exhaust the call
- * stack.
+ * Finds a part of parsed JSON that cannot be stored: a value nested deeper than {@link maxJsonDepth}, a string or key
+ * with NUL or a lone surrogate, or a number beyond a double's range. Uses its own stack, because recursion into deep
+ * JSON could exhaust the call stack.
  */
 export function findUnstorable(root: unknown): Unstorable | null {
   const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];

@@ -50,7 +50,7 @@ export function listSchema<Item extends z.ZodType>(item: Item): ListSchema<Item>
 
 type ListSchema<Item extends z.ZodType> = ReturnType<typeof bareListSchema<Item>>;
 
-/** One schema for each list, because two schemas must not share a name. */
+/** One list schema for each item schema, because two schemas must not share a name. */
 const listSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
 function bareListSchema<Item extends z.ZodType>(item: Item) {

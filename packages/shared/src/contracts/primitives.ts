@@ -10,7 +10,10 @@ export function exampleId<Prefix extends IdPrefix>(prefix: Prefix): `${Prefix}_$
   return `${prefix}_01jd6kz5r8e2v9qxm3c7t4b0na`;
 }
 
-/** The shape of a public id of one kind. The first character is at most 7, because a UUID has 128 bits, not 130. */
+/**
+ * The shape of a public id of one kind. The first character is at most 7, because a UUID has 128 bits, whereas 26
+ * characters could hold 130.
+ */
 export function publicIdSchema<Prefix extends IdPrefix>(prefix: Prefix): z.ZodType<`${Prefix}_${string}`, string> {
   const schema = z
     .string()
@@ -34,7 +37,10 @@ export const periodShape = {
   until: instantSchema.optional().describe('Only what was created before this time.'),
 };
 
-/** The rule for `until`. A default that depends on the time of the request is checked there, with the same text. */
+/**
+ * The error text for an `until` that is not later than `since`. If a default depends on the time of the request, the
+ * service checks this rule itself and uses the same text.
+ */
 export const laterThanSince = 'must be later than since';
 
 /** Refuses an empty period: `since` is inclusive and `until` exclusive. */

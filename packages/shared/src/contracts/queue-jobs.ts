@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 import { queueCountsSchema } from './stats.ts';
 
-/** Omits completed jobs, which the queue removes at once. */
 const queueSchema = z.enum(['events', 'event-writes']);
+/** Has no state for completed jobs, because the queue removes them at once. */
 const stateSchema = z.enum(['waiting', 'active', 'delayed', 'failed']);
 
 export const listQueueJobsQuerySchema = z.strictObject({

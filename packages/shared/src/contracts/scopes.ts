@@ -21,7 +21,7 @@ export const scopeDescriptions = {
 
 export type Scope = keyof typeof scopeDescriptions;
 
-/** A scope that a route may require: every scope but `*`. */
+/** A scope that a route may require: every scope except `*`. */
 export type RequiredScope = Exclude<Scope, '*'>;
 
 export const scopeNames = Object.keys(scopeDescriptions) as Scope[];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** Counting stops here, so that statistics stay cheap at any backlog. */
+/** Counts stop at this number, so that statistics stay cheap at any backlog. */
 export const statsCountLimit = 10_000;
 /** The maximum number of paused organizations in the response. */
 export const statsNamedOrganizations = 100;

@@ -7,7 +7,7 @@ export const maxWebhooksPerOrganization = 100;
 
 /**
  * A webhook is disabled as `failing` if it had no success for this many days, and this many attempts failed since the
- * last success. The worker applies this rule, and the API announces the time as `disable_at`.
+ * last success. The worker applies this rule, and the API announces the time of disabling as `disable_at`.
  */
 export const failingPolicy = { afterDays: 5, failedAttempts: 20 } as const;
 
@@ -19,7 +19,7 @@ const disabledReasonSchema = z.enum(disabledReasons).meta({
 });
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** Only the type is checked here. `checkNewUrl` checks the rest, with its own error code (`url_not_allowed`). */
+/** This schema checks only the type. `checkNewUrl` checks the rest, with its own error code (`url_not_allowed`). */
 const urlSchema = z
   .string()
   .describe(
@@ -126,7 +126,7 @@ export const rotateSecretSchema = z
   .prefault({});
 export type RotateSecret = z.infer<typeof rotateSecretSchema>;
 
-/** Binds a webhook's sealed secret: the ciphertext opens only for this webhook of this organization (UUIDs). */
+/** The context that encryption binds to a secret: the ciphertext opens only for this webhook. The ids are UUIDs. */
 export function webhookSecretContext(organizationId: string, webhookId: string): string {
   return `webhook-secret:${organizationId}:${webhookId}`;
 }

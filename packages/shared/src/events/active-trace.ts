@@ -3,10 +3,13 @@ import type { EmitOptions } from './queue-producer.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
-/** Loaded at the first event. Optional, because a caller may not have OpenTelemetry installed. */
+/** Loaded at the first use. Undefined if the caller has not installed OpenTelemetry. */
 let openTelemetry: Promise<OpenTelemetryApi | undefined> | undefined;
 
-/** Returns the trace that the producer names, or else the active trace of its process. */
+/**
+ * Returns the trace in the options, or undefined if that trace is invalid. If the options contain no trace, returns the
+ * active trace of this process.
+ */
 export async function traceparentOf({ traceparent }: Pick<EmitOptions, 'traceparent'>): Promise<string | undefined> {
   if (traceparent !== undefined) return parseTraceparent(traceparent);
   openTelemetry ??= import('@opentelemetry/api').catch(() => undefined);

@@ -9,23 +9,29 @@ import { type NewEvent, newEvent, type WrittenEvent, writeEvents } from './write
 
 export interface EmittingRequest {
   requestId: string;
-  /** Aborts when the API answers the request. Events that have not reached the database by then are never sent. */
+  /**
+   * Aborts when the API answers the request. Events that have not been sent to the database by then are never written.
+   */
   signal: AbortSignal;
-  /** The trace of each event in the order of the events, from `parseTraceparent`. */
+  /** The trace of each event, in the order of the events; each is a result of `parseTraceparent`. */
   traceparents?: readonly string[] | undefined;
 }
 
 export interface BatchedProducer {
   /**
-   * Writes all of these parsed events or none, and wakes the workers. Calls in one iteration of the event loop share a
-   * statement. The result never depends on the queue and never waits for it: once written, an event will be delivered.
+   * Writes either all of these parsed events or none of them, and wakes the workers. Calls in one iteration of the
+   * event loop share a statement. The call never waits for the queue, and an error of the queue never fails it: a
+   * written event will be delivered.
    *
    * @returns an entry per event, in the order given
    * @throws the database's error if nothing was written
    */
   emit(events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]>;
 
-  /** Writes events in the caller's transaction with a separate statement. Call `notify` after the commit. */
+  /**
+   * Writes events in the caller's transaction, with a statement that no other call shares. Call `notify` after the
+   * commit.
+   */
   emitWithin(
     trx: DatabaseTransaction,
     events: readonly EmitEvent[],
@@ -44,7 +50,7 @@ export interface BatchedProducer {
 export function createBatchedProducer(options: {
   db: Database;
   notifier: Pick<Notifier, 'notify'>;
-  /** The clock of this process, if it already has one. The reference for the ids and times of events. */
+  /** The clock of this process, if it already has one. It determines the times in the ids and bodies of events. */
   clock?: DatabaseClock;
 }): BatchedProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;

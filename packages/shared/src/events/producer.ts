@@ -10,12 +10,12 @@ import { newEvent, toEmittedEvent, type WrittenEvent, writeEvents } from './writ
 
 /** Events that were written in a transaction that is still open. */
 export interface Emission {
-  /** An entry per event, in the order given. */
+  /** One entry per event, in the order given. */
   events: EmittedEvent[];
   /**
    * Wakes the workers. Call it after the commit. It never rejects and resolves within 200 ms, even if the queue does
-   * not answer. Without this call, or if it precedes the commit, workers find the events within 2 s: they read the
-   * outbox every second.
+   * not answer. Without this call, or if it precedes the commit, workers find the events within 2 s, because they read
+   * the outbox every second.
    */
   notify: () => Promise<void>;
 }
@@ -24,19 +24,23 @@ export interface Emission {
  * A transaction of the caller's own Kysely handle, with any schema type and plugins, from `db.transaction()` or
  * `db.startTransaction()`.
  */
-// biome-ignore lint/suspicious/noExplicitAny: the caller's tables are of no concern here
+// biome-ignore lint/suspicious/noExplicitAny: the caller may have any tables
 export type OpenTransaction = Pick<Transaction<any>, 'isTransaction' | 'withoutPlugins'>;
 
 /** Emits the events of an internal service. See docs/producers.md. */
 export interface EventProducer {
   /**
-   * Writes events in the caller's open transaction: they exist if and only if its other rows do.
+   * Writes events in the caller's open transaction: the events exist if and only if the transaction commits.
    *
-   * @param trx on the database that holds the ledger. PostgreSQL has aborted it if one of its statements failed
-   * @param events one or many. If events in one call share an `id`, all after the first are duplicates and are omitted
+   * @param trx a transaction on the database that holds the ledger. If one of its statements fails, PostgreSQL aborts
+   *   the transaction
+   * @param events one or many. If events in one call share an `id`, only the first is written; the others are
+   *   duplicates
    * @throws ZodError if an event violates the contract. Nothing was written, and the transaction stays usable
-   * @throws UnknownOrganizationError likewise
-   * @throws TypeError if `trx` is not a transaction: the events would persist even if the caller's writes failed
+   * @throws UnknownOrganizationError if an organization does not exist. Nothing was written, and the transaction stays
+   *   usable
+   * @throws TypeError if `trx` is not a transaction, because the events would persist even if the caller's writes
+   *   failed
    */
   emit(
     trx: OpenTransaction,
@@ -56,7 +60,7 @@ export interface EventProducer {
   ): Promise<Result>;
 
   /**
-   * For a process that reaches the queue but not the database.
+   * Emits an event from a process that reaches the queue but not the database.
    *
    * @see QueueOnlyProducer.emit
    */
@@ -73,7 +77,7 @@ export type EmitInTransaction = (
 
 export class UnknownOrganizationError extends Error {
   override readonly name = 'UnknownOrganizationError';
-  /** The unknown public ids, each once. */
+  /** The public ids that do not exist, without duplicates. */
   readonly organizationIds: readonly string[];
 
   constructor(organizationIds: readonly string[]) {
@@ -85,12 +89,12 @@ export class UnknownOrganizationError extends Error {
 export interface EventProducerOptions {
   /**
    * `DATABASE_URL` of the product, or its `DATABASE_DIRECT_URL` if set. Without `redisUrl`, this database holds the
-   * queue. A queue-only producer with Redis omits it.
+   * queue. A queue-only producer that uses Redis omits this option.
    */
   databaseUrl?: string | undefined;
   /** `REDIS_URL` of the product, if set: Redis then holds the queue. */
   redisUrl?: string | undefined;
-  /** Called for every error of the queue connections, which reconnect by themselves. The ledger's events are safe. */
+  /** Called for every error of the queue connections, which reconnect by themselves. Events in the ledger are safe. */
   onError: (error: Error) => void;
   onNotified?: NotifierOptions['onOutcome'];
 }
@@ -152,7 +156,10 @@ async function writeInTransaction(
   return writeEvents(trx, made);
 }
 
-/** Checks before any write, because no foreign key does. Nobody would receive an event of an unknown organization. */
+/**
+ * Checks the organizations before any write, because no foreign key does. An event of an unknown organization would
+ * reach no webhook.
+ */
 async function requireOrganizations<DB>(trx: Transaction<DB>, ids: ReadonlySet<Uuid>): Promise<void> {
   const { rows } = await sql<{ id: Uuid }>`
     select x.id from unnest(${[...ids]}::uuid[]) as x(id)

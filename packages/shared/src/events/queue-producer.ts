@@ -4,14 +4,14 @@ import { newUuid, toPublicId } from '../runtime/ids.ts';
 import { isSafeRequestId } from '../runtime/request-id.ts';
 import { traceparentOf } from './active-trace.ts';
 
-/** The queue already holds 1,000 whole events. Try again later, or write to the database instead. */
+/** The queue already holds 1,000 whole events. The caller should try again later, or write to the database instead. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 }
 
 export interface EmitOptions {
   /**
-   * `X-Request-Id` of the request that caused the event. The event and the log line of every attempt carry it. The
+   * `X-Request-Id` of the request that caused the event. The event and the log line of every attempt carry this id. The
    * producer drops an id that does not match `[A-Za-z0-9._-]{1,128}` and still emits the event.
    */
   requestId?: string | undefined;
@@ -29,8 +29,8 @@ export function safeRequestId({ requestId }: EmitOptions): string | undefined {
 export interface QueueOnlyProducer {
   /**
    * Adds a job with the whole event. A worker first writes the event to the ledger; until then, only the queue holds
-   * it. If the worker does not find the organization, it keeps the job as failed, logs it and counts it
-   * (`webhook_jobs_failed_total{queue="event-writes"}`).
+   * it. If the worker does not find the organization, it leaves the job in the failed set, logs the failure and counts
+   * it (`webhook_jobs_failed_total{queue="event-writes"}`).
    *
    * @returns the public id of the event. The event gets another id if the caller's `id` was used before or this
    *   machine's clock differs from the database's by more than 5 minutes
@@ -72,7 +72,7 @@ export function createQueueOnlyProducer(
   };
 }
 
-/** Like {@link createQueueOnlyProducer}, but connects at the first event. */
+/** Like {@link createQueueOnlyProducer}, but connects to the queue at the first event. */
 export function openQueueOnlyProducer(
   backend: QueueBackend,
   onError: (error: Error) => void,

@@ -10,19 +10,22 @@ export interface NewEvent {
   /** JSON on one line: the exact text that every attempt sends. */
   body: string;
   occurredAt: Date | null;
-  /** The caller's `id` of the event. A second event of the organization with the same key is a duplicate. */
+  /** The `id` that the caller gave the event. A later event of the same organization with this key is a duplicate. */
   key: string | null;
-  /** `X-Request-Id` of the API request that emitted the event, if any. The log lines of its attempts carry it. */
+  /**
+   * `X-Request-Id` of the API request that emitted the event, if any. The log lines of the event's attempts carry this
+   * id.
+   */
   requestId: string | null;
-  /** The trace that its attempts continue, as a W3C `traceparent`. */
+  /** The trace that the attempts of the event continue, as a W3C `traceparent`. */
   traceparent: string | null;
 }
 
 export interface EventOrigin {
-  /** A UUIDv7, if the event already received its id before it entered the queue. */
+  /** A UUIDv7, if the producer assigned the event its id before the event entered the queue. */
   id?: Uuid;
   requestId?: string | undefined;
-  /** From `parseTraceparent`. */
+  /** A result of `parseTraceparent`. */
   traceparent?: string | undefined;
 }
 
@@ -32,8 +35,9 @@ const toleratedOffsetMs = 5 * 60_000;
 /**
  * Gives an event its id and its body.
  *
- * @param databaseNow the database's clock, in milliseconds since 1970. It replaces the time of an id that differs by
- *   more than 5 minutes: the ledger is partitioned by that time, and a wrong year has no partition
+ * @param databaseNow the database's clock, in milliseconds since 1970. If the time in the id differs from this clock by
+ *   more than 5 minutes, the id gets this time: the ledger is partitioned by the time in ids, and a wrong year has no
+ *   partition
  * @throws TypeError if `organization_id` is not a public id
  */
 export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOrigin = {}): NewEvent {
@@ -67,7 +71,7 @@ export interface WrittenEvent {
   id: Uuid;
   type: EventType;
   organizationId: Uuid;
-  /** True if the caller's `id` was used before; nothing was written. */
+  /** True if the caller's `id` was used before, so that this event was not written. */
   duplicate: boolean;
 }
 
@@ -81,9 +85,9 @@ export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
 }
 
 /**
- * Writes events, their bodies and their outbox rows in one statement, in the caller's transaction if `db` is one. It
- * skips an event whose caller's id was used before. All writers insert keys in the same order. Writers with common keys
- * therefore wait for each other instead of deadlocking.
+ * Writes events, their bodies and their outbox rows in one statement, in the caller's transaction if `db` is one. Skips
+ * an event whose caller's `id` was used before. All writers insert keys in the same order, so that writers with common
+ * keys wait for each other instead of deadlocking.
  *
  * @returns one entry per event, in the order given
  */
@@ -95,7 +99,7 @@ export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[
     const { organizationId } = event;
     if (inserted.has(event.id)) return { id: event.id, type: event.type, organizationId, duplicate: false };
     const original = event.key === null ? event : (first.get(keyOf(organizationId, event.key)) ?? event);
-    // Its own id under its own key is no duplicate: an earlier try was committed, and its answer was lost.
+    // If the key already belongs to this id, an earlier try was committed but its answer was lost: no duplicate.
     return {
       id: original.id,
       type: original.type,

@@ -3,7 +3,7 @@ import { type Area, identityTokenIssuer } from '../contracts/index.ts';
 import { RequestError } from './errors.ts';
 
 export interface Caller {
-  /** Public ids: `org_…` and `key_…`. */
+  /** `organizationId` and `keyId` are public ids: `org_…` and `key_…`. */
   organizationId: string;
   keyId: string;
   plan: string;
@@ -22,11 +22,11 @@ export interface Caller {
 export type IdentifyCaller = (token: string | undefined, area: Area) => Promise<Caller>;
 
 /**
- * Anybody on a service's network can send it `X-Organization-Id`. Only the API can sign an identity token (RFC 7519),
- * and a token for another area has another audience. See docs/security.md.
+ * Services must not trust `X-Organization-Id`, because anybody on their network can send it. Only the API can sign an
+ * identity token (RFC 7519), and a token for another area has another audience. See docs/security.md.
  *
- * @param apiInternalUrl the API's internal listener. Its public keys are fetched once, and again if a token names a new
- *   key
+ * @param apiInternalUrl the API's internal listener. The API's public keys are fetched once, and again if a token names
+ *   a new key
  */
 export function createIdentifyCaller(apiInternalUrl: string): IdentifyCaller {
   const keys = createRemoteJWKSet(new URL('/internal/v1/jwks.json', apiInternalUrl));
@@ -43,7 +43,9 @@ export function createIdentifyCaller(apiInternalUrl: string): IdentifyCaller {
   };
 }
 
-/** The key set timed out, did not arrive as JSON with status 200 (the generic code), or is invalid. */
+/**
+ * Error codes for a key set that timed out, did not arrive as JSON with status 200 (the generic code), or is invalid.
+ */
 const keySetErrors: ReadonlySet<string> = new Set([
   errors.JOSEError.code,
   errors.JWKSTimeout.code,

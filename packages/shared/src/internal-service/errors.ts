@@ -22,7 +22,7 @@ export interface ErrorAnswer {
  * Converts an error to a response. The client never sees a library's text.
  *
  * @param error a {@link RequestError}, a `ZodError` of the request (400), an error of Express or of its body parser
- *   (400, 413, 415), or anything else (500: it should be logged)
+ *   (400, 413, 415), or any other error (500), which the caller should log
  * @param requestId `X-Request-Id` of the request
  */
 export function errorAnswer(error: unknown, requestId: string | undefined): ErrorAnswer {

@@ -6,7 +6,7 @@ import type { DatabaseTransaction } from './database.ts';
 export interface NewAuditEntry {
   /** The public id of the key, or the name of the service that acted: `internal`, `webhook-worker`. */
   actor: string;
-  /** On whose behalf the actor acted, according to an internal caller. */
+  /** On whose behalf the actor acted, as stated by an internal caller. */
   onBehalfOf: string | null;
   action: AuditAction;
   /** Null, like `organizationId`, if the action affects all organizations. */
@@ -38,7 +38,10 @@ export async function writeAuditEntry(trx: DatabaseTransaction, entry: NewAuditE
     .execute();
 }
 
-/** Returns the fields of the entry's log line, which is written after the commit. Values stay in the database. */
+/**
+ * Returns the fields of the entry's log line, which is written after the commit. The log line omits the values, which
+ * stay in the database.
+ */
 export function auditLogFields(entry: NewAuditEntry) {
   return {
     actor: entry.actor,

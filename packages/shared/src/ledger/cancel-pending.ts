@@ -5,7 +5,7 @@ import type { Database, DatabaseTransaction } from './database.ts';
 export const cancelBatchSize = 1_000;
 
 export interface CancelOptions {
-  /** Cancels this many at most; null cancels all. */
+  /** The maximum number of deliveries to cancel; null cancels all. */
   limit: number | null;
   /** Whether to wait for a delivery that another transaction has locked, or to leave it for the next call. */
   locked: 'wait' | 'skip';
@@ -15,12 +15,13 @@ export interface CancelOptions {
  * Cancels pending deliveries of webhooks that are disabled or deleted. Test deliveries are canceled only if the webhook
  * is deleted, because a disabled webhook can still be tested.
  *
- * Cancels a delivery only in the round in which it was found. Before the statement gets its lock, somebody may enable
- * the webhook and replay the delivery. With `wait`, the statement locks rows in the order of ids, like every statement
- * with several rows. With `skip`, it never waits and needs no order. A thousand rows
- * locked by others hide no unlocked rows, because its limit counts only the rows that it locked.
+ * Cancels a delivery only in the round in which the statement found it, because somebody may enable the webhook and
+ * replay the delivery before the statement gets its lock. With `wait`, the statement locks rows in the order of ids,
+ * like every statement that locks several rows. With `skip`, the statement never waits, so the order does not matter.
+ * Its limit then counts only the rows that it locked, so that rows locked by other transactions hide no unlocked rows.
  *
- * @returns how many were canceled. With `limit`, a smaller number means that only locked deliveries may remain
+ * @returns the number of canceled deliveries. If it is below `limit`, only deliveries that other transactions have
+ *   locked may remain
  */
 export async function cancelPending(
   db: Database | DatabaseTransaction,

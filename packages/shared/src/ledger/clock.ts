@@ -6,8 +6,8 @@ export async function databaseTime<DB>(db: Kysely<DB>): Promise<Date> {
 }
 
 /**
- * Milliseconds since 1970, with fractions. A number, because a producer's own handle may not parse timestamps as a
- * Date.
+ * Returns milliseconds since 1970, with fractions. Returns a number instead of a Date, because a producer's own
+ * database handle may not parse timestamps as a Date.
  */
 export async function databaseTimeMs<DB>(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<{ now: number }>`

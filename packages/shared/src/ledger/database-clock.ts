@@ -4,11 +4,11 @@ import { databaseTimeMs } from './clock.ts';
 import type { Database } from './database.ts';
 
 /**
- * The database's clock, measured regularly and continued by the monotonic clock. A machine's wall clock that is wrong
- * or jumps has no effect. Until the first measurement, `now` returns the machine's wall clock.
+ * The database's clock, measured regularly and advanced by this machine's monotonic clock, so that a wrong or jumping
+ * wall clock has no effect. Only until the first measurement, `now` returns the machine's wall clock.
  */
 export interface DatabaseClock extends Clock {
-  /** Rejects with the database's error and then keeps the last measurement. */
+  /** Measures through `db`. If that fails, rejects with the database's error and keeps the last measurement. */
   measure<DB>(db: Kysely<DB>): Promise<void>;
   /** Returns `now`. If the last measurement is older than a minute, measures through `db` first. */
   current<DB>(db: Kysely<DB>): Promise<number>;
@@ -16,9 +16,9 @@ export interface DatabaseClock extends Clock {
   offsetMs(): number;
 }
 
-/** Machine clocks drift by a few milliseconds in this time. */
+/** Measurements are repeated after this time, in which machine clocks drift by a few milliseconds. */
 const measureAfterMs = 60_000;
-/** A measurement can be wrong by half its round trip, so a slower one does not replace the previous one. */
+/** A measurement with a longer round trip does not replace the previous one: it can be wrong by half its round trip. */
 const slowRoundTripMs = 1_000;
 
 export function createDatabaseClock(clock: Clock): DatabaseClock {
@@ -45,7 +45,7 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
 }
 
 /**
- * Measures once a minute. While the database is away, the last measurement remains.
+ * Measures once a minute. While the database is unavailable, the last measurement stays in use.
  *
  * @returns a function that stops measuring
  */

@@ -18,15 +18,15 @@ export interface DatabaseOptions extends LedgerPool {
    * Server settings for these connections, such as {@link planProbes}. Ignored behind a pooler: see {@link LedgerPool}.
    */
   serverSettings?: Readonly<Record<string, string>>;
-  /** Also prepares unmarked statements, for a library that writes its own. */
+  /** Also prepares unmarked statements, for a library that writes its own statements. */
   preparesAll?: boolean;
   /** The time limit for opening a connection; 5 s by default. */
   connectWithinMs?: number;
   /** Cuts a connection without traffic for this long; by default a little longer than a statement may run. */
   silentAfterMs?: number;
   /**
-   * Returns the signal of the current work. Once aborted, statements and transactions that wait for a connection never
-   * begin.
+   * Returns the signal of the current work. After the signal has aborted, statements and transactions that still wait
+   * for a connection never begin.
    */
   signal?: () => AbortSignal | undefined;
   /** Called for errors of idle connections, which the pool replaces by itself. */
@@ -34,7 +34,7 @@ export interface DatabaseOptions extends LedgerPool {
 }
 
 /**
- * Opens a pool on the ledger. Nothing connects before the first query.
+ * Opens a connection pool on the ledger. The pool connects at the first query.
  *
  * A statement must fail rather than hang. Limits: 10 s for an idle transaction, 5 s for a lock, 30 s per statement.
  */
@@ -50,7 +50,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   return db;
 }
 
-/** Each statement or transaction requests a connection once, so an aborted one never begins. */
+/** Each statement or transaction requests its connection here before it begins, so aborted work never begins. */
 async function connectUnlessAborted(pool: Pool, signal: AbortSignal | undefined): Promise<PoolClient> {
   const client = await pool.connect();
   if (!signal?.aborted) return client;
@@ -60,7 +60,7 @@ async function connectUnlessAborted(pool: Pool, signal: AbortSignal | undefined)
 
 const pools = new WeakMap<Database, Pool>();
 
-/** Connections of a pool by use. `waiting` counts statements and transactions. */
+/** Connections of a pool by use. `waiting` counts statements and transactions that wait for a connection. */
 export interface PoolFigures {
   used: number;
   idle: number;
@@ -73,23 +73,25 @@ export function poolFiguresOf(db: Database): PoolFigures {
   if (pool === undefined) throw new Error('This database has no pool of its own.');
   const { totalCount, idleCount: idle, waitingCount } = pool;
   const { max } = pool.options;
-  // Even a statement that gets an idle connection briefly waits in the pool's queue.
+  // Ignore the pool's queue while a connection is free, because every statement briefly waits in the queue.
   const waiting = idle === 0 && totalCount >= max ? waitingCount : 0;
   return { used: totalCount - idle, idle, max, waiting };
 }
 
 /**
- * With the pool's default of ten seconds, every burst opened new connections. Each took 30 ms, and as long again to
- * prepare its statements. Shorter than {@link silentAfterMs}, which applies to connections in use.
+ * With the pool's default of ten seconds, every burst opened new connections. Each connection took 30 ms to open and
+ * another 30 ms to prepare its statements. Must be shorter than {@link silentAfterMs}, which is meant for connections
+ * in use.
  */
 const idleForMs = 30_000;
 
 /**
  * Planner settings for statements that read few rows by index, however large the tables are. A prepared statement keeps
- * its plan until the table is analyzed. Without these settings, a plan made while the month's partition was empty read
- * a whole table or index. This affected every use in the first minutes of the month. Measured with 40,000 rows: fan-out
- * 3.4 ms instead of 2.0, outcomes 11.8 instead of 8.7, and growing. On partitioned tables, PostgreSQL would otherwise
- * plan each use for its values. That took twice as long as running the statements (docs/adr/0042).
+ * its plan until the table is analyzed. Without the first two settings, a plan made while the month's partition was
+ * empty read a whole table or index at every use in the first minutes of the month. With 40,000 rows, fan-out took 3.4
+ * ms instead of 2.0 ms and outcomes took 11.8 ms instead of 8.7 ms, and these times kept growing. Without the third
+ * setting, PostgreSQL planned statements on partitioned tables again at each use, which took twice as long as running
+ * them (docs/adr/0042).
  */
 export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' };
 
@@ -100,12 +102,13 @@ export function createPool(options: DatabaseOptions): Pool {
     max: options.poolSize,
     connectionTimeoutMillis: options.connectWithinMs ?? connectWithinMs,
     idleTimeoutMillis: idleForMs,
-    // A session pooler refuses unknown startup parameters, so a statement makes these settings before the first use.
+    // A session pooler refuses unknown startup parameters, so a statement applies the settings first.
     ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
   });
   pool.on('error', (error) => options.onError?.(error));
-  // The pool listens only to idle clients. If a client in use lost its server between two statements, its unhandled
-  // error event would end the process. With this listener, its next statement fails, and the pool drops the client.
+  // The pool handles errors of idle clients only. Without this listener, a client in use that lost its server between
+  // two statements would end the process with an unhandled error event. With it, the next statement of the client
+  // fails, and the pool drops the client.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     cutWhenSilent(client, options.silentAfterMs ?? silentAfterMs);
@@ -123,7 +126,7 @@ function setStatements(settings: Readonly<Record<string, string>>): string {
 
 /**
  * The server ends every statement after 30 s, unless the server itself silently disappears (lost host, firewall). TCP
- * would need a quarter of an hour to notice, and a loop that awaits its statement would stall.
+ * alone would notice only after a quarter of an hour, and a loop that awaits its statement would stall until then.
  */
 function cutWhenSilent(client: PoolClient, ms: number): void {
   const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
@@ -135,7 +138,7 @@ const readOnlyTransaction = '25006';
 
 /**
  * After a failover, a connection may still lead to the former primary, which refuses every write. Cutting the
- * connection fails its statement; the next one looks for the primary again.
+ * connection fails its statement; the next statement opens a connection and looks for the primary again.
  */
 function cutWhenReadOnly(client: PoolClient): void {
   const { connection } = client as PoolClient & { connection: EventEmitter & { stream: Socket } };
@@ -150,7 +153,7 @@ export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'appli
     connectionString: options.url,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectWithinMs,
-    // A pooler refuses startup parameters like these, so behind a pooler the role has them as settings.
+    // A pooler refuses these startup parameters, so behind a pooler they are settings of the role.
     ...(!options.pooled && sessionTimeoutsMs),
     keepAlive: true,
     types: { getTypeParser: parserOf },
@@ -162,6 +165,6 @@ const silentAfterMs = 40_000;
 
 const int8 = 20;
 
-/** `count(*)` and other bigints of this ledger fit a double; strings would only invite bugs. */
+/** `count(*)` and other bigints of this ledger fit a double. By default, pg returns strings, which invite bugs. */
 const parserOf: typeof types.getTypeParser = ((oid: number, format?: 'text') =>
   oid === int8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser;

@@ -3,14 +3,14 @@ import { uuidTimeMs } from '../runtime/ids.ts';
 import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
 
 /**
- * The usual maximum difference between the time in an id and its row's time, in milliseconds. Clocks are corrected
- * beyond 5 minutes, and a statement may wait for locks.
+ * The usual maximum difference between the time in an id and the time in its row, in milliseconds. Ids are corrected if
+ * their time is wrong by more than 5 minutes, and a statement may wait for locks.
  */
 export const usualIdMarginMs = 10 * 60_000;
 
 /**
- * `between` the smallest and the greatest id, for the partition key of a table. A cached plan then opens only the
- * partitions in that range. From a list of ids in a parameter, the planner learns no range.
+ * Limits the partition key of a table to the range from the smallest to the greatest id, so that a cached plan opens
+ * only the partitions in this range. From a parameter with a list of ids, the planner derives no range.
  */
 export function withinRangeOf(ids: readonly string[]): RawBuilder<unknown> {
   const sorted = [...ids].sort();

@@ -37,7 +37,7 @@ export const ledgerGauges = {
   },
 } as const;
 
-/** Counts stop here: an alert needs no exact number, and counting must not read a million rows. */
+/** Counts stop at this number: an alert needs no exact number, and counting must not read a million rows. */
 export const countLimit = 100_000;
 /** The invariant is checked on this many of the newest deliveries. */
 const checkedDeliveries = 2_000;
@@ -45,8 +45,9 @@ const checkedDeliveries = 2_000;
 const overdue = sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`;
 
 /**
- * A paused delivery is not late: more workers would not send it. During pauses, this counts unpaused deliveries among
- * the newest overdue ones. The backlog of a pause, however old, then hides no other organization's deliveries.
+ * A paused delivery does not count as overdue, because more workers would not send it. If any organization is paused,
+ * the statement counts the unpaused deliveries among the newest overdue deliveries. The backlog of a pause, however
+ * old, then hides no deliveries of other organizations.
  */
 const overdueDeliveries = sql`
   select case
@@ -85,8 +86,8 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
  * Counts deliveries that break the invariant, among the newest `limit` and among the `limit` that are due first:
  * - A delivery has a row in `pending_deliveries` if and only if it is pending. The row has the delivery's round and
  *   number of attempts.
- * - It is `succeeded` if and only if the last non-superseded attempt of its round is a 2xx.
- * - The numbers of its non-superseded attempts run from 1 to `attempt_count` without a gap.
+ * - A delivery is `succeeded` if and only if the last non-superseded attempt of its round got a 2xx response.
+ * - The numbers of a delivery's non-superseded attempts run from 1 to `attempt_count` without a gap.
  */
 export async function countInvariantViolations(db: Database, limit: number): Promise<number> {
   const { rows } = await sql<{ violations: number }>`

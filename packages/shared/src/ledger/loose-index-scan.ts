@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 export interface LooseIndexScan {
-  /** The name of the common table expression. The statement begins with `with recursive`. */
+  /** The name of the common table expression. The statement that contains it must begin with `with recursive`. */
   name: string;
   table: string;
   /** A UUID column that is the first column of an index on the rows that match `where`. */
@@ -14,7 +14,7 @@ export interface LooseIndexScan {
 
 /**
  * Selects the distinct values of a column as a common table expression with that column. Each value costs one index
- * probe, however many rows have it. `select distinct` reads all of these rows.
+ * probe, however many rows have it. `select distinct` would read every row.
  */
 export function looseIndexScan({ name, table, column, where, after, limit }: LooseIndexScan): RawBuilder<unknown> {
   const [scan, value] = [sql.id(name), sql.id(column)];

@@ -12,18 +12,18 @@ import { setRoleTimeouts } from './session-timeouts.ts';
 const applicationName = 'enterprise-api-migrate';
 
 /**
- * A migration of a large ledger may take minutes without traffic on the connection. The lock timeout stays short:
- * behind a migration that waits for a long query, all other statements would queue.
+ * A migration of a large ledger may take minutes without traffic on the connection. The lock timeout stays short,
+ * because all other statements would queue behind a migration that waits for the lock of a long query.
  */
 const patientSettings = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 * 60 * 60_000 };
 
 /**
  * Brings a database up to this version: the ledger's migrations, BullMQ's tables, and the partitions of this month and
- * the next two. Without Redis, BullMQ's tables hold the queue; with Redis, they stay empty. Several processes may run
- * it at once.
+ * the next two. Without Redis, BullMQ's tables hold the queue; with Redis, they stay empty. Several processes may call
+ * this function at once.
  *
  * Each migration runs in its own transaction, so that no lock outlasts its migration. A ledger of a later version,
- * which has all migrations of this one, stays unchanged.
+ * which has all migrations of this version, stays unchanged.
  *
  * @param url of a session with the database itself; a pooler that lends sessions per transaction does not work
  * @returns the names of the migrations that this call applied
@@ -75,7 +75,8 @@ async function missingMigrations(migrator: Migrator): Promise<string[]> {
 }
 
 /**
- * Refuses a ledger that lacks migrations of this version and has unknown ones: it cannot be migrated to this version.
+ * Refuses a ledger that lacks migrations of this version and has unknown ones, because such a ledger cannot be migrated
+ * to this version.
  */
 async function refuseOtherLedger(session: Database): Promise<void> {
   const { rows: tables } = await sql`select from pg_class where oid = to_regclass('kysely_migration')`.execute(session);

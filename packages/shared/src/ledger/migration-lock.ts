@@ -6,8 +6,8 @@ const key = sql`hashtext('enterprise-api'), hashtext('migrations')`;
 const everyMs = 200;
 
 /**
- * Runs `work` in one process at a time; others wait. The lock belongs to the session: if a killed process left a
- * statement running, the lock lasts until that statement ends.
+ * Runs `work` in one process at a time; other processes wait. The lock belongs to the session: if a killed process left
+ * a statement running, the lock lasts until that statement ends.
  *
  * Polls for the lock, because a session that waits inside a statement would hit its statement timeout.
  *
@@ -19,7 +19,7 @@ export async function alone<Result>(db: Database, work: (session: Database) => P
     try {
       return await work(session);
     } finally {
-      // A broken session no longer holds the lock.
+      // Ignore an error, because a broken session no longer holds the lock.
       await sql`select pg_advisory_unlock(${key})`.execute(session).catch(() => undefined);
     }
   });

@@ -9,7 +9,7 @@ const everyMs = dayMs;
 const againAfterErrorMs = 60_000;
 
 /**
- * Creates the coming partitions at the start and daily. The database refuses every event of a month without a
+ * Creates upcoming partitions at startup and then daily. The database refuses every event of a month without a
  * partition.
  */
 export function createPartitionLoop(db: Database, onError: (error: unknown) => void): Loop {
@@ -24,9 +24,9 @@ export function createPartitionLoop(db: Database, onError: (error: unknown) => v
 }
 
 const monthsAhead = 2;
-/** At least as far ahead as the monthly partitions. */
+/** About as far ahead as the monthly partitions. */
 const bodyDaysAhead = 60;
-/** Readers of all bodies may wait this long while a new day's partition is cut out of the default partition. */
+/** Readers of all bodies wait at most this long while a new day's partition is cut out of the default partition. */
 const lockWithinMs = 100;
 
 /**
@@ -58,9 +58,9 @@ export function startOfMonth(timeMs: number, offset = 0): number {
 }
 
 /**
- * A generous limit for the difference between the time in an event's id and its `created_at`. Clocks are corrected
- * beyond 5 minutes, and a producer may wait for the lock of an event's key. A delivery's row may be later than its id
- * by any time.
+ * A generous limit for the difference between the time in an event's id and its `created_at`. Ids are corrected if
+ * their time is wrong by more than 5 minutes, and a producer may wait for the lock of an event's key. The limit does
+ * not hold for deliveries: a row may be created any time after the time in its id.
  */
 export const idMarginMs = 24 * 60 * 60_000;
 
@@ -99,12 +99,13 @@ async function createPartition(
   if (await isThere(db, name)) return;
   const [first, end] = [uuidAtTime(from), uuidAtTime(until)];
   await db.transaction().execute(async (trx) => {
-    // Several processes may start at once. With the advisory lock, the second one finds the partition.
+    // Several processes may start at once. With the advisory lock, the second process waits and then finds the
+    // partition.
     await sql`select pg_advisory_xact_lock(hashtext('partitions'))`.execute(trx);
     if ((await isThere(trx, name)) || (table === bodiesTable && (await hasBodiesByDefault(trx, first, end)))) return;
     if (table === bodiesTable) await sql`set local lock_timeout = ${sql.lit(lockWithinMs)}`.execute(trx);
     // Attach a separate table instead of `create table … partition of`, which locks the whole parent. If another
-    // session runs a long query, that lock waits and blocks all sending.
+    // session runs a long query, that lock would wait for it and block all sending.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
       with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
@@ -112,7 +113,9 @@ async function createPartition(
   });
 }
 
-/** If the default partition holds bodies of a day, that day gets no partition: these bodies stay there. */
+/**
+ * If the default partition already holds bodies of a day, the day gets no partition: the bodies stay where they are.
+ */
 async function hasBodiesByDefault(trx: DatabaseTransaction, first: string, end: string): Promise<boolean> {
   const { rows } = await sql`
     select from event_bodies_default where event_id >= ${first}::uuid and event_id < ${end}::uuid limit 1`.execute(trx);

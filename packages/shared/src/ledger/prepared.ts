@@ -5,15 +5,16 @@ import type { PoolClient } from 'pg';
 const mark = '/* prepared */';
 
 /**
- * In front of a hot statement, this makes every connection parse and plan the statement only once. Planning fan-out or
- * outcomes takes 0.6 to 1 ms, which is more than running them for a few rows. The statement's text must never vary, so
- * pass lists as arrays. For poolers that do not follow named statements: `DATABASE_PREPARED_STATEMENTS=false`.
+ * A mark in front of a hot statement: each connection then parses and plans the statement only once. Planning the
+ * statements of fan-out or outcomes takes 0.6 to 1 ms, which is longer than running these statements for a few rows.
+ * The statement's text must never vary, so pass lists as arrays. For poolers that do not support named statements, set
+ * `DATABASE_PREPARED_STATEMENTS=false`.
  */
 export const prepared = sql.raw(mark);
 
 const names = new Map<string, string>();
 
-/** Sends statements by name: the marked ones, or all that have parameters. */
+/** Sends statements under a name: either the marked statements, or all statements that have parameters. */
 export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const byName = (text: unknown, ...rest: unknown[]) =>
@@ -23,7 +24,10 @@ export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): 
   client.query = byName as PoolClient['query'];
 }
 
-/** A hash gives another version of the statement another name, even on a connection that a pooler shares. */
+/**
+ * The name is a hash, which gives another version of the statement another name, even on a connection that a pooler
+ * shares.
+ */
 function nameOf(text: string): string {
   let name = names.get(text);
   if (name === undefined) {

@@ -4,7 +4,7 @@ import { pendingMigrations } from './migrate.ts';
 /**
  * Checks at the start of a process that the database answers and is migrated.
  *
- * @throws an error that says how to fix it; never with the database's URL, which holds a password
+ * @throws an error that says how to fix it. It never contains the database's URL, because the URL holds a password
  */
 export async function requireLedger(db: Database): Promise<void> {
   let pending: string[];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from './database.ts';
 
-/** Replaces the previous savepoint. {@link returnToSavepoint} rolls back to it. */
+/** Sets a savepoint, which replaces the previous one. {@link returnToSavepoint} rolls back to it. */
 export async function markSavepoint(trx: DatabaseTransaction): Promise<void> {
   await sql`savepoint part`.execute(trx);
 }

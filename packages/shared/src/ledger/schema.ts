@@ -65,14 +65,16 @@ export interface WebhookHealthTable {
   /** Failed attempts of any kind since the last success. */
   failed_attempts: Generated<number>;
   first_failure_at: Date | null;
-  /** When the circuit breaker's open period ends. Failures or a `Retry-After` open it. */
+  /** When the circuit breaker's open period ends. Failures or a `Retry-After` open the breaker. */
   open_until: Date | null;
   /**
-   * How often failures have opened the breaker since the last success. If positive after `open_until`, it is half-open.
+   * How often failures have opened the breaker since the last success. If this is positive after `open_until`, the
+   * breaker is half-open.
    */
   openings: Generated<number>;
   /**
-   * The delivery that probes a half-open circuit breaker. The probe lasts while it is leased, at most to `probe_until`.
+   * The delivery that probes a half-open circuit breaker. The probe lasts while that delivery is leased, at most to
+   * `probe_until`.
    */
   probe_delivery_id: Generated<Uuid | null>;
   /** The end of an ordinary lease that began with the probe. The delivery's own lease may last longer. */
@@ -111,13 +113,13 @@ export interface OutboxTable {
   created_at: CreatedAt;
 }
 
-/** Events without fan-out, because PostgreSQL refused their deliveries. */
+/** Events that were not fanned out, because PostgreSQL refused their deliveries. */
 export interface ParkedEventsTable {
   event_id: Uuid;
   organization_id: Uuid;
   /** Copied from the outbox row that this row replaces. */
   created_at: Date;
-  /** The SQLSTATE, and the name of the object that refused the row. Never a value of the row. */
+  /** The SQLSTATE, and the name of the object that refused the row. Never contains a value of the row. */
   reason: string;
   /** How often fan-out has failed since the event was first parked. */
   failures: number;
@@ -145,7 +147,7 @@ export interface DeliveriesTable {
   completed_at: Date | null;
   /**
    * The id of the successful attempt; its time bits hold the attempt's start. A new round resets it to null. The
-   * columns below describe that attempt.
+   * columns from here to `first_byte_ms` describe this attempt.
    */
   delivered_by: Generated<Uuid | null>;
   delivered_version: Generated<number | null>;
@@ -158,8 +160,8 @@ export interface DeliveriesTable {
 
 /**
  * A row for each pending delivery and for no other. Dispatch reads only this table, so the row repeats what an attempt
- * needs from its delivery. Code that changes whether a delivery is pending also writes here, in the same transaction.
- * It locks the row in `deliveries` first.
+ * needs from its delivery. Code that changes whether a delivery is pending also writes to this table in the same
+ * transaction. That code locks the row in `deliveries` first.
  */
 export interface PendingDeliveriesTable {
   delivery_id: Uuid;
@@ -169,7 +171,7 @@ export interface PendingDeliveriesTable {
   event_type: string;
   /** The due time of the next attempt, or the end of the lease while the delivery is leased. */
   next_attempt_at: Date;
-  /** Leases since the last recorded attempt. */
+  /** The number of leases since the last recorded attempt. */
   lease_count: Generated<number>;
   attempt_count: Generated<number>;
   max_attempts: number;
@@ -177,7 +179,7 @@ export interface PendingDeliveriesTable {
   manual: Generated<boolean>;
 }
 
-/** All attempts except the successful one, which moves here when a new round begins. */
+/** All attempts except successful ones. A successful attempt moves here when its delivery begins a new round. */
 export interface AttemptsTable {
   delivery_id: Uuid;
   id: Uuid;
@@ -196,7 +198,7 @@ export interface AttemptsTable {
   connect_ms: number | null;
   tls_ms: number | null;
   first_byte_ms: number | null;
-  /** When the row was written or, for a moved success, when the delivery completed. */
+  /** When the row was written or, if the attempt was successful, when the delivery completed. */
   recorded_at: Generated<Date | null>;
 }
 
@@ -215,7 +217,7 @@ export interface IdempotencyKeysTable {
   created_at: Generated<Date>;
 }
 
-/** A row for each change of an organization, a key or a webhook. Insert only. */
+/** A row for each action in `auditActions`. No statement updates a row. */
 export interface AuditLogTable {
   id: Uuid;
   actor: string;
@@ -242,7 +244,7 @@ export interface RetentionProgressTable {
 
 /** Pauses by operators. If the table is empty, workers send everything. */
 export interface SendingPausesTable {
-  /** The nil UUID means all sending. */
+  /** The nil UUID means that all sending is paused. */
   organization_id: Uuid;
   paused_at: Generated<Date>;
 }
@@ -262,7 +264,7 @@ export interface Schema {
   deliveries: DeliveriesTable;
   pending_deliveries: PendingDeliveriesTable;
   attempts: AttemptsTable;
-  /** A view of every attempt, in either table. */
+  /** A view of every attempt: the rows of `attempts`, and the successful attempts in `deliveries`. */
   all_attempts: AttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;

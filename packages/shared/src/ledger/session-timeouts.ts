@@ -9,10 +9,11 @@ export const sessionTimeoutsMs = {
 } as const;
 
 /**
- * Sets the timeouts for all later sessions of the connected role in this database. A pooler's sessions need them from
- * the role, because its clients can set nothing beyond a transaction.
+ * Sets the timeouts for all later sessions of the connected role in this database. Sessions of a pooler need the
+ * timeouts from the role, because a pooler's clients can set nothing beyond a transaction.
  *
- * Concurrent migrations use a lock here: if several change a role's settings at once, PostgreSQL fails all but one.
+ * Concurrent migrations wait for a lock. Otherwise PostgreSQL fails all except one of them when they change a role's
+ * settings at once.
  */
 export async function setRoleTimeouts(db: Database): Promise<void> {
   await db.transaction().execute(async (trx) => {

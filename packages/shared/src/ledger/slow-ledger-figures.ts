@@ -3,18 +3,21 @@ import type { Database } from './database.ts';
 import { countLimit } from './ledger-figures.ts';
 import { partitionedTables } from './storage.ts';
 
-/** Figures that read a row of each webhook, or that change daily. */
+/** Figures that require a read of each webhook, or that change only daily. */
 export interface SlowLedgerFigures {
   /** Webhooks whose circuit breaker is open, counted up to {@link countLimit}. */
   openBreakers: number;
-  /** Webhooks by state among the first {@link countLimit}, without deleted ones. */
+  /** Webhooks in this state among the first {@link countLimit} rows. No figure counts deleted webhooks. */
   enabledWebhooks: number;
   disabledWebhooks: number;
-  /** Whole months after this one that have partitions without a gap, in the table that has the fewest. */
+  /** How many months after the current one have partitions without a gap, in the table that has the fewest. */
   monthsAhead: number;
 }
 
-/** The minimum time between two reads of a process: reading a hundred thousand webhooks takes tens of milliseconds. */
+/**
+ * The minimum time between two reads of these figures by a process: reading a hundred thousand webhooks takes tens of
+ * milliseconds.
+ */
 export const slowFiguresEveryMs = 60_000;
 
 export const slowLedgerGauges = {
@@ -27,7 +30,7 @@ export const slowLedgerGauges = {
   },
 } as const;
 
-/** The search ends here. The partition loop creates two months ahead. */
+/** The search for partitions ends after this many months. The partition loop creates two months ahead. */
 const monthsLookedFor = 12;
 
 export async function slowLedgerFigures(db: Database): Promise<SlowLedgerFigures> {
@@ -42,7 +45,7 @@ export async function slowLedgerFigures(db: Database): Promise<SlowLedgerFigures
   return rows[0] ?? { openBreakers: 0, enabledWebhooks: 0, disabledWebhooks: 0, monthsAhead: 0 };
 }
 
-/** Counts the months between this one and the first month for which a table lacks a partition. */
+/** Counts the months between the current one and the first month for which a table lacks a partition. */
 const monthsAheadOfNow = sql<number>`
   select coalesce(min(month) - 1, ${monthsLookedFor})::int
   from generate_series(1, ${monthsLookedFor}) month, unnest(${sql.val([...partitionedTables])}::text[]) parent

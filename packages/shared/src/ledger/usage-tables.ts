@@ -35,7 +35,7 @@ export interface UsageProgressTable {
   counted_until: Date | null;
   /** Every transaction that recorded something before this time has ended, so counting can proceed up to here. */
   complete_until: Date | null;
-  /** When a counting transaction began, and its id. */
+  /** `mark_at` and `mark_xid`: when a counting transaction began, and its id. */
   mark_at: Date | null;
   mark_xid: number | null;
 }

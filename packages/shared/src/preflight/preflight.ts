@@ -2,12 +2,15 @@ import { type Database, type DatabaseClock, requireLedger, requireRoleTimeouts }
 import { inspectQueue, type QueueBackend } from '../queue/index.ts';
 import type { Logger } from '../runtime/index.ts';
 
-/** Beyond this offset, people misread the logs. Nothing sent or stored depends on this machine's wall clock. */
+/**
+ * Beyond this offset, people would misread the logs. Nothing that is sent or stored depends on this machine's wall
+ * clock.
+ */
 const tolerableOffsetMs = 5_000;
 
 /**
  * Runs before a process starts. The ledger must exist and be migrated, the queue's Redis must accept our credentials
- * and keep its jobs, and the clocks should agree. Logs lesser problems as warnings.
+ * and keep its jobs, and this machine's clock should agree with the database's. Logs lesser problems as warnings.
  *
  * @throws an error that says what to do if the process must not start
  */

@@ -21,18 +21,18 @@ export function selectQueueBackend(settings: { redisUrl: string | undefined; dat
 }
 
 export interface QueueBinding {
-  /** The last two arguments of BullMQ's `Queue` and `Worker`. */
-  // biome-ignore lint/suspicious/noExplicitAny: BullMQ types its connection per backend; this is where they meet.
+  /** `options` and `factory` are the last two arguments of BullMQ's `Queue` and `Worker`. */
+  // biome-ignore lint/suspicious/noExplicitAny: BullMQ types its connection per backend; this type covers both.
   options: QueueBaseOptions<any> & { prefix?: string };
-  // biome-ignore lint/suspicious/noExplicitAny: see above
+  // biome-ignore lint/suspicious/noExplicitAny: as for `options`
   factory: BackendFactory<IQueueBackend, any>;
   /** Ends the connection, which BullMQ never closes. Takes at most a second, and never rejects. */
   end(): Promise<void>;
 }
 
 /**
- * For producers, which must answer their callers. If Redis is away, commands fail at once instead of being queued. A
- * connection without an answer for 5 s (a firewall dropped it) is replaced; TCP alone would need 15 minutes.
+ * For producers, which must answer their callers. If Redis is unavailable, commands fail at once instead of being
+ * queued. A connection without an answer for 5 s (a firewall dropped it) is replaced; TCP alone would need 15 minutes.
  *
  * @param isWakeUp true if losing the jobs does no harm. Otherwise the backend stores them on disk before it answers, as
  *   far as it can
@@ -44,7 +44,10 @@ export function producerBinding(backend: QueueBackend, queue: string, isWakeUp =
     : bindRedis(backend.url, queue, redis);
 }
 
-/** For workers, which wait for Redis without a limit. If PostgreSQL crashes, workers repeat the work that it forgot. */
+/**
+ * For workers, which wait for Redis without a limit. After a crash of PostgreSQL, workers repeat the work whose commits
+ * it lost.
+ */
 export function workerBinding(backend: QueueBackend, queue: string): QueueBinding {
   return backend.kind === 'postgres'
     ? bindPostgres(backend.url, 4, committedLater)
@@ -52,12 +55,14 @@ export function workerBinding(backend: QueueBackend, queue: string): QueueBindin
 }
 
 /**
- * A lost wake-up job or a repeated job does no harm, so no commit needs to wait for the disk. These waits were a fifth
- * of PostgreSQL's cost per event.
+ * A lost wake-up job or a repeated job does no harm, so no commit needs to wait for the disk. Waiting for the disk was
+ * a fifth of PostgreSQL's cost per event.
  */
 const committedLater = { synchronous_commit: 'off' };
 
-/** BullMQ's tables are nearly always empty. A plan from that time would read a whole table when jobs wait. */
+/**
+ * BullMQ's tables are nearly always empty. A plan made for an empty table would read the whole table when jobs wait.
+ */
 const settingsOfAll = { search_path: 'bullmq', enable_seqscan: 'off', enable_bitmapscan: 'off' };
 
 const endWithinMs = 1_000;
@@ -86,7 +91,7 @@ function bindPostgres(url: string, poolSize: number, settings: Readonly<Record<s
     poolSize,
     serverSettings: { ...settingsOfAll, ...settings },
     preparesAll: true,
-    // The connection that listens for jobs is silent while none arrives.
+    // No limit, because the connection that listens for jobs is silent while no job arrives.
     silentAfterMs: 0,
   });
   return {
@@ -98,10 +103,10 @@ function bindPostgres(url: string, poolSize: number, settings: Readonly<Record<s
 
 export type OpenQueue = ReturnType<typeof openQueue>;
 
-/** Opens a queue to add or inspect jobs. If the backend is away, the first command fails. */
+/** Opens a queue to add or inspect jobs. If the backend is unavailable, the first command fails. */
 export function openQueue(backend: QueueBackend, name: string, onError: (error: Error) => void, isWakeUp = false) {
   const { options, factory, end } = producerBinding(backend, name, isWakeUp);
-  // BullMQ appends every state change of every job to a stream that nothing here reads. Keep it short.
+  // BullMQ appends every state change of every job to a stream that this product never reads. Keep the stream short.
   const queue = new Queue(name, { ...options, streams: { events: { maxLen: 100 } } }, factory);
   queue.on('error', onError);
   return {

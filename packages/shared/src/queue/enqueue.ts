@@ -13,7 +13,7 @@ export interface JobProducer<Name extends JobName> {
    */
   add(data: JobInput<Name>, traceparent?: string): Promise<void>;
   waitingCount(): Promise<number>;
-  /** True after an operator paused the queue: jobs wait, and no worker receives one. */
+  /** True while an operator has paused the queue: jobs wait, and no worker receives one. */
   isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -24,12 +24,13 @@ export const cappedBackoff = 'capped';
 /** The queue keeps the newest failed wake-ups for inspection. It removes completed jobs at once. */
 const keptFailedWakeUps = 1_000;
 
-/** The largest value of the column; practically unlimited. */
+/** The largest value that the column for attempts can hold; practically unlimited. */
 const manyAttempts = 2 ** 31 - 1;
 
 const optionsOf: Record<JobName, JobsOptions> = {
   fanOut: { removeOnComplete: true, removeOnFail: { count: keptFailedWakeUps } },
-  // Until the worker writes the rows, only this job holds the event. So it is retried forever, and kept if it fails.
+  // Until the worker writes the rows, only this job holds the event. Therefore the queue retries the job forever, and
+  // keeps it if it fails.
   writeEvent: {
     attempts: manyAttempts,
     backoff: { type: cappedBackoff, delay: 1_000 },
@@ -38,7 +39,7 @@ const optionsOf: Record<JobName, JobsOptions> = {
   },
 };
 
-/** BullMQ never reconnects after its first connection failed. The next use therefore opens a new queue. */
+/** If its first connection fails, BullMQ never reconnects. The next use therefore opens a new queue. */
 export function createJobProducer<Name extends JobName>(
   backend: QueueBackend,
   name: Name,
@@ -60,7 +61,7 @@ export function createJobProducer<Name extends JobName>(
     }
     return command(mine.queue);
   };
-  // Connects before the first job.
+  // Connect now, before the first job needs the connection.
   use(async () => undefined).catch(() => undefined);
   return {
     add: async (data, traceparent) => {
@@ -75,11 +76,11 @@ export function createJobProducer<Name extends JobName>(
   };
 }
 
-/** Wakes workers for committed events. It may skip events: the relay finds every event in the outbox. */
+/** Wakes workers for committed events. It may skip events, because the relay finds every event in the outbox. */
 export interface Notifier {
-  /** Resolves once the wake-up jobs are added, refused or too slow; never rejects. */
+  /** Resolves once the wake-up jobs are added, refused or timed out; never rejects. */
   notify(events: readonly { id: Uuid }[]): Promise<void>;
-  /** Like {@link notify}, for the wake-up jobs of all events so far. */
+  /** Resolves like {@link notify}, but for the wake-up jobs of all events so far. */
   flush(): Promise<void>;
 }
 
@@ -91,27 +92,32 @@ export interface NotifierOptions {
   onOutcome: (outcome: NotificationOutcome, events: number) => void;
 }
 
-/** The longest time that a caller waits for the queue. Its event is already committed. */
+/**
+ * The longest time that a caller waits for the queue. A caller need not wait longer, because its events are already
+ * committed.
+ */
 const addWithinMs = 200;
 /**
- * Beyond this many waiting jobs, another job wakes no worker sooner. The outbox holds the backlog, so Redis stays
+ * If this many jobs already wait, another job would wake no worker sooner. The outbox holds the backlog, so Redis stays
  * small.
  */
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
 /**
- * From this many waiting jobs on, jobs name no events. Jobs run in order of arrival; the relay alternates
+ * If this many jobs wait, new jobs name no events: jobs run in order of arrival, but the relay alternates between
  * organizations.
  */
 const busyAtJobs = 20;
-/** The minimum time between jobs that wake the relay. One run of the relay takes about as long. */
+/** The minimum time between jobs that wake the relay. One run of the relay takes about this long. */
 const wakeRelayEveryMs = 20;
-/** If this many adds have no answer, the queue is unavailable. More adds would only delay callers and fill memory. */
+/**
+ * If this many adds wait for an answer, the queue is unavailable. More adds would only delay callers and fill memory.
+ */
 const maxUnanswered = 200;
 
 /**
- * Events of one event loop iteration share a job. If a request is large or the workers are busy, the relay reads the
- * events from the outbox.
+ * Events of one event loop iteration share a job. If a request is large or many jobs wait, the job names no events and
+ * the relay reads them from the outbox.
  */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
   const countWaitingJobs = createJobCounter(producer, clock);

@@ -15,7 +15,7 @@ export interface JobCounts {
   workers: number | null;
 }
 
-/** Omits completed jobs, which the queue removes at once. */
+/** Has no state for completed jobs, because the queue removes them at once. */
 export const inspectedStates = ['waiting', 'active', 'delayed', 'failed'] as const;
 export type InspectedState = (typeof inspectedStates)[number];
 
@@ -37,12 +37,14 @@ export const queueNames: readonly string[] = Object.values(jobs).map(({ queue })
 const answersWithinMs = 2_000;
 const namedEvents = 5;
 
-/** Counts the jobs of each queue over temporary connections. Null if a queue does not answer within two seconds. */
+/**
+ * Counts the jobs of each queue over temporary connections. Returns null if a queue does not answer within two seconds.
+ */
 export function countJobs(backend: QueueBackend): Promise<JobCounts[] | null> {
   return withQueues(backend, queueNames, answersWithinMs, countJobsOf);
 }
 
-/** Returns the newest jobs first. Null if the queue does not answer within two seconds. */
+/** Returns the newest jobs first, or null if the queue does not answer within two seconds. */
 export async function newestJobs(
   backend: QueueBackend,
   name: string,
@@ -78,7 +80,7 @@ const eventId = z.uuid().lowercase();
 /** The last millisecond that a `Date` can represent. */
 const latestTime = 8.64e15;
 
-/** Any program may have added a failed job: do not trust its data. */
+/** Do not trust a job's data, because any program may have added the job. */
 function inspected(job: Job, state: InspectedState): InspectedJob {
   const { event_ids: ids, event_id: id } = (job.data ?? {}) as { event_ids?: unknown; event_id?: unknown };
   const eventIds = (Array.isArray(ids) ? ids : [id]).filter((each): each is string => eventId.safeParse(each).success);

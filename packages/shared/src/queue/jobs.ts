@@ -10,7 +10,10 @@ export interface JobDefinition<Data extends z.ZodType> {
   readonly isWakeUp: boolean;
 }
 
-/** The maximum in one wake-up job. A larger request names no events; workers find them in the outbox. */
+/**
+ * The maximum number of events that one job names. The job of a larger request names no events; workers find them in
+ * the outbox.
+ */
 export const maxEventsPerJob = 50;
 
 /** Limits the `data` of an event inside a job, as JSON, because Redis keeps it in memory. */
@@ -32,7 +35,7 @@ export const jobs = {
       z.strictObject({ version: z.literal(1), more_in_outbox: z.literal(true) }),
     ]),
   },
-  /** Carries a whole event from a producer that reaches only the queue. The worker first writes its rows. */
+  /** Carries a whole event from a producer that reaches only the queue. The worker first writes the event's rows. */
   writeEvent: {
     queue: 'event-writes',
     name: 'write',

@@ -11,7 +11,7 @@ export async function withQueues<Answer>(
   withinMs: number,
   ask: (queue: OpenQueue['queue']) => Promise<Answer>,
 ): Promise<Answer[] | null> {
-  // The null answer already reports errors.
+  // Ignore errors, because the null answer already reports them.
   const opened = names.map((name) => openQueue(backend, name, () => undefined));
   const answers = Promise.all(opened.map(({ queue }) => queue.waitUntilReady().then(() => ask(queue)))).catch(
     () => null,

@@ -5,17 +5,18 @@ import type { QueueBackend } from './backend.ts';
 export interface QueueSafety {
   /** Why the process must not start, and how to fix it. Null if it may start. */
   problem: string | null;
-  /** For the operator; the process starts anyway. */
+  /** Problems for the operator to fix; the process starts anyway. */
   warnings: string[];
 }
 
-/** If Redis does not answer, the process still starts: events wait in the outbox, and the relay moves them. */
+/** If Redis does not answer, the process still starts: events wait in the outbox, and the relay finds them there. */
 const answerWithinMs = 2_000;
 
 /**
- * Checks the queue's Redis before a process starts. If Redis refuses our credentials, it would refuse them forever. If
- * it evicts keys when full, it silently loses jobs. Without an append-only file, a restart loses jobs, which costs time
- * but no event.
+ * Checks the queue's Redis before a process starts. The process must not start if Redis refuses our credentials,
+ * because waiting would not help, or if Redis evicts keys when full, because jobs would silently be lost. A missing
+ * append-only file only causes a warning: if a restart of Redis loses wake-up jobs, this costs time but no event.
+ * Events that only the queue holds are lost, however.
  */
 export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> {
   if (backend.kind === 'postgres') return { problem: null, warnings: [] };
@@ -41,7 +42,7 @@ export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> 
     const problem = found.map((each) => each.problem).find((each) => each !== null) ?? null;
     return { problem, warnings: [...new Set(found.flatMap(({ warnings }) => warnings))] };
   } catch {
-    // connect() itself only reports a closed connection.
+    // The error of connect() only reports a closed connection; `refusal` has the cause.
     if (refusal !== undefined) return { problem: refusal, warnings: [] };
     return { problem: null, warnings: ['Redis does not answer; its settings could not be checked.'] };
   } finally {
@@ -58,13 +59,16 @@ async function inspectServer(server: Pick<Redis, 'info'>, asCluster: boolean): P
   return judge(await server.info('memory'), await server.info('persistence'));
 }
 
-/** The URL of a single server must not name these: a Sentinel keeps no jobs, and a Cluster node refuses most keys. */
+/**
+ * Servers that the URL of a single server must not name: a Sentinel keeps no jobs, and a Cluster node refuses most
+ * keys.
+ */
 const modes: Readonly<Record<string, { what: string; as: string }>> = {
   sentinel: { what: 'a Sentinel', as: 'redis+sentinel://host:port,host:port/master-name' },
   cluster: { what: 'a node of a Cluster', as: 'redis+cluster://host:port,host:port' },
 };
 
-/** Answers to a wrong password, an unknown user or a missing password. Older versions of Redis say ERR. */
+/** How Redis answers a wrong password, an unknown user or a missing password. Older versions of Redis say ERR. */
 const credentialsRefused = /^(NOAUTH|WRONGPASS|ERR (invalid password|.*\bAUTH\b))/;
 
 /**

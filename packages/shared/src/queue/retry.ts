@@ -10,8 +10,8 @@ const jobsPerCommand = 1_000;
 /**
  * Retries the failed jobs of a queue. Skips jobs that fail during the call, so that it ends even if every job fails.
  *
- * @returns how many jobs had failed. Null if the queue does not answer or takes longer than a minute; a part of the
- *   jobs may already wait again
+ * @returns how many jobs had failed before the call. Null if the queue does not answer or takes longer than a minute;
+ *   some of the jobs may then already wait again
  */
 export async function retryFailedJobs(backend: QueueBackend, name: JobName): Promise<number | null> {
   const timestamp = Date.now();

@@ -6,7 +6,7 @@ export type RedisClient = Redis | Cluster;
 /** ioredis's options, without those that change the types of its answers. */
 export type RedisClientOptions = Omit<RedisOptions, 'replyMapping' | 'himportFieldsets'>;
 
-/** Asks for the slots again at this interval, so that a failover is noticed without a failed command. */
+/** ioredis asks a Cluster for its slots at this interval, so that a failover is noticed without a failed command. */
 const slotsRefreshMs = 5_000;
 
 /**

@@ -18,9 +18,9 @@ interface SubscriberOptions {
 }
 
 /**
- * Opens a connection that receives published messages, on any node. In a Cluster, it connects to a single node, and to
- * the next one after a disconnect. ioredis's own Cluster subscriber changes nodes silently, so lost messages would go
- * unnoticed.
+ * Opens a connection that receives messages, whichever node they were published on. In a Cluster, it connects to a
+ * single node, and to the next one after a disconnect. ioredis's own Cluster subscriber changes nodes silently, so lost
+ * messages would go unnoticed.
  */
 export function connectSubscriber(url: string, options: SubscriberOptions): RedisSubscriber {
   const address = redisAddress(url);
@@ -30,7 +30,10 @@ export function connectSubscriber(url: string, options: SubscriberOptions): Redi
   return client;
 }
 
-/** ioredis resubscribes without a catch: if the connection closed meanwhile, the rejection would end the process. */
+/**
+ * Disables ioredis's own resubscription: it does not catch rejections, so a connection that closes meanwhile would end
+ * the process.
+ */
 function subscribing({ disconnectTimeout }: SubscriberOptions): RedisClientOptions {
   return { maxRetriesPerRequest: null, disconnectTimeout, autoResubscribe: false };
 }
@@ -85,7 +88,7 @@ async function learnNodes(client: Redis, nodes: Map<string, RedisNode>): Promise
       }
     }
   } catch {
-    // The known nodes suffice.
+    // If the cluster does not answer, the nodes known so far suffice.
   }
 }
 

@@ -4,8 +4,8 @@ export interface BackoffLimits {
 }
 
 /**
- * For ioredis's `retryStrategy`: its own delay grows to 20 s, so a worker would notice a recovered Redis only after
- * that.
+ * The delay for ioredis's `retryStrategy`. BullMQ's default delay grows to 20 s, so a worker would notice a recovered
+ * Redis only after that time.
  *
  * @param failures consecutive failed attempts to connect, from 1
  */
@@ -14,7 +14,7 @@ export function redisRetryDelayMs(failures: number): number {
 }
 
 /**
- * The wait before the next try, doubled after each failed one.
+ * The wait before the next try. It doubles with each failed try.
  *
  * @param failures consecutive failed tries, from 1
  */

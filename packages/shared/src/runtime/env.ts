@@ -11,9 +11,9 @@ export type ParsedEnvironment<Settings> =
   | { ok: false; problems: string[] };
 
 export interface EnvironmentRules {
-  /** Settings that may also come from the file that `NAME_FILE` names. */
+  /** Settings that a file may also provide: the variable `NAME_FILE` contains the path for the setting `NAME`. */
   secrets: readonly string[];
-  /** Settings of the other processes, which this one ignores without a warning. */
+  /** Settings of the other processes. This process ignores their variables without a warning. */
   known: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
       ? readSecret(name, environment, problems)
       : emptyAsUnset(environment[name]);
   }
-  // A problem already explains why these settings have no value.
+  // Report no second problem for a setting whose file could not be read.
   const unreadable = new Set(problems.map((problem) => problem.slice(0, problem.search(/_FILE:|:/))));
   const parsed = z.object(shape).safeParse(values);
   for (const issue of parsed.error?.issues ?? []) {
@@ -74,7 +74,10 @@ function emptyAsUnset(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** These are warnings, not errors: Kubernetes gives every container a variable for each service of its namespace. */
+/**
+ * Unknown names are warnings, not errors: Kubernetes gives every container a variable for each service of its
+ * namespace.
+ */
 function unknownNames(own: string[], environment: Environment, rules: EnvironmentRules): string[] {
   const known = new Set([...own, ...rules.known]);
   for (const name of Array.from(known)) known.add(`${name}_FILE`);

@@ -3,7 +3,7 @@ import { createHash, randomUUIDv7 } from 'node:crypto';
 const hex = { digits: '0123456789abcdef', bits: 4 };
 /** Crockford's alphabet: no letter resembles a digit or another letter. */
 const base32 = { digits: '0123456789abcdefghjkmnpqrstvwxyz', bits: 5 };
-/** 26 digits have 130 bits, a UUID has 128: the first two are zero. */
+/** 26 digits have 130 bits, a UUID has 128, so the first two bits are zero. */
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const zeroBits = 2;
 const timeDigits = 12;
@@ -13,8 +13,8 @@ declare const kindOfId: unique symbol;
 
 /**
  * An id as the ledger stores it: a lower-case hexadecimal UUID with dashes. It is internal: people, receivers and logs
- * see its {@link PublicId}. The compiler accepts neither in place of the other. Plain strings count as UUIDs, so that
- * rows of hand-written SQL and tests need no casts.
+ * see its {@link PublicId}. The compiler refuses a UUID in place of a public id, and vice versa. Plain strings count as
+ * UUIDs, so that rows of hand-written SQL and tests need no casts.
  */
 export type Uuid = string & { readonly [kindOfId]?: 'uuid' };
 
@@ -35,8 +35,8 @@ export function newUuid(): Uuid {
 }
 
 /**
- * Replaces the time bits of a UUIDv7 that a machine with a wrong clock created. The ledger is partitioned by these
- * bits.
+ * Replaces the time bits of a UUIDv7 that a machine with a wrong clock created, because the ledger is partitioned by
+ * these bits.
  */
 export function withUuidTime(uuid: Uuid, unixMs: number): Uuid {
   const time = Math.max(0, Math.floor(unixMs)).toString(16).padStart(timeDigits, '0');
@@ -61,8 +61,8 @@ export function fromPublicId(prefix: string, id: string): Uuid | null {
 }
 
 /**
- * Recodes bits from one alphabet into another. Every request writes several ids, and BigInt would take three times as
- * long.
+ * Recodes bits from one alphabet into another. Does not use BigInt, because every request writes several ids and BigInt
+ * takes three times as long.
  *
  * @param addedBits zero bits to add in front; if negative, bits to omit
  */
@@ -83,9 +83,9 @@ function recode(text: string, from: typeof hex, to: typeof hex, addedBits: numbe
 }
 
 /**
- * The id of the delivery of one event to one webhook. It depends only on these two, so that a second fan-out of the
- * event changes nothing. UUIDv8: the event's time bits, then SHA-256 of both ids. The SQL function `delivery_id`
- * computes the same; a test compares them.
+ * The id of the delivery of one event to one webhook. It depends only on their two ids, so that a second fan-out of the
+ * event adds no delivery. UUIDv8: the event's time bits, then SHA-256 of both ids. The SQL function `delivery_id`
+ * computes the same id; a test compares the results.
  */
 export function deriveDeliveryId(eventUuid: Uuid, webhookUuid: Uuid): Uuid {
   const event = eventUuid.replaceAll('-', '');

@@ -1,20 +1,20 @@
 const nothing = Buffer.alloc(0);
 const headEnd = '\r\n\r\n';
-/** This many bytes of a status line distinguish an informational response from a final one. */
+/** Number of bytes of a status line that distinguish an informational response from a final one. */
 const tellingBytes = 'HTTP/1.1 100 '.length;
 const maxHeadBytes = 16 * 1_024;
-/** Informational responses may arrive until the deadline; this limits their cost. */
+/** Informational responses may arrive until the deadline, so their total size needs a limit. */
 const maxInformationalBytes = 1_024 ** 2;
 
 type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): unknown };
 
 /**
- * Removes informational responses (100 Continue, 103 Early Hints, …) from the stream before the final one. HTTP
- * requires clients to accept them at any time. undici ends the connection at a 100, so an endpoint that sends one could
- * never answer. A 101 stays, because it changes the protocol.
+ * Removes informational responses (100 Continue, 103 Early Hints, …) that precede the final response. HTTP requires
+ * clients to accept them at any time. undici closes the connection when a 100 arrives, so an endpoint that sends one
+ * could never answer. A 101 stays in the stream, because it changes the protocol.
  */
 export class InformationalFilter {
-  /** True if any bytes, even informational ones, came since `arm`. */
+  /** True if any bytes, even informational ones, came since the last call of `arm`. */
   sawBytes = false;
   readonly #source: ByteSource;
   readonly #onTooMany: () => Error;
@@ -23,7 +23,7 @@ export class InformationalFilter {
   #removedBytes = 0;
 
   /**
-   * Replaces the source's `read` with its own.
+   * Replaces the source's `read` with the filter's.
    *
    * @param onTooMany creates the error that ends a connection with too many informational responses
    */
@@ -34,7 +34,10 @@ export class InformationalFilter {
     source.read = (size) => (this.#isArmed && size === undefined ? this.#read(read) : read(size));
   }
 
-  /** Call this before each response. The parser receives and refuses bytes that come while no response is due. */
+  /**
+   * Call this before each response. Otherwise the filter passes all bytes to the parser, which refuses those that come
+   * while no response is due.
+   */
   arm(): void {
     this.#isArmed = true;
     this.#removedBytes = 0;

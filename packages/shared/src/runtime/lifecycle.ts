@@ -35,7 +35,7 @@ export function createClosers(log: Logger): Closers {
 }
 
 export interface RunningService {
-  /** Accepts no more work, finishes the current work, and closes everything. */
+  /** Stops accepting work, finishes the current work, and closes everything. */
   stop: () => Promise<void>;
 }
 
@@ -44,10 +44,10 @@ export interface RunningService {
  *
  * Exits with 0 after a clean stop. Exits with 1 if the start failed, the deadline passed or the service gave up. Exits
  * with 70 after an uncaught exception: the state of the process is unknown then, and the ledger has all remaining work.
- * A second signal does not shorten the stop. SIGKILL does, and loses nothing.
+ * A second signal does not shorten the stop. SIGKILL ends the process at once and loses no work.
  *
- * @param start starts the service. The service calls `giveUp` if it runs but cannot do its work. It then stops as at
- *   SIGTERM, and its supervisor starts it again
+ * @param start starts the service. The service calls `giveUp` if it runs but cannot do its work. The service then stops
+ *   as at SIGTERM, and its supervisor starts it again
  */
 export async function runService(
   log: Logger,
@@ -85,7 +85,7 @@ export async function runService(
 
 function exitOnCrash(log: Logger, isStopping: () => boolean): void {
   const crash = (error: unknown) => {
-    // Connections that are cut during the stop may still raise errors; the stop continues.
+    // A connection that is cut during the stop may still raise an error; continue the stop.
     if (isStopping()) return log.error({ err: error }, 'error while stopping');
     log.fatal({ err: error }, 'crashed');
     process.exit(exitCodes.software);

@@ -4,8 +4,8 @@ import type { Logger } from './logger.ts';
 export type LimitedWarning = (error: unknown, fields?: Record<string, unknown>) => void;
 
 /**
- * Creates a warning that is logged at most once per `everyMs`, with the number of omitted warnings. For errors that may
- * come thousands of times a second: a Redis outage of 8 s raised 45,455.
+ * Creates a warning that is logged at most once per `everyMs`, with the number of omitted warnings. Intended for errors
+ * that may come thousands of times a second: a Redis outage of 8 s raised 45,455 errors.
  */
 export function createLimitedWarning(log: Logger, message: string, everyMs = 10_000): LimitedWarning {
   let lastAt = Number.NEGATIVE_INFINITY;

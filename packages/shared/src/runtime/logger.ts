@@ -8,7 +8,7 @@ export interface Logger extends Readonly<Record<Exclude<LogLevel, 'silent'>, Log
   isLevelEnabled(level: LogLevel): boolean;
 }
 
-/** Logged ids are public, so that they match those that customers see. A UUID does not compile. */
+/** Logs public ids, because customers see the same ids. The compiler refuses a UUID here. */
 interface LogFields {
   attempt_id?: PublicId<'att'>;
   delivery_id?: PublicId<'dlv'>;
@@ -57,8 +57,8 @@ export function createLogger(service: string, level: LogLevel, destination?: Des
 }
 
 /**
- * Converts an error to plain values. Libraries attach whole objects to errors: pg's pool attaches the client, 9 kB with
- * the key that cancels its statements.
+ * Converts an error to plain values, without the objects that libraries attach. For example, pg's pool attaches the
+ * client: 9 kB, including the key that cancels its statements.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -72,8 +72,8 @@ function isObject(value: unknown): boolean {
 }
 
 /**
- * Redacts text that looks like an API key, a webhook secret, a bearer token or a JWT. Its prefix remains, to show the
- * kind.
+ * Redacts text that looks like an API key, a webhook secret, a bearer token or a JWT. Keeps its prefix, which shows the
+ * kind of secret.
  */
 export function scrubSecrets(text: string): string {
   return mayHoldSecret.test(text) ? text.replace(secretPattern, '$1$2$3[redacted]') : text;
@@ -81,7 +81,7 @@ export function scrubSecrets(text: string): string {
 
 /** 8 MiB, in characters: about 30,000 lines. */
 const maxWaiting = 8 * 1_024 * 1_024;
-/** A slow but working reader empties a pipe within milliseconds. */
+/** Short, because a slow but working reader empties a pipe within milliseconds. */
 const retryAfterMs = 20;
 
 /**
@@ -93,14 +93,15 @@ export class LogOutput {
   readonly #write: (bytes: Uint8Array) => number;
   readonly #onResumed: (dropped: number) => void;
   #lines = '';
-  /** The unwritten bytes of the lines that are being written. */
+  /** The part of the current write that the reader has not accepted yet. */
   #bytes: Uint8Array = new Uint8Array();
   #isScheduled = false;
   #reported = 0;
 
   /**
-   * @param write writes as many bytes as it can, and returns their number; throws if the reader accepts none
-   * @param onResumed called once all waiting lines are written, with the number of lines dropped meanwhile
+   * @param write writes as many bytes as the reader accepts, and returns their number; throws if the reader accepts
+   *   none
+   * @param onResumed called once all waiting lines are written, if lines were dropped meanwhile, with their number
    */
   constructor(write: (bytes: Uint8Array) => number, onResumed: (dropped: number) => void) {
     this.#write = write;
@@ -118,7 +119,7 @@ export class LogOutput {
     setImmediate(() => this.#writeOrRetry());
   }
 
-  /** For the end of the process. Returns after all waiting lines are written, or gives up after `withinMs`. */
+  /** For the end of the process: blocks until all waiting lines are written, or for at most `withinMs`. */
   flushSync(withinMs: number): void {
     const until = performance.now() + withinMs;
     while (!this.#writeWaiting() && performance.now() < until) sleepSync(retryAfterMs);
@@ -155,12 +156,12 @@ let standardOutput: LogOutput | undefined;
 const lastLinesWithinMs = 1_000;
 
 /**
- * The only output of this process. Synchronous writes to a pipe that nobody reads would stop all deliveries. With
- * pino's asynchronous destination and a stalled pipe, `process.exit` never returns.
+ * Opens the only output of this process. If nobody reads the pipe, pino's synchronous destination would stop all
+ * deliveries. With pino's asynchronous destination, `process.exit` would never return.
  */
 function openStandardOutput(onResumed: (dropped: number) => void): LogOutput {
   if (standardOutput !== undefined) return standardOutput;
-  // Node makes a pipe or socket non-blocking at the first read of this property.
+  // Reading `process.stdout` for the first time makes a pipe or socket non-blocking.
   const { fd } = process.stdout;
   const output = new LogOutput((bytes) => writeSync(fd, bytes), onResumed);
   process.on('exit', () => output.flushSync(lastLinesWithinMs));

@@ -1,7 +1,10 @@
 /** A task that this process repeats, never twice at the same time. */
 export interface Loop {
   start(): void;
-  /** Starts the next run now, or once the current one ends, but not before `wakeFloorMs` have passed. */
+  /**
+   * Starts the next run now, or once the current run ends, but at the earliest `wakeFloorMs` after the last run's
+   * start.
+   */
   wake(): void;
   /** Prevents further runs, and resolves when the current one ends. */
   stop(): Promise<void>;
@@ -12,9 +15,11 @@ export interface LoopOptions {
   run: () => Promise<number>;
   onError: (error: unknown) => void;
   delayAfterErrorMs: number;
-  /** The minimum time between the start of a run and one started by {@link Loop.wake}; 0 by default. */
+  /** The minimum time between the start of a run and the start of a run that {@link Loop.wake} causes; 0 by default. */
   wakeFloorMs?: number;
-  /** Returns 0 to 1. It varies every wait by ± 10 %, so that the runs of many processes spread. */
+  /**
+   * Returns a number from 0 to 1. It varies every wait by ± 10 %, so that many processes do not run at the same time.
+   */
   random?: () => number;
 }
 
@@ -48,7 +53,7 @@ export function createLoop(options: LoopOptions): Loop {
       schedule(0);
     },
     wake: () => {
-      // Resetting the timer at every call would delay the run while calls keep coming.
+      // Resetting the timer at every call would delay the run as long as calls keep coming.
       if (isWoken) return;
       isWoken = true;
       if (current !== undefined || isStopped) return;

@@ -8,11 +8,13 @@ export { Counter, Gauge };
 
 /**
  * The default of 10 ms woke each process 100 times a second, a quarter of the cost of an idle system. A sample includes
- * this interval, so a longer one would approach the alert's threshold of half a second.
+ * this interval, so a longer interval would approach the alert's threshold of half a second.
  */
 const eventLoopLagEveryMs = 250;
 
-/** Gauges named like counters, which Prometheus' linter refuses. Each is the sum of another metric's series. */
+/**
+ * Gauges to remove: Prometheus' linter refuses their counter-like names. Each is the sum of another metric's series.
+ */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**

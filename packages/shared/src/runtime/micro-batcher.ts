@@ -6,8 +6,8 @@ export interface MicroBatcherOptions<Item, Result> {
   /** A batch with this many items accepts no more; unlimited by default. */
   maxSize?: number;
   /**
-   * The maximum number of concurrent batches; unlimited by default. Items gather meanwhile: the busier, the larger the
-   * batches.
+   * The maximum number of concurrent batches; unlimited by default. While this many run, new items gather, so batches
+   * grow with the load.
    */
   maxRunning?: number;
 }
@@ -22,7 +22,7 @@ interface Batch<Item, Result> {
 /** Gathers items of many callers and handles them together: one promise and one timer per batch, not per item. */
 export class MicroBatcher<Item, Result> {
   readonly #options: MicroBatcherOptions<Item, Result>;
-  /** Oldest first. Only the last batch accepts items, and only until it is full. */
+  /** Waiting batches, oldest first. Only the last batch accepts items, and only until it is full. */
   readonly #waiting: Batch<Item, Result>[] = [];
   readonly #running = new Set<Batch<Item, Result>>();
 

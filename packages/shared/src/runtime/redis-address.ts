@@ -8,7 +8,7 @@ export type RedisAddress =
   | (Several & { kind: 'sentinel'; masterName: string; sentinelUsername?: string; sentinelPassword?: string })
   | (Several & { kind: 'cluster' });
 
-/** The nodes to ask first, and the credentials and TLS for the Redis servers. */
+/** An address with several nodes: the nodes to contact first, and the credentials and TLS for the Redis servers. */
 interface Several {
   nodes: RedisNode[];
   username?: string;
@@ -23,7 +23,7 @@ export const redisUrlForms =
 const severalNodes = /^redis(s?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^@/?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
 const oneNode = /^(\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/;
 
-/** @returns the parsed `REDIS_URL`, or undefined if it has none of {@link redisUrlForms} */
+/** @returns the parsed `REDIS_URL`, or undefined if it matches none of {@link redisUrlForms} */
 export function parseRedisUrl(text: string): RedisAddress | undefined {
   if (URL.canParse(text) && ['redis:', 'rediss:'].includes(new URL(text).protocol))
     return { kind: 'server', url: text };
@@ -37,7 +37,7 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
     const rest = sentinelCredentials(query);
     return path && rest ? { kind: 'sentinel', masterName: decodeURIComponent(path), ...common, ...rest } : undefined;
   } catch {
-    // A percent sign encodes nothing.
+    // `decodeURIComponent` throws if a percent sign encodes nothing.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /** Alternates between owners, one item each. The items of one owner keep their order of arrival. */
 export class RoundRobin<Item> {
-  /** In the order in which the owners are served. Every owner in the map has items. */
+  /** Owners in the order in which they are served. Every owner in the map has items. */
   readonly #itemsOf = new Map<string, Item[]>();
 
   get isEmpty(): boolean {
@@ -14,8 +14,8 @@ export class RoundRobin<Item> {
   }
 
   /**
-   * Removes and returns the next accepted item. If `accepts` refuses an owner's first item, that owner keeps its
-   * position, and no later item overtakes the first.
+   * Removes and returns the next accepted item. If `accepts` refuses an owner's first item, the owner keeps its
+   * position, and its later items wait behind the first.
    */
   take(accepts: (item: Item) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#itemsOf) {

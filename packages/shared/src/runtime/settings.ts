@@ -33,10 +33,10 @@ export function integerSchema(min: number, max: number) {
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 }
 
-/** A TCP port. With 0, which tests use, the system chooses one. */
+/** A TCP port. With 0, which tests use, the system chooses a free port. */
 export const portSchema = integerSchema(0, 65_535);
 
-/** The path of a file with certificates → its content, PEM. */
+/** The path of a file with certificates → the file's content, PEM. */
 export const certificateFileSchema = z.string().transform((path, context) => {
   try {
     const pem = readFileSync(path, 'utf8');
@@ -79,7 +79,7 @@ export const commonSettings = {
     .optional(),
 };
 
-/** Settings of all processes that may also come from the file that `NAME_FILE` names. */
+/** Settings of all processes that a file may also provide, through the variable `NAME_FILE`. */
 export const commonSecrets = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'SECRETS_ENCRYPTION_KEYS'];
 
 export function commaList(text: string): string[] {
@@ -89,7 +89,7 @@ export function commaList(text: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-/** All settings of the product, so that a process does not warn about another process's settings. */
+/** All settings of the product. A process needs them to ignore another process's settings without a warning. */
 export const settingNames = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',

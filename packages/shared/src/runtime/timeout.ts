@@ -23,7 +23,7 @@ export async function withTimeout<Result, Otherwise>(
 }
 
 /**
- * If this process itself was delayed, a socket may already hold an answer. Polls the sockets once before `judge` runs.
+ * Polls the sockets once before `judge` runs, because a socket may already hold an answer if this process was delayed.
  */
 export function afterPoll(judge: () => void): void {
   setImmediate(() => setImmediate(judge));

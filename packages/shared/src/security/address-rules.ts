@@ -29,7 +29,7 @@ const forbidden = ranges(
 );
 
 /**
- * For IPv6, only global unicast is allowed. This refuses mapped, compatible, translated, NAT64, unique-local,
+ * The only allowed IPv6 addresses: global unicast. This refuses mapped, compatible, translated, NAT64, unique-local,
  * link-local, site-local, multicast and discard addresses.
  */
 const globalUnicast = ranges('2000::/3');
@@ -44,11 +44,14 @@ export type AddressPolicy = {
 export type AddressPolicyOptions = {
   /** Forbidden ranges that deliveries may reach anyway (`WEBHOOK_ALLOWED_PRIVATE_CIDRS`). */
   allowedPrivateCidrs: readonly string[];
-  /** Public ranges to refuse anyway, such as a cluster's own. They take precedence over every other rule. */
+  /** Public ranges to refuse, such as a cluster's own. This rule takes precedence over every other rule. */
   refusedCidrs?: readonly string[];
 };
 
-/** The rule for every outbound connection. Throws if a text is no range, because settings were parsed before. */
+/**
+ * The rule for every outbound connection. Throws if a text is not a range, because the settings parser has already
+ * refused such texts.
+ */
 export function createAddressPolicy({ allowedPrivateCidrs, refusedCidrs = [] }: AddressPolicyOptions): AddressPolicy {
   const allowed = ranges(...allowedPrivateCidrs);
   const refused = ranges(...refusedCidrs);
@@ -69,7 +72,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Null unless the text is an IP literal, and for an IPv4-mapped address, because no valid destination has that form.
+ * The number of an IP literal. Null for other text, and for an IPv4-mapped address, because no valid destination has
+ * that form.
  */
 function destinationNumber(address: string): AddressNumber | null {
   const number = addressNumber(address);

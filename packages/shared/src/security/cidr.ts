@@ -6,7 +6,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
  */
 export type AddressNumber = bigint;
 
-/** Addresses that differ from the network only in the last bits. */
+/** All addresses that differ from `network` only in the last `hostBits` bits. */
 export type Cidr = { network: AddressNumber; hostBits: number };
 
 const ipv4Bits = 32;
@@ -21,7 +21,7 @@ export function addressNumber(text: string): AddressNumber | null {
     return ipv4Start + BigInt(number);
   }
   if (!isIPv6(text) || text.includes('%')) return null;
-  // The URL parser writes a dotted tail in hexadecimal.
+  // The URL parser converts a dotted IPv4 tail to hexadecimal.
   const sides = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
   const [before = [], after = []] = sides.map((side) => side.split(':').filter((hextet) => hextet !== ''));
   const zeros = Array.from({ length: hextets - before.length - after.length }, () => '0');
@@ -48,7 +48,7 @@ export function parseCidr(text: string): Cidr | null {
   return { network: (number >> BigInt(hostBits)) << BigInt(hostBits), hostBits };
 }
 
-/** No IPv6 range contains an IPv4 address. */
+/** Always false for an IPv4 address in an IPv6 range. */
 export function contains({ network, hostBits }: Cidr, address: AddressNumber): boolean {
   if (hostBits > ipv4Bits && isIpv4Number(address)) return false;
   return address >> BigInt(hostBits) === network >> BigInt(hostBits);

@@ -6,7 +6,10 @@ export const maxOutboundUrlLength = 2_048;
 
 export type OutboundUrlCheck = { ok: true; url: string } | { ok: false; reason: string };
 
-/** Ports from 1024 that browsers block (Fetch standard, "bad port"), and those of common data stores. */
+/**
+ * Blocked ports from 1024 up: ports that browsers block (Fetch standard, "bad port"), and ports of common data stores
+ * and cluster services.
+ */
 const blockedPorts = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
   2375, 2379, 3306, 5432, 5672, 6379, 8500, 9200, 10250, 11211, 27017,
@@ -27,12 +30,13 @@ export function checkNewUrl(raw: string, policy: AddressPolicy): OutboundUrlChec
 }
 
 /**
- * Checks only from its text whether deliveries may use a URL; resolves no name. Stored URLs are checked again before
- * use, because rules may have changed. Allows a fragment: webhooks that were registered before fragments were refused
- * keep working.
+ * Checks from its text alone whether deliveries may use a URL; resolves no name. Stored URLs are checked again before
+ * use, because rules may have changed. Allows a fragment, so that webhooks that were registered before fragments were
+ * refused keep working.
  */
 export function checkOutboundUrl(raw: string, policy: AddressPolicy): OutboundUrlCheck {
-  // Check before lowercasing, which turns some letters outside ASCII, such as the Kelvin sign, into ASCII.
+  // Check the text before lowercasing, because that turns some letters outside ASCII, such as the Kelvin sign, into
+  // ASCII.
   const reason = textProblem(raw) ?? urlProblem(raw, policy);
   return reason === null ? { ok: true, url: withLowerCaseOrigin(raw) } : { ok: false, reason };
 }
@@ -54,7 +58,8 @@ function urlProblem(raw: string, policy: AddressPolicy): string | null {
   const authority = /^https:\/\/([^/?#]*)/i.exec(raw)?.[1] ?? '';
   if (authority.includes('@')) return 'The URL must not contain credentials.';
   if (authority.includes('%')) return 'The host must not be percent-encoded.';
-  // Does not match an empty port, a leading zero, or a host that the parser would read from another part of the URL.
+  // The pattern excludes an empty port, a leading zero, and a host that the parser would read from another part of the
+  // URL.
   const [, typedHost = ''] = /^(\[[^\]]*\]|[^:[\]]+)(?::[1-9]\d{0,4})?$/.exec(authority) ?? [];
   const url = URL.parse(raw);
   if (typedHost === '' || url === null) return 'The URL is not valid.';
@@ -102,12 +107,15 @@ const specialUseTopLabels = new Set([
 ]);
 
 const maxNameLength = 253;
-/** RFC 1123: letters, digits and inner hyphens, 1–63. No underscore, because no certificate may be issued for one. */
+/**
+ * A label by RFC 1123: 1–63 letters, digits and inner hyphens. Excludes underscores, because no certificate may be
+ * issued for a name with an underscore.
+ */
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Checks the syntax of a host name from the URL parser (lower case, punycode). The parser accepts `{{host}}`,
- * `a..b.com`, 64-octet labels and a bare `xn--`. A trailing dot is an empty label and refused, because name, SNI and
+ * Checks the syntax of a host name from the URL parser (lower case, punycode), because the parser accepts `{{host}}`,
+ * `a..b.com`, 64-octet labels and a bare `xn--`. Refuses a trailing dot as an empty label, because name, SNI and
  * certificate would differ.
  */
 function isHostName(name: string): boolean {
@@ -120,8 +128,9 @@ function isLocalName(name: string): boolean {
 }
 
 /**
- * True if the typed host is the parsed name: ASCII labels in any case, or the letters that their punycode encodes.
- * Refuses full-width letters, circled digits and ideographic dots, because the parser folds them into other letters.
+ * True if the typed host equals the name that the parser read: ASCII labels in any case, or the letters that their
+ * punycode encodes. Refuses full-width letters, circled digits and ideographic dots, because the parser folds them into
+ * other letters.
  */
 function isTypedAsItself(typed: string, name: string): boolean {
   const labels = name.split('.');

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
-/** Encrypts secrets at rest. Every ciphertext made with it contains the id. */
+/** Encrypts secrets at rest. Every ciphertext contains the id of its key. */
 export type EncryptionKey = { id: string; key: Buffer };
 
 /** One or more keys with distinct ids: the first encrypts, all decrypt. */
@@ -39,21 +39,22 @@ export function parseKeyRing(text: string): ParsedKeyRing {
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-/** Decryption sets it too: otherwise Node accepts a tag of 4 bytes, which can be guessed. */
+/** Decryption must set this length, too. Otherwise Node accepts a tag of 4 bytes, which can be guessed. */
 const authTagLength = 16;
 
 export type SecretBox = {
   /**
    * Encrypts with the ring's first key, as `v1.<key id>.<nonce>.<ciphertext + tag>` (base64url).
-   * @param aad names the owner of the secret (organization, webhook, purpose). Only the same text opens it, so a
+   *
+   * @param aad names the owner of the secret (organization, webhook, purpose). `open` requires the same text, so a
    *   ciphertext copied to another row is useless
    */
   seal(plaintext: string, aad: string): string;
-  /** Decrypts with the key that the text names. Throws only {@link SecretUnavailableError}. */
+  /** Decrypts with the key that `sealed` names. Throws only {@link SecretUnavailableError}. */
   open(sealed: string, aad: string): string;
 };
 
-/** The secret cannot be read: its key is not in the ring, it was altered, or it was sealed with another `aad`. */
+/** The secret cannot be read: its key is not in the ring, the sealed text was altered, or the `aad` differs. */
 export class SecretUnavailableError extends Error {
   readonly code = 'secret_unavailable';
   override readonly name = 'SecretUnavailableError';

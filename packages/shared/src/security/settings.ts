@@ -3,8 +3,8 @@ import { canonicalCidr } from './cidr.ts';
 import { type KeyRing, parseKeyRing } from './secret-box.ts';
 
 /**
- * `id:base64(32 bytes)[,…]`: the key ring that seals webhook secrets, or the seeds that sign identity tokens. Its error
- * messages never contain a key's bytes.
+ * `id:base64(32 bytes)[,…]`: the key ring that seals webhook secrets, or the seeds that sign identity tokens. The
+ * parser's error messages never contain a key's bytes.
  */
 export const keyRingSetting = z.string().transform((text, context): KeyRing => {
   const parsed = parseKeyRing(text);

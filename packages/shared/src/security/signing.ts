@@ -3,13 +3,13 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 const prefix = 'whsec_';
 
 /**
- * A webhook secret, ready to sign. Cached with the webhook's config: an HMAC with a KeyObject costs a fifth of one that
- * imports its key each time.
+ * A webhook secret as imported keys. Cached with the webhook's config, because an HMAC that imports its key each time
+ * costs five times as much.
  */
 export type SigningKey = {
   /** For `X-Service-Signature`: the whole `whsec_…` string as UTF-8 bytes. */
   hex: KeyObject;
-  /** For `webhook-signature`, as Standard Webhooks defines it: the decoded bytes of its base64 part. */
+  /** For `webhook-signature`, as Standard Webhooks defines it: the decoded bytes of the secret's base64 part. */
   standard: KeyObject;
 };
 

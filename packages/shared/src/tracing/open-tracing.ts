@@ -8,7 +8,7 @@ import type { TracingConfig } from './settings.ts';
 import { SpanQueue } from './span-queue.ts';
 import { isSampled } from './trace-context.ts';
 
-/** Uses the names of OpenTelemetry's semantic conventions if they exist. */
+/** Attribute names follow OpenTelemetry's semantic conventions where these define a name. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer';
@@ -39,7 +39,7 @@ export interface Span {
   end(outcome?: SpanEnd): void;
 }
 
-/** Records spans and exports them in the background. Undefined if no spans are recorded. */
+/** Records spans and exports them in the background. */
 export interface Tracing {
   start(name: string, start: SpanStart): Span;
   /** Exports the remaining spans, for at most a second. */
@@ -53,11 +53,14 @@ export interface OpenTracingOptions {
   registry: Registry;
 }
 
-/** If a collector sends its answer byte by byte, the queue gives up this long after the exporter's timeout. */
+/**
+ * The queue gives up this long after the exporter's timeout, for example if a collector sends its answer byte by byte.
+ */
 const graceMs = 1_000;
 
 /**
- * Starts recording spans if `config` is set. Only then loads OpenTelemetry's packages, which takes 0.1 s and 20 MB.
+ * Starts recording spans if `config` is set. Loads OpenTelemetry's packages only in that case, because loading takes
+ * 0.1 s and 20 MB.
  *
  * @returns undefined if no spans are recorded
  */
@@ -172,7 +175,7 @@ function createCounters(registry: Registry) {
   return { exported, dropped };
 }
 
-/** The code of a failed HTTP span by OpenTelemetry's conventions: 5xx for a server, also 4xx for a client. */
+/** The error code of an HTTP span. By OpenTelemetry's conventions, servers fail with 5xx, clients also with 4xx. */
 export function errorOfStatus(status: number, isServer: boolean): string | undefined {
   return status >= (isServer ? 500 : 400) ? String(status) : undefined;
 }

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { booleanSchema, commaList, integerSchema } from '../runtime/settings.ts';
 
-/** With `parentbased_…`, the service that began a trace decides; the rest applies to traces that begin here. */
+/**
+ * With `parentbased_…`, the service that began a trace decides whether to record it. The rest of the name applies to
+ * traces that begin in this service.
+ */
 const samplers = [
   'always_on',
   'always_off',
@@ -63,14 +66,14 @@ export const tracingSettings = {
 
 export interface TracingConfig {
   url: string;
-  /** Sent with each export request. They may contain a secret. */
+  /** Headers of each export request. A header may contain a secret. */
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Undefined: each service uses its own name. */
+  /** If undefined, each service uses its own name. */
   serviceName: string | undefined;
   attributes: Readonly<Record<string, string>>;
   sampler: SamplerName;
-  /** For the samplers by ratio. */
+  /** The fraction of traces to record; only the `…traceidratio` samplers use it. */
   ratio: number;
 }
 

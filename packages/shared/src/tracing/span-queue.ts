@@ -5,14 +5,14 @@ type DropReason = 'queue_full' | 'not_exported';
 
 export interface SpanQueueOptions {
   exporter: Pick<SpanExporter, 'export' | 'shutdown'>;
-  /** The export request counts as failed after this time, whatever the exporter reports. */
+  /** An export request counts as failed after this time, whatever the exporter reports later. */
   giveUpAfterMs: number;
   onExported: (spans: number) => void;
   /** @param error the exporter's error, if it reported one */
   onDropped: (reason: DropReason, spans: number, error?: Error) => void;
 }
 
-/** A few megabytes. Further spans are dropped, because nothing waits for a collector. */
+/** Number of spans, a few megabytes. The queue drops further spans, so that no work waits for a collector. */
 const maxWaiting = 4_096;
 const maxPerRequest = 512;
 const exportEveryMs = 1_000;
@@ -33,7 +33,7 @@ export class SpanQueue implements SpanProcessor {
   }
 
   onStart(): void {
-    // Only ended spans matter.
+    // The queue takes spans only when they end.
   }
 
   onEnd(span: ReadableSpan): void {
@@ -54,7 +54,7 @@ export class SpanQueue implements SpanProcessor {
     await settledWithin(this.forceFlush(), flushWithinMs);
     const left = this.#waiting.splice(0).length;
     if (left > 0) this.#options.onDropped('not_exported', left);
-    // The exporter's shutdown waits for requests that hang.
+    // Do not await the exporter's shutdown, because it waits for requests that hang.
     this.#options.exporter.shutdown().catch(() => undefined);
   }
 

@@ -1,17 +1,17 @@
-/** In characters. A later version of the header may be longer than this one. */
+/** In characters. Exceeds version 00, because a later version of the header may be longer. */
 export const longestTraceparent = 256;
 
-/** Version `ff` and all-zero ids are forbidden. */
+/** The standard forbids version `ff` and all-zero ids. */
 const form = /^(?!ff)([0-9a-f]{2})-(?!0+-)([0-9a-f]{32})-(?!0+-)([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** Sampled, and random trace id. */
+/** The flags `sampled` and `random-trace-id`. */
 const knownFlags = 0x03;
 
 /**
  * Parses the header `traceparent` of W3C Trace Context: the trace, the parent span, and whether the trace is recorded.
  * The result is stored and passed on as text.
  *
- * @returns the context in version 00 with only known flags, whatever its version; undefined if the text is no valid
- *   context
+ * @returns the context as version 00 with only the known flags, whatever version the header has; undefined if the
+ *   header is not valid
  */
 export function parseTraceparent(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length > longestTraceparent) return undefined;

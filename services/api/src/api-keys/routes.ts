@@ -64,7 +64,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
 
 interface KeyPath<Ids extends string> {
   path: `/${string}`;
-  /** Distinguishes the operation ids of the two paths. */
+  /** Makes the operation ids unique, because two paths have the same operations. */
   operationSuffix: string;
   ids: Readonly<Record<Ids, IdPrefix>>;
   nameOf: (ids: Readonly<Record<Ids, Uuid>>) => KeyName;

@@ -9,8 +9,8 @@ import type { StoredKey } from './queries.ts';
 export interface Authenticator {
   /**
    * Finds the presented key. A missing, malformed, unknown, revoked or expired key gets the same answer: 401. An
-   * address with too many failures gets 429 before any look-up. Exempt are keys that succeeded from this address within
-   * the last hour.
+   * address with too many failures gets 429 before any look-up, unless the key succeeded from this address within the
+   * last hour.
    *
    * @throws the database's error when the database is needed and does not answer
    */
@@ -81,7 +81,8 @@ function tooManyFailures(retryAfterSeconds: number): Problem {
 }
 
 /**
- * Counts failed authentications per address, in memory. The limit thus holds while database and Redis are unavailable.
+ * Counts failed authentications per address, in memory, so that the limit holds while database and Redis are
+ * unavailable.
  */
 export function createFailureLimit(failuresPerMinute: number, clock: Pick<Clock, 'monotonic'>) {
   const windows = new BoundedMap<string, { failures: number; endsAtMs: number }>(maxAddresses);
@@ -95,7 +96,7 @@ export function createFailureLimit(failuresPerMinute: number, clock: Pick<Clock,
     if (window === undefined || window.failures < failures) return null;
     return Math.max(1, Math.ceil((window.endsAtMs - clock.monotonic()) / 1_000));
   };
-  /** Seconds to wait if the failures exceed the limit, else null: the result of the last `count`. */
+  /** Seconds to wait if the failures exceed the limit, else null. Repeats the result of the last `count`. */
   const exceeded = (bucket: string) => secondsFrom(bucket, failuresPerMinute + 1);
   return {
     /** Seconds to wait if this address has used up its failures, else null. */
@@ -104,7 +105,7 @@ export function createFailureLimit(failuresPerMinute: number, clock: Pick<Clock,
     /**
      * Counts one failure.
      *
-     * @returns seconds to wait if it exceeds the limit, else null
+     * @returns seconds to wait if the failures now exceed the limit, else null
      */
     count: (bucket: string) => {
       const window = current(bucket) ?? { failures: 0, endsAtMs: clock.monotonic() + windowMs };
@@ -119,8 +120,8 @@ const windowMs = 60 * 1_000;
 const maxAddresses = 50_000;
 
 /**
- * Remembers in memory which keys authenticated from which address within the last hour. They are looked up even while
- * the address is blocked. Behind a shared proxy, one client's failures must not lock out all others.
+ * Remembers in memory which keys authenticated from which address within the last hour. Such keys are looked up even
+ * while the address is blocked, because one client's failures must not lock out all others behind a shared proxy.
  */
 export interface RecentSuccesses {
   /** @param digest SHA-256 of the key; the key itself is never kept */
@@ -129,9 +130,9 @@ export interface RecentSuccesses {
   forget(bucket: string, digest: string): void;
 }
 
-/** A success is recorded again only after this time: most requests then cost one read of the map. */
+/** A success is recorded again only after this time, so that most requests cost one read of the map. */
 const noteEveryMs = 60 * 1_000;
-/** One hour after the latest success, which may be newer than the recorded one by `noteEveryMs`. */
+/** One hour after the latest success. The recorded success may be older than the latest by `noteEveryMs`. */
 const rememberedMs = 3_600 * 1_000 + noteEveryMs;
 const maxRemembered = 10_000;
 

@@ -6,13 +6,13 @@ import { bearerToken } from '../http/server/request-context.ts';
 
 export interface InternalAccess {
   readonly role: InternalRole;
-  /** Identifies the secret without revealing it. Owns the caller's `Idempotency-Key`s. */
+  /** Identifies the secret without revealing it. The caller's `Idempotency-Key`s belong to this id. */
   readonly secretId: Uuid;
 }
 
 /**
- * Lets services use every route. Lets producers use only the routes that emit events. An ingress has its own route
- * elsewhere.
+ * Lets services use every route. Lets producers use only the routes that emit events. Refuses ingresses, because their
+ * only route does not use this guard.
  */
 export function createInternalGuard({ holderOf }: InternalSecrets): Guard<InternalAccess> {
   return (request, _response, operation) => {
@@ -40,14 +40,14 @@ export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {
 }
 
 export interface InternalSecrets {
-  /** @param authorization one value per header that may present a secret */
+  /** @param authorization all values of the header that presents the secret */
   holderOf(authorization: readonly string[] | undefined): InternalAccess | Problem;
 }
 
 const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
 
 /**
- * Compares the presented secret with every accepted one, in constant time. It never stops at the first match, so that
+ * Compares the presented secret with every accepted secret, in constant time. Does not stop at the first match, so that
  * response times reveal nothing.
  */
 export function createInternalSecrets(accepted: Readonly<Record<InternalRole, readonly string[]>>): InternalSecrets {

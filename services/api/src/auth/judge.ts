@@ -10,7 +10,7 @@ import type { StoredKey } from './queries.ts';
 import { type RateDecision, type RateLimiter, rateLimitHeaders, secondsUntilReset } from './rate-limit.ts';
 import { hasScope } from './scopes.ts';
 
-/** The caller, once every check of the request's head has passed. Handlers of `/v1` get it. */
+/** A caller who passed every check of the request's head. Handlers of `/v1` receive this. */
 export interface Principal {
   readonly key: StoredKey;
   readonly address: string;
@@ -21,9 +21,9 @@ interface JudgedRequest {
   readonly authorization: readonly string[] | undefined;
   /** The scope that the key needs; null for an unknown path or method. */
   readonly scope: RequiredScope | null;
-  /** Whether an earlier check already counted this request; it is then not counted again. */
+  /** True if an earlier check already counted this request, so that this check does not count it again. */
   readonly isRepeat?: boolean;
-  /** The checks store the key here, and whether they refused it. */
+  /** The checks store here the key, and whether they refused the request. */
   readonly caller: Caller;
   readonly headers: Record<string, string>;
 }
@@ -46,7 +46,7 @@ export interface JudgeOptions {
   withDatabaseCheck: WithDatabaseCheck;
 }
 
-/** The one implementation of these checks. The API's own routes, the areas and forward authentication share it. */
+/** The only implementation of {@link Judge}. The API's own routes, the areas and forward authentication share it. */
 export function createJudge(options: JudgeOptions): Judge {
   const { authenticator, rateLimiter, clock } = options;
   return async ({ method, authorization, scope, isRepeat = false, caller, headers }) => {
@@ -73,7 +73,7 @@ export function createJudge(options: JudgeOptions): Judge {
   };
 }
 
-/** Whether a key that was read again later still permits a granted request. */
+/** True if a key, read again later, still permits a request that was granted before. */
 export function stillGrants(key: StoredKey | null, { address, scope, nowMs }: GrantedUse): boolean {
   if (key === null || hasExpired(key, nowMs)) return false;
   return allowsAddress(key, address) && hasApiAccess(key.organization.plan) && hasScope(key.scopes, scope);

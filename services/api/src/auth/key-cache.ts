@@ -26,8 +26,8 @@ const absenceFreshMs = 1_000;
 const keyReadsOnMs = 60 * 1_000;
 
 /**
- * Caches keys by their hash. A pushed change applies at once. If its push is lost, the change applies after 4 s, thus
- * within 5 s on a busy machine. An absent key is cached for 1 s only, because a new key must work by then.
+ * Caches keys by their hash. A pushed change applies at once. If the push is lost, the change applies after 4 s, on a
+ * busy machine within 5 s. The absence of a key is cached for 1 s only, because a new key must work by then.
  */
 export class KeyCache {
   readonly #find: KeyCacheOptions['find'];
@@ -51,7 +51,7 @@ export class KeyCache {
   /**
    * Queries the database, once for all concurrent requests.
    *
-   * @param readOnly if the database is unavailable, accepts a key that was read within the last minute
+   * @param readOnly if true, a key that was read within the last minute suffices while the database is unavailable
    * @throws the database's error
    */
   async load(hash: string, readOnly: boolean): Promise<StoredKey | null> {
@@ -72,7 +72,7 @@ export class KeyCache {
     }
   };
 
-  /** Changes may have been missed, so every cached key must be read again. */
+  /** Call after notifications may have been lost: every cached key must be read again. */
   readonly onLost = (): void => {
     for (const lookUp of this.#lookUps.values()) lookUp.changesLost = true;
     for (const entry of this.#entries.values()) entry.fresh = false;

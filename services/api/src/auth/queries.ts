@@ -16,7 +16,7 @@ export interface StoredKey {
   organization: { id: Uuid; name: string; plan: Plan };
 }
 
-/** Finds a key by its SHA-256. The only query without an organization: the key's row names it. */
+/** Finds a key by its SHA-256. Only this query takes no organization, because the key's row names it. */
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredKey | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -41,7 +41,10 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
   };
 }
 
-/** Records the last use of keys. Locks rows in id order, and skips keys whose recorded use is less than 50 s older. */
+/**
+ * Records the last use of keys. Locks rows in id order, and skips keys whose recorded use is less than 50 s older than
+ * the new one.
+ */
 export async function markKeysUsed(db: Database, uses: readonly { keyId: Uuid; usedAt: Date }[]): Promise<void> {
   await sql`
     with used as materialized (

@@ -48,8 +48,8 @@ export function secondsUntilReset(decision: RateDecision): number {
 }
 
 /**
- * After a failure, Redis is not asked for this long. While Redis hangs, only one request per second waits for the
- * timeout.
+ * The limiter does not ask Redis for this long after a failure. While Redis hangs, only one request per second then
+ * waits for the timeout.
  */
 const pauseAfterFailureMs = 1_000;
 
@@ -62,7 +62,7 @@ export interface RateLimiterOptions {
 
 /**
  * Limits each organization in fixed windows of one minute. While Redis is unavailable, each process counts alone and
- * allows half the limit. Two processes together then allow no more than the limit.
+ * allows half the limit, so that two processes together allow no more than the limit.
  */
 export function createRateLimiter({ limits, redis, clock, onError }: RateLimiterOptions): RateLimiter {
   const plans = planNames.filter((plan): plan is ApiPlan => plan !== 'starter');
@@ -101,7 +101,7 @@ function createPair(limit: number, redis: RedisClient | undefined): LimiterPair 
     points: limit,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    // An organization over its limit stays so until the window ends: no need to ask Redis again.
+    // An organization over its limit remains over it until the window ends, so there is no need to ask Redis again.
     inMemoryBlockOnConsumed: limit + 1,
   });
   return { shared, local: new RateLimiterMemory({ ...window, points: Math.max(1, Math.floor(limit / 2)) }) };
@@ -115,7 +115,7 @@ const countOne: Decide = async (limiter, organizationId, source) => {
     const state = await limiter.consume(organizationId);
     return { allowed: true, limit, remaining: state.remainingPoints, resetMs: state.msBeforeNext, source };
   } catch (refusal) {
-    // At the limit the library rejects with its result; if its store fails, with an Error.
+    // The library rejects with its result if the limit is exceeded, and with an Error if its store fails.
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
     return { allowed: false, limit, remaining: 0, resetMs: refusal.msBeforeNext, source };
   }
@@ -130,15 +130,12 @@ const look: Decide = async (limiter, organizationId, source) => {
 };
 
 /**
- * Maximum wait of a request for its rate limit. It exceeds pauses of this process's event loop. After a false alarm the
+ * Maximum wait of a request for Redis. Longer than pauses of this process's event loop: after a false timeout, the
  * process would count alone and allow more than the limit.
  */
 const answerWithinMs = 200;
 
-/**
- * Startup waits this long for Redis. Until Redis is connected, processes count alone and together exceed the shared
- * limit.
- */
+/** Startup waits this long for Redis, because until then processes count alone and together exceed the shared limit. */
 const readyWithinMs = 1_000;
 
 /**

@@ -7,10 +7,10 @@ export interface ChangeListener {
   onLost(): void;
 }
 
-/** Notifies every process, this one first, that its cached copy may be outdated. */
+/** Notifies every process, this one first, that cached copies of the changed object may be outdated. */
 export type NotifyOfChange = (change: Change) => Promise<void>;
 
-/** Maximum wait of a request for the publication of its change. Caches expire by themselves. */
+/** Maximum wait of a request for the publication of its change. Caches also expire without a notification. */
 const publishWithinMs = 500;
 
 export async function openChangeFeed(

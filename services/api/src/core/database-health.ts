@@ -8,7 +8,7 @@ export class DatabaseUnavailableError extends Error {
 
 /**
  * Waits for work on the database while the database answers the probe. A connection pool waits many seconds for a dead
- * or frozen server; the client gets its 503 within one. The work itself continues, with unknown outcome.
+ * or frozen server, but the client must get its 503 within one second. The work itself continues, with unknown outcome.
  *
  * @param abandon aborted before the error is thrown, so that work that has not begun never begins
  * @throws DatabaseUnavailableError
@@ -34,9 +34,9 @@ export interface DatabaseHealth {
   check(): Promise<boolean>;
 }
 
-/** The first probe and its timeout leave a third of the promised second for a busy process. */
+/** A client gets its 503 within a second. The first probe and its timeout leave 300 ms of it for a busy process. */
 const askEveryMs = 200;
-/** A busy server may need 400 ms. */
+/** A busy database server may need 400 ms to answer. */
 const answerWithinMs = 500;
 
 export function createDatabaseHealth(probe: () => Promise<unknown>): DatabaseHealth {

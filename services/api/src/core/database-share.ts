@@ -20,8 +20,9 @@ export interface DatabaseShareOptions {
 }
 
 /**
- * An organization whose statements hang (a held lock, a huge range) would otherwise hold every connection of the pool.
- * No other organization would get an answer. Below the limit, work starts at once and costs two map look-ups.
+ * Without the limit, an organization whose statements hang (a held lock, a huge range) would hold every connection of
+ * the pool, and no other organization would get an answer. Below the limit, work starts at once and costs two map
+ * look-ups.
  */
 export function createDatabaseShare(options: DatabaseShareOptions): WithinDatabaseShare {
   const { connections, waitMs = 2_000, onWaited } = options;
@@ -34,7 +35,7 @@ export function createDatabaseShare(options: DatabaseShareOptions): WithinDataba
       permits.release(key);
       throw error;
     }
-    // The work uses the connection until it ends, even if the request was already answered 503.
+    // Release the permit only now: the work uses the connection until it ends, even if the request already got a 503.
     if (result instanceof Promise) return result.finally(() => permits.release(key)) as Result;
     permits.release(key);
     return result;

@@ -8,5 +8,5 @@ export interface Foundation {
 
 export const applicationName = 'enterprise-api';
 
-/** Maximum wait of a stop for a hanging statement or a replica. */
+/** A stop waits at most this long for a hanging statement or replica. */
 export const closeWithinMs = 500;

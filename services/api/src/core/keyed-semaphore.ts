@@ -5,16 +5,16 @@ export interface KeyedSemaphore {
   /**
    * Waits for a permit in arrival order.
    *
-   * @returns whether one became free within the time
+   * @returns true if the caller got a permit within `ms`
    */
   acquireWithin(key: string, ms: number): Promise<boolean>;
   release(key: string): void;
 }
 
-/** @param permits number per key */
+/** @param permits maximum number of permits per key */
 export function createKeyedSemaphore(permits: number): KeyedSemaphore {
   const inUse = new Map<string, number>();
-  /** Callbacks that receive a permit, the longest waiting first. */
+  /** Callbacks per key that receive a permit, the longest waiting first. */
   const waiting = new Map<string, Set<() => void>>();
 
   const tryAcquire = (key: string) => {

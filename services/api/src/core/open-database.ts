@@ -20,12 +20,15 @@ export interface DatabaseProbe {
   close: () => Promise<void>;
 }
 
-/** The probe closes a connection that has not answered by then. No caller waits this long. */
+/** The probe closes a connection that has not answered within this time. Its callers give up earlier. */
 const silentForMs = 1_000;
-/** Probe before the pool closes the idle connection: a busy server takes half a second to open one. */
+/**
+ * Probe this often, so that the pool never closes the idle connection: a busy server takes half a second to open
+ * another.
+ */
 const useEveryMs = 20_000;
 
-/** Probes over its own permanent connection: a fully used pool is no outage. */
+/** Probes over its own permanent connection, because a fully used pool is not an outage. */
 export function createDatabaseProbe(options: Omit<DatabaseOptions, 'poolSize' | 'connectWithinMs'>): DatabaseProbe {
   const pool = createPool({ ...options, poolSize: 1, connectWithinMs: silentForMs });
   const probe = async (): Promise<void> => {

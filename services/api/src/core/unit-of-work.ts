@@ -30,14 +30,15 @@ interface ReportedAction {
 
 /**
  * The transaction of a request. Every statement of the work must use `trx`. A statement on another connection would not
- * be rolled back with the rest or see its writes. The request also holds one connection already.
+ * be rolled back with the rest or see its writes, and the request would need a second connection.
  */
 interface UnitOfWork {
   readonly trx: DatabaseTransaction;
-  /** Writes the change into the audit log. After the commit it is logged, and other processes are notified. */
+  /** Writes the change into the audit log. After the commit, logs the change and notifies other processes. */
   changed(change: ReportedAction & FieldChanges): Promise<void>;
   /**
-   * Writes an action that changes no organization, key or webhook into the audit log. It is logged after the commit.
+   * Writes an action that changes no organization, key or webhook into the audit log. After the commit, logs the
+   * action.
    */
   acted(action: ReportedAction): Promise<void>;
   /**
@@ -45,7 +46,7 @@ interface UnitOfWork {
    * change of the webhook.
    */
   due(webhookId: string): void;
-  /** Call for events written through `trx`. After the commit they are counted and workers are notified. */
+  /** Call for events written through `trx`. After the commit, counts these events and notifies workers. */
   emitted(events: readonly WrittenEvent[]): void;
   /** Runs a part of the work. If it ends in a problem, only this part is rolled back. */
   readonly part: Transact;
@@ -123,7 +124,7 @@ async function runTransaction<Result>(
 ): Promise<Result> {
   const trx = await db.startTransaction().execute();
   try {
-    // PostgreSQL may answer BEGIN only after the client got its 503.
+    // Do not begin the work if PostgreSQL answered BEGIN only after the client got its 503.
     currentSignal()?.throwIfAborted();
     const result = await work(trx);
     await (isProblem(result) ? trx.rollback() : trx.commit()).execute();

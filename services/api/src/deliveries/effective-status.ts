@@ -33,7 +33,8 @@ export function storedStatuses(statuses: readonly DeliveryStatus[] = deliverySta
 
 /**
  * True if a webhook may have rows of the stored `status` with one of these effective statuses. Reads the columns
- * `state` and `status`. Keeps queries from scanning long backlogs of pending rows that they cannot return.
+ * `state` and `status`. Without this condition, queries would scan long backlogs of pending rows that they cannot
+ * return.
  */
 export function webhookMayHave(statuses: readonly DeliveryStatus[] = deliveryStatuses): RawBuilder<SqlBool> {
   return sql<SqlBool>`(status <> 'pending' or (${statuses.includes('pending')} and state <> 'deleted')
@@ -42,7 +43,7 @@ export function webhookMayHave(statuses: readonly DeliveryStatus[] = deliverySta
 
 /**
  * Selects the rows of {@link storedStatuses} that have one of these effective statuses. Do not compare with {@link
- * effectiveStatus}: the planner would expect almost no rows and then read all of them.
+ * effectiveStatus}: the planner would expect almost no rows and then read every row.
  */
 export function hasEffectiveStatus(statuses: readonly DeliveryStatus[] = deliveryStatuses): RawBuilder<SqlBool> {
   const pending = statuses.includes('pending');

@@ -41,7 +41,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** `request` shows the request of the newest attempt. Before the first attempt, it shows the first request. */
+/** `request` shows the request of the newest attempt. Before any attempt, it shows the request of the first attempt. */
 export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[], body: string | null): DeliveryDetail {
   const delivery = presentDelivery(row);
   const [newest] = attempts;

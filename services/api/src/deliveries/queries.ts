@@ -58,7 +58,7 @@ export async function listDeliveries(
   return select(sql`${types} cross join lateral ${ofType} as d`);
 }
 
-/** `from` must name its rows `d`. */
+/** @param from must have the alias `d` */
 async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unknown>): Promise<ListedDelivery[]> {
   const direction = sql.raw(page.order);
   const { rows } = await sql<ListedDelivery>`
@@ -69,7 +69,7 @@ async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unk
   return rows;
 }
 
-/** The limit makes PostgreSQL probe once per row `d` instead of joining all pending deliveries. */
+/** `limit 1` makes PostgreSQL probe once per row `d` instead of joining all pending deliveries. */
 const pendingOf = sql`left join lateral (
       select * from pending_deliveries where delivery_id = d.id and d.status = 'pending' limit 1) p on true`;
 
@@ -123,8 +123,8 @@ interface Ids {
 }
 
 /**
- * Limits the greatest id of a page: workers write a delivery after its event, whose time its id contains. The least id
- * has no bound: an event may have waited in the outbox for weeks.
+ * Limits the greatest id of a page: an id contains its event's time, and workers write the delivery later. The least id
+ * has no bound, because an event may have waited in the outbox for weeks.
  */
 function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids {
   const cursor = after !== null && order === 'desc' ? Date.parse(after.sortKey) : Number.POSITIVE_INFINITY;
@@ -133,8 +133,8 @@ function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids 
 }
 
 /**
- * Covers the event's millisecond. The range ends within the millisecond, because a client may send the greatest
- * possible id.
+ * The range of delivery ids within the event's millisecond. Does not end at the next millisecond, because the greatest
+ * event id, which a client may send, has no next millisecond.
  */
 function idsOfEvent(eventId: Uuid): Ids {
   return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };

@@ -25,7 +25,7 @@ export interface Beginning {
   from: EventPlace;
   /** The client's last event if its position is after `from`, else null. */
   known: Uuid | null;
-  /** The id from which a later stream continues at the same position. */
+  /** The id from which a later stream continues at this position. */
   name: PublicId<'evt'>;
 }
 
@@ -33,7 +33,7 @@ interface FollowedEventsOptions {
   db: Database;
   horizon: Horizon;
   limits: RetentionLimits;
-  /** The database's clock. */
+  /** The database's clock, milliseconds since 1970. */
   now: () => number;
 }
 
@@ -55,7 +55,7 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
      * Returns the position after an event. Without an event id, returns the current end.
      *
      * @returns 404 if the id names neither an event of the organization nor the beginning of a stream. 410 if retention
-     *   has removed the bodies of that time, because a stream sends bodies.
+     *   has removed the event bodies of the id's time, because a stream sends bodies.
      */
     placeBehind: async (organizationId: Uuid, eventId: string | null): Promise<Beginning | Problem> => {
       const { completeUntil } = await horizon(organizationId);
@@ -75,7 +75,8 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
       if (event === undefined) {
         return isBeginning ? { from: { position: 0, id }, known: null, name } : problem('not_found');
       }
-      // Transactions may still write events before an incomplete event. Streams send these earlier events, too.
+      // Open transactions may still write events before this incomplete event. Begin at the end of the complete events,
+      // so that the stream sends those earlier events, too.
       return event.position > completeUntil ? { from: end, known: id, name } : { from: event, known: null, name };
     },
 
@@ -101,7 +102,10 @@ function hasBody(row: EventRow): row is EventRow & { body: string } {
   return row.body !== null;
 }
 
-/** Exceeds the ids of all existing events. The margin covers differences between the clocks that made the ids. */
+/**
+ * Returns an id that exceeds the ids of all existing events. The margin covers differences between the clocks that made
+ * the ids.
+ */
 function afterAll(nowMs: number): Uuid {
   return uuidAtTime(nowMs + usualIdMarginMs);
 }
@@ -115,7 +119,7 @@ function afterAll(nowMs: number): Uuid {
  *   missed events.
  */
 export function beginningId(organizationId: Uuid, nowMs: number): Uuid {
-  // Like a delivery's id: the time of the first id, and a digest of both.
+  // As in a delivery's id, the time comes from the first id, and the digest from both ids.
   return deriveDeliveryId(uuidAtTime(nowMs), organizationId);
 }
 

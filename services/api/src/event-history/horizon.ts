@@ -3,21 +3,21 @@ import { MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 import { type HorizonRow, readHorizonRows } from './queries.ts';
 
 /**
- * Position up to which an organization's events are complete. Beyond it, a visible event may follow one whose
+ * Position up to which an organization's events are complete. Beyond it, a visible event may follow an event whose
  * transaction is still open.
  */
 export type Horizon = (organizationId: Uuid) => Promise<Completeness>;
 
 interface Completeness {
-  /** Every event up to this position is committed, or never will be. */
+  /** No event can be added up to this position any more. */
   completeUntil: number;
   /** True if an open transaction limits `completeUntil`: events may be written beyond this position. */
   isHeldBack: boolean;
 }
 
 /**
- * Batches the reads of many callers. A read starts after its callers asked, so it covers everything committed until
- * then.
+ * Batches the reads of many callers. A read starts after its callers asked, so it covers every event committed before
+ * they asked.
  */
 export function createHorizonReader(db: Database): Horizon {
   const batcher = new MicroBatcher({ maxRunning: 1, run: async () => completenessOf(await readHorizonRows(db)) });

@@ -92,8 +92,9 @@ function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
 const clockMarginMs = 60_000;
 
 /**
- * Limits the period, and the positions too. An event written before the period gives the lower limit, one written after
- * it the upper limit. Both may belong to any organization. The index scan therefore starts where the period begins.
+ * Limits the period and the positions, so that the index scan starts where the period begins. An event written before
+ * the period gives the lower limit, one written after the period the upper limit. These events may belong to any
+ * organization.
  */
 function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[] {
   const found: RawBuilder<SqlBool>[] = [];
@@ -113,8 +114,8 @@ function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[
 }
 
 /**
- * Lets PostgreSQL open only the partitions that the period or the cursor allows. Each event is written within a margin
- * of its id's time.
+ * Lets PostgreSQL open only the partitions that the period or the cursor allows, because each event is written within a
+ * margin of its id's time.
  */
 function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   const from = earliestOf(question) - idMarginMs;
@@ -134,7 +135,7 @@ function latestOf({ until, after, order }: EventQuestion): number {
   return Math.min(afterMs, until?.getTime() ?? Number.POSITIVE_INFINITY);
 }
 
-/** Before these id times, no events or no bodies remain; milliseconds since 1970. */
+/** Retention has removed the events, or the bodies, whose ids have an earlier time; milliseconds since 1970. */
 interface LimitsOfRetention {
   events: number;
   bodies: number;
@@ -142,7 +143,7 @@ interface LimitsOfRetention {
 
 export type RetentionLimits = (id: Uuid) => Promise<LimitsOfRetention>;
 
-/** With any settings, retention removes nothing younger than a day. Younger ids need no query. */
+/** Whatever its settings, retention removes nothing younger than a day, so younger ids need no query. */
 export function createRetentionLimits(db: Database, now: () => number): RetentionLimits {
   return async (id) => (now() - uuidTimeMs(id) < 86_400_000 ? { events: 0, bodies: 0 } : startOfRetention(db));
 }

@@ -32,15 +32,16 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
       const { type: types = subscribableEventTypeNames, since, until } = filters;
       const ask = async (page: PageQuestion) => {
-        // Oldest first, a client would silently miss events that retention removed after its cursor. Newest first, the
-        // list ends where the removed events begin.
+        // In ascending order, a client would silently miss events that retention removed after its cursor. In
+        // descending order, the list ends where the removed events begin.
         if (page.order === 'asc' && (await isExpired(limits, page.after))) return problem('event_expired');
-        // Oldest first, a list ends at the last complete event. Later pages contain the events that become visible
-        // later.
+        // In ascending order, a list ends at the last complete event. Later pages contain the events that become
+        // visible later.
         const upTo = page.order === 'asc' ? (await horizon(organizationId)).completeUntil : undefined;
         const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
         const read = (from: Database) => listEvents(from, organizationId, asked);
-        // Oldest first, read the primary: a client that follows a replica would skip events not yet replayed.
+        // In ascending order, read the primary: a client that follows a replica would skip events that it has not
+        // replayed.
         const rows = await (page.order === 'asc' ? read(db) : history(read));
         return rows.map((row) => ({ ...row, position: String(row.position) }));
       };

@@ -95,7 +95,7 @@ export class OpenStreams {
     try {
       key ??= await keys.load(digest, true);
     } catch (error) {
-      // If the key cannot be checked, it does not count as valid. Its clients reconnect later.
+      // End the streams of a key that cannot be checked. Their clients reconnect later.
       onError(error);
       for (const stream of streams) this.#end(stream, 'failed');
       return;

@@ -24,7 +24,7 @@ export interface FeedOptions {
   onError: (error: unknown) => void;
 }
 
-/** Number of cached pages, for streams that read slightly later. */
+/** Number of cached pages, for streams that read slightly later than the first. */
 const keptPages = 4;
 const lookAgainAfterMs = { least: 50, most: 1_600 };
 
@@ -61,7 +61,7 @@ export class OrganizationFeed {
     return [];
   }
 
-  /** Call when there may be newer events: waiting streams then read again. */
+  /** Call when newer events may exist: waiting streams then read again. */
   wake(): void {
     this.#wakes += 1;
     for (const { wake } of this.#waiting) wake();

@@ -58,7 +58,10 @@ export async function sendEvents(
   }
 }
 
-/** The stream's position. The client may know only an earlier one, because the stream filters out other event types. */
+/**
+ * Tracks the stream's position. The client may know only an earlier position, because the stream skips event types that
+ * it did not request.
+ */
 function createPlace({ from, name: nameOfFrom, asked }: Pick<StreamPlan, 'from' | 'name' | 'asked'>) {
   let behind = from;
   let name = nameOfFrom;
@@ -70,7 +73,7 @@ function createPlace({ from, name: nameOfFrom, asked }: Pick<StreamPlan, 'from' 
       name = toPublicId('evt', event.id);
       if (isTold) told = name;
     },
-    /** The name of the position, unless the client knows it. */
+    /** The name of the position; undefined if the client already knows it. */
     toTell: () => {
       if (told === name) return undefined;
       told = name;
@@ -95,7 +98,7 @@ async function sendAll(plan: PlanWithPlace, sink: Sink, ended: AbortSignal, limi
       if (sink.bufferedBytes() <= limits.bufferedBytes) continue;
       if (!(await catchesUp(sink, ended, limits))) return 'slow';
     }
-    // A wake-up reaches many streams at once; let other requests run between them.
+    // A wake-up reaches many streams at once, so let other requests run between streams.
     await nextTurn();
   }
   return 'ended';
@@ -116,7 +119,7 @@ async function catchesUp(sink: Sink, ended: AbortSignal, { slowMs }: SendLimits)
 }
 
 interface StreamIdentity {
-  /** Derives delivery ids together with event ids, as a webhook's id does. */
+  /** Replaces the webhook's id in the derivation of delivery ids. */
   streamId: Uuid;
   key: SigningKey;
 }

@@ -24,7 +24,7 @@ export interface EventStreamParts {
 
 /** Streams detect a lost push within this time. */
 const lookEveryMs = 2_000;
-/** The key cache is at most 4 s old, so a stream ends within 5 s of a key change. */
+/** A cached key is at most 4 s old, so a stream ends within 5 s of a key change. */
 const checkKeysEveryMs = 500;
 
 /** Builds the event streams with their three loops: find events, check keys, renew slots. */
@@ -103,7 +103,7 @@ function createEventStreamService(options: EventStreamOptions) {
       const streamId = newUuid();
       if (!(await slots.take(organizationId, streamId))) return tooManyStreams;
       const give = () => slots.give(organizationId, streamId);
-      // If the request was already answered, neither `start` nor `cancel` is called.
+      // If the request was already answered, neither `start` nor `cancel` is called, so release the slot here.
       if (signal.aborted) give();
       const patterns = new Set(query.events ?? ['*']);
       return {

@@ -14,10 +14,10 @@ interface StreamSlotsOptions {
 }
 
 export const renewSlotsEveryMs = 10_000;
-/** Covers two failed renewals. */
+/** Three and a half renewal intervals, so that a slot survives two failed renewals. */
 const leaseMs = 35_000;
 
-/** Keeps an organization's streams in a sorted set. The score is the expiry time by Redis's clock. */
+/** Keeps an organization's streams in a sorted set. The score is the slot's expiry time by Redis's clock. */
 const takeScript = `
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -44,7 +44,7 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
 /** The catalogue is the same for every organization. */
 const scope = { list: 'event types', organizationId: null, filters: {} };
 
-/** A cursor names a row by a UUID: this one ends with the row's index. */
+/** A cursor requires a UUID for each row, so this UUID ends with the row's index. */
 function placeOf(index: number): string {
   return `00000000-0000-0000-0000-${String(index).padStart(12, '0')}`;
 }

@@ -17,7 +17,7 @@ export interface EventServiceOptions {
   emit: BatchedProducer['emit'];
   emitWithin: BatchedProducer['emitWithin'];
   findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
-  /** Called with the events of a request without a transaction. */
+  /** Called with the events of a request that has no transaction of its own. */
   onEmitted: (events: readonly WrittenEvent[]) => void;
   tracing: Tracing | undefined;
 }
@@ -54,7 +54,10 @@ export function createEventService(options: EventServiceOptions) {
   };
 
   return {
-    /** Shares a statement with other requests: ten times the rate of one transaction per request. */
+    /**
+     * Writes the events in one statement with other requests' events: ten times the rate of one transaction per
+     * request.
+     */
     emit: async (body: EmitRequest, request: Request): Emission => {
       const refusal = await refuseUnknown(body);
       if (refusal !== null) return refusal;
@@ -105,7 +108,7 @@ function unknownOrganization(index: number | null): ErrorDetail {
   return { location: 'body', path, code: 'not_found', message: 'is not a known organization' };
 }
 
-/** Above this number, each further organization costs a query per request. */
+/** Maximum number of cached organizations. Each further organization costs a query per request. */
 const maxKnown = 100_000;
 
 /**

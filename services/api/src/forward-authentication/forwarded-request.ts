@@ -14,13 +14,13 @@ export interface ForwardedRequest {
 type Headers = Pick<IncomingMessage, 'headersDistinct'>['headersDistinct'];
 
 /**
- * Reads the ingress's headers about a request. Each may appear only once: a second one comes from the client and is
- * indistinguishable.
+ * Reads the ingress's headers about a request. Each header may appear only once, because a second one could come from
+ * the client, and nothing distinguishes the two headers.
  */
 export function readForwardedRequest(headers: Headers): ForwardedRequest | Problem {
   const method = oneOf(headers, 'X-Forwarded-Method', 'X-Original-Method');
   if (isProblem(method)) return method;
-  // The public listener's parser gives the same answer.
+  // The public listener's parser answers an unknown method in the same way.
   if (!methods.has(method)) return problem('malformed_request');
   const uri = oneOf(headers, 'X-Forwarded-Uri', 'X-Original-URI');
   if (isProblem(uri)) return uri;
@@ -33,7 +33,7 @@ export function readForwardedRequest(headers: Headers): ForwardedRequest | Probl
   return { method, target, requiredScope, isRepeat: repeats[0] === '1' };
 }
 
-/** If both names are present, one may come from the client, so they must agree. */
+/** If both headers are present, one may come from the client, so they must agree. */
 function oneOf(headers: Headers, name: string, otherName: string): string | Problem {
   const given = [name, otherName]
     .map((each) => headers[each.toLowerCase()] ?? [])

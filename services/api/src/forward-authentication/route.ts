@@ -30,7 +30,7 @@ export function forwardAuthenticationRoute<Access>(
   };
 }
 
-/** The ingress forwards `traceparent`, so that the service's spans have our check as their parent. */
+/** The ingress forwards `traceparent`, so that the spans of the service behind it have our check as their parent. */
 function withTrace(headers: Record<string, string>, { span }: RequestContext): Record<string, string> {
   return span === undefined ? headers : { ...headers, traceparent: span.traceparent };
 }

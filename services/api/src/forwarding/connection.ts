@@ -8,7 +8,7 @@ interface Destination {
   readonly secureContext: SecureContext | undefined;
 }
 
-/** Bounds the upstream's response heads, like our clients' request heads. */
+/** Maximum bytes of an upstream's response head. */
 const maxHeaderSize = 32 * 1024;
 
 /** One connection to an upstream. Carries at most one request at a time. */
@@ -26,7 +26,7 @@ export class UpstreamConnection {
       pipelining: 1,
       allowH2: false,
       maxHeaderSize,
-      // The exchange enforces its own time limits; the library's do not fit.
+      // The exchange enforces its own time limits instead of undici's.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -42,17 +42,17 @@ export class UpstreamConnection {
     return this.#socket?.destroyed === false && !this.client.destroyed;
   }
 
-  /** Whether the current request used a connection that had served another one and ended without a response byte. */
+  /** True if the connection had served an earlier request, and received no response byte for the current one. */
   get diedUnanswered(): boolean {
     return this.#requests > 1 && this.#filter?.sawBytes === false;
   }
 
-  /** Whether the socket reported an error. If it did, a body that ends with the connection is incomplete. */
+  /** True if the socket reported an error. A body that ends with the connection is then incomplete. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** Whether the operating system took every byte written to the connection. */
+  /** True if the operating system took every byte written to the connection. */
   get isAllSent(): boolean {
     return this.#socket?.writableLength === 0;
   }
@@ -62,9 +62,7 @@ export class UpstreamConnection {
     if (!this.client.destroyed) void this.client.destroy();
   }
 
-  /**
-   * Also called for a reconnect: if the connection ends before the library wrote a request, it reconnects by itself.
-   */
+  /** Also called for a reconnect: if the connection ends before undici wrote a request, undici reconnects by itself. */
   #connect({ origin, secureContext }: Destination, callback: ConnectCallback): void {
     const url = new URL(origin);
     const isSecure = url.protocol === 'https:';

@@ -20,7 +20,7 @@ export type Outcome =
 
 export interface ExchangeResult {
   outcome: Outcome;
-  /** The error to answer; null if an answer has begun or the client has left. */
+  /** The error to send to the client; null if an answer has begun or the client has left. */
   problem: Problem | null;
 }
 
@@ -111,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#send(pool.acquire());
   }
 
-  /** Ends the request on both sides. It cuts an answer that has begun, so that the client notices. */
+  /** Ends the request on both sides. If an answer has begun, cuts it, so that the client notices. */
   cut(): void {
     this.#abandonUpstream();
     this.#cutClient();
@@ -119,7 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throw instead of aborting, so that the library does not write the request.
+    // Throw instead of aborting, so that undici does not write the request.
     if (this.#isOver) throw new Error('The exchange is over.');
     this.#controller = controller;
     this.#connection?.begin();
@@ -129,7 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     const { response, ownHeaders, request, record } = this.#options;
     const headers = answerHeaders(controller.rawHeaders as Buffer[], statusCode, ownHeaders);
-    // The filter has removed informational responses. A status below 200 now switches the protocol or is unknown to
+    // The filter has removed informational responses, so a status below 200 switches the protocol or is unknown to
     // HTTP.
     if (headers === null || statusCode < 200)
       return controller.abort(new Error('Not an answer that can be passed on.'));
@@ -138,7 +138,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     record.upstreamStatus = statusCode;
     record.upstreamMs = this.#elapsedMs();
     if (this.#body !== null && !request.complete) {
-      // The rest of the body may never be read, so no other request can follow on this connection.
+      // The rest of the request's body may never be read, so no other request can follow on the client's connection.
       headers.push('Connection', 'close');
       lingerAfterAnswer(request.socket);
     }
@@ -163,9 +163,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#isOver || this.#connection === undefined) return;
-    // A body without a length ends with its connection. A reset means that the body is incomplete.
+    // A body without a length ends with its connection. If the connection failed, the body is incomplete.
     if (this.#connection.hasFailed) return this.cut();
-    // As latin1 text, the body and the head are one write to the socket.
+    // If the body is latin1 text, Node writes head and body to the socket in one write.
     if (this.#heldBody !== undefined) this.#options.response.end(this.#heldBody.toString('latin1'), 'latin1');
     else this.#options.response.end();
     this.#isHeadHeld = false;
@@ -182,7 +182,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     if (this.#hasHead) return this.cut();
     if (error instanceof BodyTooLargeError) this.#refuse('payload_too_large');
-    // The library refuses arguments before it writes the first byte.
+    // undici refuses invalid arguments before it writes the first byte.
     else if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') this.#refuse('malformed_request');
     else this.#refuse('upstream_unavailable');
   }
@@ -202,7 +202,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#connection = connection;
     const { request, path, headers } = this.#options;
     const method = request.method as Dispatcher.HttpMethod;
-    // Some servers do not read a body here, and would parse it as the connection's next request.
+    // Some servers do not read a body of these methods, and would parse it as the connection's next request.
     const reset = this.#body !== null && withoutUsualBody.has(method);
     connection.client.dispatch({ method, path, headers, body: this.#body, reset }, this);
   }
@@ -216,7 +216,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return isSafe && !this.#wasResent && !this.#hasHead && this.#connection?.diedUnanswered === true;
   }
 
-  /** Starts the head's time limit at the end of the request. */
+  /** Call at the end of the request: starts the time limit for the upstream's head. */
   #awaitHead(): void {
     if (this.#isOver || this.#hasHead) return;
     this.#options.request.socket.setTimeout(0);
@@ -236,7 +236,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #onIdle(): void {
-    // Cut a client that does not read our answer, like one that does not read the upstream's.
+    // Cut a client that does not read the answer, whether it is the upstream's answer or ours.
     if (this.#hasHead || this.#isOver) this.cut();
     else this.#refuse(this.#body?.isBlocked === true ? 'upstream_timeout' : 'request_timeout');
   }
@@ -253,7 +253,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end(outcome, problem(outcome));
   }
 
-  /** After this the exchange must not touch the connection: it may serve another request at once. */
+  /** Afterwards the exchange must not touch the connection, because it may already serve another request. */
   #releaseUpstream(connection: UpstreamConnection): void {
     this.#connection = undefined;
     this.#controller = undefined;
@@ -268,7 +268,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #cutClient(): void {
     const { request, response } = this.#options;
-    // In HTTP/1.0 the end of the connection ends the body, unless the connection is reset.
+    // In HTTP/1.0 the end of the connection ends the body. A reset shows the client that the body is incomplete.
     if (request.httpVersion === '1.0') request.socket.resetAndDestroy();
     else response.destroy();
   }

@@ -6,7 +6,9 @@ import { spanMethod } from '../http/server/request-span.ts';
 import { portOf } from './connection.ts';
 import type { Outcome } from './exchange.ts';
 
-/** Begins the span of a request to an upstream; parent of the upstream's own spans. Undefined without tracing. */
+/**
+ * Begins the span of a request to an upstream. It is the parent of the upstream's own spans. Undefined without tracing.
+ */
 export function startForwardSpan(
   tracing: Tracing | undefined,
   { method }: Pick<IncomingMessage, 'method'>,

@@ -46,7 +46,7 @@ export interface ForwarderOptions {
   tracing?: Tracing | undefined;
 }
 
-/** The upstream gets the path and query as received, which the checks matched. */
+/** `originalUrl` is the path and query as received. The checks matched it, and the upstream gets it. */
 type Received = IncomingMessage & { originalUrl: string };
 
 interface ForwardedCall {
@@ -127,13 +127,14 @@ function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, T
 }
 
 /**
- * Waits until the connection's earlier answers have been sent. Clients may send requests without waiting for answers.
- * Forwarded concurrently, these could overtake each other and share one idle time limit.
+ * Waits until the connection's earlier answers have been sent, because clients may send requests without waiting for
+ * answers. If such requests were forwarded concurrently, their answers could overtake each other, and they would share
+ * one idle time limit.
  *
  * @returns false if the connection was closed meanwhile
  */
 function becomesCurrent(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-  // If the connection closed during the checks, no event follows.
+  // If the connection closed during the checks, neither event would follow.
   if (request.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     response.once('socket', () => resolve(true));
@@ -146,8 +147,8 @@ function refuseHead(request: IncomingMessage, maxBodyBytes: number): Problem | n
   if (upgrade !== undefined) {
     return invalidHeader('Upgrade', 'is not supported');
   }
-  // Servers read other codings, and chunks in HTTP/1.0, differently. One would find the end of the body where another
-  // finds the next request.
+  // Servers disagree about other codings, and about chunks in HTTP/1.0: one could read as a new request the bytes that
+  // another reads as the body.
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) {
     return invalidHeader('Transfer-Encoding', 'must be chunked, in HTTP/1.1');
   }
@@ -177,7 +178,7 @@ async function headersTo(
   return headers;
 }
 
-/** The client's protocol as told by a trusted proxy, else ours: HTTP. */
+/** The client's protocol as reported by a trusted proxy, otherwise the protocol of our own listener: HTTP. */
 function protocolOf(request: IncomingMessage, trustedProxies: readonly string[]): string {
   const told = request.headers['x-forwarded-proto'];
   const isTold = told === 'https' && isTrustedProxy(request.socket.remoteAddress, trustedProxies);

@@ -1,6 +1,8 @@
 type RawHeaders = readonly string[];
 
-/** Headers of one connection (RFC 9110, section 7.6.1), and the body's framing, which each hop sets itself. */
+/**
+ * Headers that concern one connection only (RFC 9110, section 7.6.1), or frame the body, which each hop does itself.
+ */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -14,7 +16,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** Headers that we set for the upstream or answer here, and the client's credentials, which only we may see. */
+/** Headers that we set for the upstream or handle ourselves, and the client's credentials, which only we may see. */
 const replaced = new Set(['host', 'content-length', 'expect', 'authorization', 'cookie', 'x-request-id']);
 
 /** W3C Trace Context, Baggage and other tracers' headers. An upstream would read them as parts of our trace. */
@@ -28,15 +30,15 @@ const reserved = /^(?:forwarded$|x-(?:forwarded|organization|api-key|identity)-|
  * and headers that an upstream would read as ours.
  *
  * @param raw name, value, name, value … as received
- * @param ownTrace drops the client's trace headers, because the upstream gets ours
+ * @param ownTrace if true, drops the client's trace headers, because the upstream gets ours
  */
 export function headersToPass(raw: RawHeaders, ownTrace = false): string[] {
   const nominated = connectionOptions(raw);
   const passed: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] as string;
-    // Servers that keep headers in variables (CGI, WSGI, Rack) do not distinguish `_` and `-`. lighttpd and older
-    // versions of Apache treat every character that is no letter or digit so.
+    // Servers that keep headers in variables (CGI, WSGI, Rack) do not distinguish `_` and `-`. For lighttpd and older
+    // versions of Apache, this applies to every character that is neither a letter nor a digit.
     const read = name.toLowerCase().replace(/[^a-z0-9]/g, '-');
     if (hopByHop.has(read) || replaced.has(read) || reserved.test(read) || nominated?.has(name.toLowerCase())) continue;
     if (ownTrace && traceHeaders.test(read)) continue;
@@ -45,7 +47,7 @@ export function headersToPass(raw: RawHeaders, ownTrace = false): string[] {
   return passed;
 }
 
-/** The names that `Connection` makes hop-by-hop, in lower case. Undefined if it adds none to the usual ones. */
+/** The names that `Connection` makes hop-by-hop, in lower case. Undefined if there are no such names. */
 function connectionOptions(raw: RawHeaders): Set<string> | undefined {
   let names: Set<string> | undefined;
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -60,13 +62,16 @@ function connectionOptions(raw: RawHeaders): Set<string> | undefined {
   return names;
 }
 
-/** Headers that name the upstream's software, or that would store cookies. Only the key identifies a client. */
+/**
+ * Headers that name the upstream's software or store cookies. Clients need no cookies: the API key alone identifies
+ * them.
+ */
 const removed = new Set(['set-cookie', 'server', 'x-powered-by']);
 
-/** Commands to a proxy: an ingress before us would send a file or another address's answer instead. */
+/** Headers that command a proxy: an ingress before us would send a file or another address's answer instead. */
 const proxyOrders = /^x-(?:accel-|sendfile$|lighttpd-send-file$)/;
 
-/** Headers that we set ourselves; the upstream's values are dropped. */
+/** Headers that we set ourselves. The upstream's values for them are dropped. */
 const ownNames = [
   'X-Request-Id',
   'RateLimit',
@@ -84,7 +89,7 @@ const ownLowerCase = new Set<string>(ownNames.map((name) => name.toLowerCase()))
  * the upstream sets no `Cache-Control`.
  *
  * @param raw name, value, name, value … as received from the upstream
- * @param own headers of every answer to this request
+ * @param own headers that we add to every answer to this request
  * @returns a flat list for `writeHead`; null if the body has a transfer coding that we would have to decode
  */
 export function answerHeaders(
@@ -102,8 +107,8 @@ export function answerHeaders(
     const read = name.toLowerCase();
     if (read === 'transfer-encoding' && value.trim().toLowerCase() !== 'chunked') return null;
     if (hopByHop.has(read) || removed.has(read) || ownLowerCase.has(read) || proxyOrders.test(read)) continue;
-    // Keep `Content-Length` even if `Connection` names it: it frames our answer. A 204 must not have one (RFC 9110,
-    // section 8.6).
+    // Keep `Content-Length` even if `Connection` names it, because it frames our answer. A 204 must not have this
+    // header (RFC 9110, section 8.6).
     if (read === 'content-length' ? status === 204 : nominated?.has(read)) continue;
     if (read === 'cache-control') hasCacheControl = true;
     headers.push(name, value);

@@ -10,13 +10,13 @@ export interface RequestBodyOptions {
   isAllSent: () => boolean;
 }
 
-/** The body exceeds the limit, after its first bytes were sent to the upstream. */
+/** The body exceeded the limit after its first bytes had been sent to the upstream. */
 export class BodyTooLargeError extends Error {}
 
 /**
- * Streams a request's body to the upstream, as fast as the upstream reads. Keeps the request apart from the HTTP
- * client, which destroys its source when the upstream fails. Destroying the request would close the client's
- * connection, so no answer could be sent.
+ * Streams a request's body to the upstream, as fast as the upstream reads. The HTTP client library reads this stream
+ * instead of the request, because the library destroys its source when the upstream fails. Destroying the request would
+ * close the client's connection, so no answer could be sent.
  */
 export class RequestBody extends Readable {
   readonly #request: IncomingMessage;
@@ -31,7 +31,7 @@ export class RequestBody extends Readable {
     this.#request = request;
     this.#options = options;
     this.#writtenChunks = new WrittenChunks(() => this.readableLength === 0 && options.isAllSent());
-    // The exchange gets errors from the client library.
+    // The HTTP client library reports errors to the exchange. Without this listener, Node.js would also throw them.
     this.on('error', () => undefined);
     request.on('data', this.#onData).on('end', this.#onEnd).pause();
   }

@@ -29,7 +29,7 @@ function isArea(name: string): name is Area {
 function problemOf(url: URL, text: string): string | null {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://';
   if (url.username !== '' || url.password !== '') return 'must not have credentials';
-  // An empty query or fragment leaves no trace in the parsed URL.
+  // The parsed URL does not show an empty query or fragment, so search the text.
   if (text.includes('?') || text.includes('#')) return 'must not have a query or a fragment';
   if (/\/\/[^/]*@/.test(text)) return 'must not have credentials';
   return null;

@@ -1,15 +1,15 @@
-/** The garbage collector frees smaller chunks: freeing them here would cost more than it saves. */
+/** Smaller chunks are left to the garbage collector, because freeing them here would cost more than it saves. */
 const minBytes = 16 * 1_024;
-/** Further buffers are left to the garbage collector: this list must not keep unneeded memory alive. */
+/** Further buffers are left to the garbage collector, because a longer list would keep unneeded memory alive. */
 const maxWaiting = 64;
 
 /**
- * Frees the memory of a body's chunks once they are written. Otherwise the memory accumulates. A chunk is 64 KiB, but
- * its object is tiny, so V8 collects only once some 100 MB are waiting.
+ * Frees the memory of a body's chunks once they are written. Otherwise the memory accumulates: a chunk takes 64 KiB,
+ * but its object is tiny, so V8 collects chunks only once some 100 MB are waiting.
  *
  * A chunk is part of the buffer that its connection was read into. The buffer may also contain other chunks and their
- * framing. Once a chunk of another buffer arrives, the parser has read the whole earlier buffer. That buffer can be
- * freed once all chunks so far are written.
+ * framing. Once a chunk of another buffer arrives, the parser has read the whole earlier buffer. The earlier buffer can
+ * be freed once all chunks so far are written.
  */
 export class WrittenChunks {
   readonly #isAllWritten: () => boolean;
@@ -42,7 +42,7 @@ export class WrittenChunks {
 
 /**
  * Whether only this connection uses the chunk's buffer. Node.js takes buffers below half its pool size from a pool that
- * the whole process shares. It also joins two small reads in such a buffer.
+ * the whole process shares. Node.js also joins two small reads in a pooled buffer.
  */
 function hasOwnBuffer(chunk: Buffer): boolean {
   if (chunk.length < minBytes) return false;

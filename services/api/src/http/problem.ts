@@ -25,7 +25,7 @@ export function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'problem' in value;
 }
 
-/** One request may have thousands of errors; further details do not help. */
+/** Limits the details, because one request may have thousands of errors. */
 const maxDetails = 50;
 
 export function invalid(details: readonly ErrorDetail[], code: ErrorCode = 'validation_failed'): Problem {

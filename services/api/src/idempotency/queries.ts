@@ -14,8 +14,8 @@ export interface NewAnswerRow extends StoredAnswerRow {
 }
 
 /**
- * `now()` is constant within a transaction, so the index on `created_at` can serve this. With `clock_timestamp()` it
- * could not.
+ * `now()` is constant within a transaction, so the index on `created_at` can serve this condition. With
+ * `clock_timestamp()` the index could not.
  */
 const isInForce = sql<boolean>`created_at > now() - interval '24 hours'`;
 
@@ -31,7 +31,7 @@ export async function tryLock(trx: DatabaseTransaction, id: Buffer): Promise<boo
   return rows[0]?.locked ?? false;
 }
 
-/** Call with the lock held, so that the previous holder's answer is visible. */
+/** Call with the lock held. Otherwise the previous holder's answer may not be visible yet. */
 export async function findAnswer(trx: DatabaseTransaction, id: Buffer): Promise<StoredAnswerRow | undefined> {
   return trx
     .selectFrom('idempotency_keys')

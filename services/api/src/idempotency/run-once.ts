@@ -29,12 +29,12 @@ export type RunOnce = (
 
 /**
  * Runs requests with an `Idempotency-Key` once. One transaction stores the effect and the answer: either both exist or
- * neither. A client without an answer may thus repeat its request. A running request holds an advisory lock of its
+ * neither. So a client that got no answer may repeat its request. A running request holds an advisory lock of its
  * transaction and no row, so a crash leaves nothing to clean up.
  *
- * A key belongs to its owner, method and path. Under `/v1` the owner is the organization, not the API key. A client
- * that replaces its API key between two tries must not repeat the effect. The id of its secret identifies an internal
- * caller. All stored answers are sealed, because some contain a secret.
+ * An `Idempotency-Key` belongs to its owner, method and path. Under `/v1` the owner is the organization, not the API
+ * key. A client that replaces its API key between two tries must not repeat the effect. Under `/internal/v1` the owner
+ * is the id of the caller's secret. All stored answers are sealed, because some contain a secret.
  */
 export function createRunOnce(box: SecretBox): RunOnce {
   return (request, transact, run, render) => {
@@ -62,20 +62,23 @@ export function createRunOnce(box: SecretBox): RunOnce {
  */
 const storedProblems = new Set<ErrorCode>(['not_found', 'conflict']);
 
-/** SHA-256 of the key, its owner, method and path; the client's own text is not stored. */
+/** SHA-256 of the key, its owner, method and path. The client's own text is not stored. */
 function idOf({ ownerId, key, method, path }: IdempotentRequest): Buffer {
   return hash('sha256', JSON.stringify([ownerId, key, method, path]), 'buffer');
 }
 
 /**
- * SHA-256 of a request's query and body. Hashes the parsed JSON, not its bytes, so that a client may serialize it again
- * for each try. Hashes before defaults and conversions, so that the next version computes the same hash.
+ * SHA-256 of a request's query and body. Hashes the parsed JSON, not its bytes, so that a client may serialize the JSON
+ * again for each try. Hashes before defaults and conversions, so that the program's next version computes the same
+ * hash.
  */
 export function fingerprint(query: string, json: unknown): Buffer {
   return hash('sha256', JSON.stringify([query, canonical(json)]), 'buffer');
 }
 
-/** Makes the value independent of the order of its fields. The parser has bounded its depth. */
+/**
+ * Makes the value independent of the order of its fields. Recursion is safe: the parser has limited the value's depth.
+ */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;

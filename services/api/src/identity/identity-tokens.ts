@@ -16,11 +16,11 @@ export interface TokenSubject {
   readonly organization: { readonly id: Uuid; readonly plan: Plan };
 }
 
-/** The service of an area, this API, or a service that an ingress forwards to outside of the areas. */
+/** The recipient of a token: the service of an area, this API, or another service that an ingress forwards to. */
 type Audience = Area | 'api' | 'ingress';
 
 /**
- * Creates signed tokens. With them, internal services verify that this API checked a request, and identify the caller.
+ * Creates signed tokens, by which internal services verify that this API checked a request, and identify the caller.
  */
 export interface IdentityTokens {
   /**
@@ -34,7 +34,7 @@ export interface IdentityTokens {
 
 export interface IdentityTokensOptions {
   keys: KeyRing | undefined;
-  /** The database's clock: every process has the same time, even if a machine's wall clock is wrong. */
+  /** The database's clock, so that every process has the same time even if a machine's wall clock is wrong. */
   clock: Pick<Clock, 'now'>;
 }
 
@@ -42,7 +42,7 @@ const lifetimeSeconds = 300;
 /** A reused token stays valid for at least four minutes, enough for a service whose clock is one minute off. */
 const reusedForMs = 60_000;
 
-/** Each takes about 1 KB. */
+/** Maximum number of cached tokens. Each token takes about 1 KB. */
 const maxTokens = 10_000;
 
 export function createIdentityTokens({ keys, clock }: IdentityTokensOptions): IdentityTokens {
@@ -74,14 +74,14 @@ export function createIdentityTokens({ keys, clock }: IdentityTokensOptions): Id
   };
 }
 
-/** The age is negative if the clock was set back: such a token would not be valid yet. */
+/** If the clock was set back, the age is negative, and the token would not be valid yet. */
 function isReused(ageMs: number): boolean {
   return ageMs >= 0 && ageMs < reusedForMs;
 }
 
 interface CachedToken {
   readonly madeAtMs: number;
-  /** A promise while the token is being signed, shared by all requests for it. */
+  /** A promise while the token is being signed. All requests for this token share the promise. */
   token: string | Promise<string>;
 }
 

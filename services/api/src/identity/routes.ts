@@ -3,7 +3,7 @@ import type { InternalAccess } from '../auth/internal-guard.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 import type { IdentityTokens } from './identity-tokens.ts';
 
-/** The public keys are no secret: a service that verifies tokens needs no other access to us. */
+/** The public keys are no secret. A service that verifies tokens needs no other access to this API. */
 export function identityRoutes({ publicKeys }: Pick<IdentityTokens, 'publicKeys'>) {
   return [
     defineRoute({

@@ -53,9 +53,7 @@ interface AreaOperation {
   readonly parameters: readonly JsonObject[];
 }
 
-/**
- * Forwarded bodies have any type. The document says JSON, because client generators reject a media type for anything.
- */
+/** Forwarded bodies have any type. The document says JSON, because client generators reject a wildcard media type. */
 const anything = { 'application/json': { schema: {} } };
 
 const passedOn =

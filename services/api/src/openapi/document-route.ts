@@ -6,7 +6,7 @@ import { createDocument } from './document.ts';
 import { documentPaths } from './service-paths.ts';
 import type { Listener } from './types.ts';
 
-/** The first request creates the document, which takes 0.1 s. */
+/** The first request creates the document, because creating it at startup would take 0.1 s. */
 export function documentRoute<Access>(listener: Listener, routes: readonly Route<Access>[]): RequestHandler {
   let file: StaticFile | undefined;
   return fixedRoute(documentPaths[listener], (request, response) => {

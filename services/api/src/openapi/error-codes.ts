@@ -25,7 +25,7 @@ export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode
   return inOrder(found);
 }
 
-/** Errors that the API itself returns, before or instead of the service that owns the area. */
+/** Errors of forwarded requests that this API itself returns, before or instead of the service that owns the area. */
 export const areaErrorCodes = inOrder(
   new Set<ErrorCode>([
     ...keyChecks,

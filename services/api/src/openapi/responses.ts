@@ -3,7 +3,7 @@ import { type ErrorCode, errorCatalogue, exampleId } from '@enterprise-api/share
 import { problem, problemBody } from '../http/problem.ts';
 import { type JsonObject, type Listener, reference } from './types.ts';
 
-/** Collects error responses: one component for each set of codes with one status. */
+/** Collects error responses: one component for each set of codes that share a status. */
 export interface ErrorResponses {
   of(codes: readonly ErrorCode[], facts: HeaderFacts): Record<string, JsonObject>;
   readonly named: ReadonlyMap<string, JsonObject>;
@@ -12,7 +12,7 @@ export interface ErrorResponses {
 export interface ErrorShape {
   readonly mediaType: string;
   readonly schema: JsonObject;
-  /** Prefix of component names, which distinguishes them from another shape's. */
+  /** Prefix that distinguishes the names of these components from the names of another shape's components. */
   readonly prefix: string;
 }
 

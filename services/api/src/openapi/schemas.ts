@@ -11,8 +11,8 @@ export interface Schemas {
 }
 
 /**
- * The `id` in a schema's `meta` is its name. If `meta` has `jsonSchema`, the document shows this instead of the zod
- * schema. The two differ where zod reads text (a query parameter) that means a number.
+ * The `id` in a schema's `meta` is its name. If `meta` has `jsonSchema`, the document shows `jsonSchema` instead of the
+ * zod schema. The schemas differ where zod reads text (a query parameter) that means a number.
  *
  * @throws if JSON Schema cannot express a schema, or if one name has two meanings
  */
@@ -52,17 +52,18 @@ function overrideFor(direction: Direction): Override {
       for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
       Object.assign(jsonSchema, description !== undefined && { description }, instead);
     } else if (inexpressible.has(type)) {
-      // Not an error yet: zod later converts a copy of this schema that has its meta.
+      // Do not throw yet: zod later converts a copy of this schema, and the copy has the schema's `meta`.
       jsonSchema[inexpressibleMark] = type;
     }
     delete jsonSchema.id;
-    // A transforming schema's examples describe its input. zod omits them, because it takes them for outputs.
+    // A transforming schema's examples describe its input. zod omits them, because it takes them for examples of the
+    // output.
     if (Array.isArray(examples) && instead === undefined) jsonSchema.examples = examples;
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     delete jsonSchema.propertyNames;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    // Responses may get more fields later: a client must not reject unknown fields.
+    // Responses may get more fields later, so a client must not reject unknown fields.
     if (direction === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   };
 }

@@ -19,15 +19,15 @@ export function servicePaths(listener: Listener, errors: ErrorResponses): Record
     : { ...document, '/metrics': open(metricsOperation), [authorizePath]: authorizeItem(errors) };
 }
 
-/** Needs neither key nor secret. */
+/** An operation that needs neither key nor secret. */
 interface OpenOperation {
   operationId: string;
   summary: string;
   description: string;
   success: { description: string; content: JsonObject };
-  /** Description of the 304, for a response with an ETag. */
+  /** Description of the 304 response. Set only if the success has an ETag. */
   unchanged?: string;
-  /** In addition to `malformed_request`. */
+  /** Error codes in addition to `malformed_request`. */
   codes?: readonly ErrorCode[];
 }
 

@@ -26,8 +26,8 @@ export interface InspectionOptions {
 export type Inspection = ReturnType<typeof createInspection>;
 
 /**
- * Shows an operator any organization's webhook or delivery by its id alone. Actions follow the same rules as those of
- * the organization itself.
+ * Shows an operator any organization's webhook or delivery by its id alone. An operator's actions follow the same rules
+ * as the organization's own actions.
  */
 export function createInspection({ db, webhooks, deliveries, redelivery }: InspectionOptions) {
   return {

@@ -42,7 +42,7 @@ export async function deletePause(trx: DatabaseTransaction, whose: SendingOf): P
   return rows.length > 0;
 }
 
-/** The id determines the partition. */
+/** Reads a single partition, because the id determines the partition. */
 export async function findOrganizationOfDelivery(db: Database, id: Uuid): Promise<Uuid | undefined> {
   const row = await db.selectFrom('deliveries').select('organization_id').where('id', '=', id).executeTakeFirst();
   return row?.organization_id;

@@ -9,7 +9,7 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
 
 export interface QueueJobsOptions {
-  /** INTERNAL_QUEUE_BOARD. */
+  /** The setting INTERNAL_QUEUE_BOARD. */
   isOpen: boolean;
   /** Null if the queue does not answer in time. */
   countJobs: () => Promise<QueueCounts[] | null>;

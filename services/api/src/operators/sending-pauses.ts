@@ -13,7 +13,7 @@ export interface SendingPausesOptions {
 
 export type SendingPauses = ReturnType<typeof createSendingPauses>;
 
-/** Pauses and resumes all deliveries, or the deliveries of one organization. Workers apply a change within 5 s. */
+/** Pauses and resumes the deliveries of all organizations or of one. Workers apply a change within 5 s. */
 export function createSendingPauses({ db, findExistingOrganizations }: SendingPausesOptions) {
   const find = async (
     { organization_id }: GetSendingQuery,

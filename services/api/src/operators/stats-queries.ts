@@ -3,12 +3,12 @@ import { type Database, type DatabaseTransaction, usualIdMarginMs, uuidAtTime } 
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
-/** A slower statement ends with an error: the figures are for a person who can ask again. */
+/** A slower statement ends with an error, because the figures are for a person who can ask again. */
 const statementTimeoutMs = 2_000;
 
 /**
- * Runs the statements in one read-only snapshot, each with a timeout. Disables sequential scans: to the planner, a
- * limited count makes them look cheap. They are slow if months of rows contain no match.
+ * Runs the statements in one read-only snapshot, each with a timeout. Disables sequential scans, because a limited
+ * count makes them look cheap to the planner. Sequential scans are slow if months of rows contain no match.
  */
 export function readSnapshot<Result>(
   db: Database,

@@ -29,8 +29,8 @@ export interface StatsReaderOptions {
 export type StatsReader = ReturnType<typeof createStatsReader>;
 
 /**
- * Reads the figures that an operator needs first. Every count is limited, so the cost is the same at any backlog. If a
- * part does not answer in time, the others matter most: that part is null.
+ * Reads the figures that an operator needs first. Every count is limited, so the cost is the same at any backlog. A
+ * part that does not answer in time is null, so that the operator still gets the other parts.
  */
 export function createStatsReader({ db, clock, countJobs }: StatsReaderOptions) {
   return {
@@ -52,7 +52,7 @@ export function createStatsReader({ db, clock, countJobs }: StatsReaderOptions) 
   };
 }
 
-/** Reads cheap parts first, and parts that show a fault. */
+/** First reads the parts that are cheap and the parts that show a fault. */
 function ledgerParts(trx: DatabaseTransaction, now: number) {
   return {
     sending: () => presentPauses(trx),
@@ -89,7 +89,7 @@ async function presentRetention(trx: DatabaseTransaction): Promise<NonNullable<S
   };
 }
 
-/** No further part starts after this time. A running part may exceed it by its statement timeout. */
+/** No further part starts after this time. A running part may exceed this time by its statement timeout. */
 const beginWithinMs = 6_000;
 
 type Reads = Readonly<Record<string, () => Promise<object>>>;
@@ -97,7 +97,7 @@ type Reads = Readonly<Record<string, () => Promise<object>>>;
 type Parts<Read extends Reads> = { [Name in keyof Read]: Awaited<ReturnType<Read[Name]>> | null };
 
 /**
- * Reads the parts sequentially within a transaction. A statement timeout ends its own part only.
+ * Reads the parts sequentially within a transaction. A statement timeout ends only the part of that statement.
  *
  * @throws any error other than a statement timeout, such as a lost connection
  */

@@ -6,7 +6,7 @@ import { invalid, isProblem, type Problem } from '../http/problem.ts';
 export interface Positioned {
   id: string;
   position: string;
-  /** True if the page ends before this row because its rows together would be too large. */
+  /** True if the page ends before this row, because with this row the page would be too large. */
   isBeyondPage?: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function paginate<Row extends Positioned, Item>(
   start?: Position,
 ): Promise<Page<Item> | Problem> {
   const { order = 'desc' } = request;
-  // Newest first, the scope has no order: cursors that predate the choice of an order stay valid.
+  // For newest first, the scope contains no order, so that cursors from before the choice of an order stay valid.
   const scope = order === 'desc' ? listed : { ...listed, filters: { ...listed.filters, order } };
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
@@ -60,7 +60,7 @@ export async function paginate<Row extends Positioned, Item>(
 
 /** Position of a row: its sort key, and its id among rows with the same key. */
 export interface Position {
-  /** `created_at` as text, because a Date has no microseconds. For events, their position. */
+  /** `created_at` as text, because a Date has no microseconds. For events, the event's position. */
   sortKey: string;
   id: string;
 }
@@ -79,8 +79,9 @@ const positionPattern =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z|\d{1,15}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
- * Creates opaque cursors: the position, and a MAC over the position and its scope. The MAC keys are derived from the
- * key ring. The first key signs. Cursors signed with other keys stay valid while the ring contains these keys.
+ * Creates opaque cursors. A cursor contains a position, and a MAC over the position and its scope. The MAC keys are
+ * derived from the key ring. The first key signs. Cursors signed with other keys stay valid while the ring contains
+ * these keys.
  */
 export function createCursors(ring: KeyRing) {
   const keys = ring.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', 'enterprise-api list cursor', 32)));

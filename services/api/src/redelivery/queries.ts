@@ -69,7 +69,7 @@ const makePending = (written: RawBuilder<unknown>) => sql`
       select id, webhook_id, organization_id, event_id, event_type, now(), attempt_count, max_attempts, round, manual
       from ${written}`;
 
-/** Exceeds every retry schedule. A delivery with this many attempts is not sent again. */
+/** Exceeds the attempts of every retry schedule. A delivery with this many attempts is not sent again. */
 const attemptLimit = 1_000;
 
 export async function findDelivery(
@@ -101,9 +101,9 @@ export async function restartDelivery(
 
 interface ReplaySelection {
   webhookId: Uuid;
-  /** On `created_at`; inclusive. */
+  /** Lower bound of `created_at`; inclusive. */
   since: Date;
-  /** On `created_at`; exclusive. */
+  /** Upper bound of `created_at`; exclusive. */
   until: Date | undefined;
   statuses: readonly DeliveryStatus[];
   /** Excludes deliveries that completed less than this long ago. */
@@ -113,7 +113,7 @@ interface ReplaySelection {
 
 /**
  * Restarts a webhook's deliveries that completed before the replay request, except tests. If two replays overlap, the
- * second skips the deliveries that the first restarted: they are pending, or completed too late.
+ * second skips the deliveries that the first restarted: they are pending, or completed after the second request.
  *
  * @returns the number of restarted deliveries
  */

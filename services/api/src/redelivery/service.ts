@@ -35,7 +35,7 @@ export interface RedeliveryOptions {
 
 export type Redelivery = ReturnType<typeof createRedelivery>;
 
-/** Every redelivery creates pending deliveries that are due now. Workers send them like all others. */
+/** Every redelivery creates pending deliveries that are due now. Workers send these deliveries like all others. */
 export function createRedelivery(options: RedeliveryOptions) {
   return {
     test: (transact: Transact, webhook: Target, origin: Origin) => sendTest(options, transact, webhook, origin),
@@ -95,7 +95,7 @@ function retryDelivery(
   });
 }
 
-/** A replay restarts at most this many deliveries, oldest first, because it locks them until it ends. */
+/** A replay restarts at most this many deliveries, oldest first, because it locks these deliveries until it ends. */
 const replayedAtOnce = 100_000;
 
 /**
@@ -142,7 +142,7 @@ const tooManyTests = problem('limit_reached', {
   message: `A webhook has at most ${maxPendingTests} pending tests. Wait until some of them are sent.`,
 });
 
-/** Checks the URL again: a stored URL may predate a rule. */
+/** Checks the URL again, because a stored URL may predate a rule for URLs. */
 function checkDestination(webhook: WebhookState | undefined, policy: AddressPolicy): WebhookState | Problem {
   if (webhook === undefined || webhook.state === 'deleted') return problem('not_found');
   const check = checkOutboundUrl(webhook.url, policy);

@@ -25,8 +25,8 @@ function isOutdated({ columns }: SealedTable, keyId: string): RawBuilder<unknown
 }
 
 /**
- * Locks the next rows with a value under another key, including deleted webhooks. A key may be removed from the ring
- * only when no value needs it. Skips rows that are already locked.
+ * Locks the next rows with a value under another key. Includes deleted webhooks, because a key may be removed from the
+ * ring only when no value needs it. Skips rows that are already locked.
  *
  * @param after last id of the previous batch; null for the first batch
  */

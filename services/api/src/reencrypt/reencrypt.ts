@@ -29,10 +29,11 @@ const sealedTables: readonly NamedTable[] = [
 interface Reencrypted {
   name: string;
   changed: number;
-  /** Rows that no key of the ring opens. They remain unchanged. */
+  /** Rows that no key of the ring decrypts. They remain unchanged. */
   unreadable: number;
   /**
-   * Readable rows under an older key: another transaction held their locks, or a process still writes with that key.
+   * Readable rows that an older key still encrypts: another transaction held their locks, or a process still writes
+   * with that key.
    */
   left: number;
 }
@@ -44,12 +45,12 @@ export interface ReencryptOptions {
   pause?: () => Promise<unknown>;
 }
 
-/** The next pass retries rows that requests had locked. Requests hold locks for milliseconds. */
+/** Each further pass retries rows that requests had locked. Requests hold locks for milliseconds. */
 const maxPasses = 10;
 
 /**
- * Encrypts everything under the ring's first key. Each batch is one transaction, so an interrupted run keeps its
- * committed batches. The next run continues. Several runs and the services may work at the same time.
+ * Encrypts every value under the ring's first key. Each batch is one transaction, so an interrupted run keeps its
+ * committed batches. The next run continues after them. Several runs and the services may work at the same time.
  */
 export async function reencrypt(db: Database, ring: KeyRing, options: ReencryptOptions = {}): Promise<Reencrypted[]> {
   const box = createSecretBox(ring);
@@ -58,12 +59,12 @@ export async function reencrypt(db: Database, ring: KeyRing, options: ReencryptO
   return results;
 }
 
-/** Rows per transaction. The check for the key in use also reads this many rows, because some may be damaged. */
+/** Rows per transaction. The check for the key in use also reads this many rows, because some rows may be damaged. */
 const rowsAtOnce = 200;
 
 /**
- * Whether services already encrypt with the ring's first key: the ledger has a value under it that opens. If only this
- * process had the key, services could no longer read any value. Also true if nothing needs encryption.
+ * Whether services already encrypt with the ring's first key: the ledger contains a value that this key decrypts. If
+ * only this process had the key, services could no longer read the values. Also true if no value needs re-encryption.
  */
 export async function isFirstKeyInUse(db: Database, ring: KeyRing): Promise<boolean> {
   const box = createSecretBox(ring);

@@ -3,7 +3,7 @@ export interface Html {
   readonly markup: string;
 }
 
-/** A template escapes text and skips null, undefined and false. */
+/** A part of a template. Text is escaped; null, undefined and false are skipped. */
 export type HtmlPart = Html | string | number | null | undefined | false | readonly HtmlPart[];
 
 export function html(literals: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {

@@ -106,7 +106,7 @@ export function schemaNameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-/** Writes a value as in an address or a list: JSON, but text without quotes. */
+/** Writes a value as JSON, but text without quotes. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

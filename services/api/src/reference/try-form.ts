@@ -50,8 +50,8 @@ interface Form {
 }
 
 /**
- * The page's script shows the form. Without a script it stays hidden: the browser would submit typed values in the URL.
- * For the same reason, no field has a name.
+ * The page's script shows the form. Without a script the form stays hidden, because the browser would submit typed
+ * values in the URL. For the same reason, no field has a name.
  */
 function form({ id, path, asksForKey, fields, button }: Form): Html {
   return html`<form class="try" data-path="${path}" aria-label="Try ${id}" hidden>
@@ -71,7 +71,7 @@ function bodyField(id: string, text: string): Html {
   return field({ id: `${id}-body`, label: 'Body', input });
 }
 
-/** The style sheet shows dots: a password field would make browsers offer to store the key. */
+/** The style sheet shows dots, because a password field would make browsers offer to store the key. */
 function keyInput(id: string): Html {
   return html`<input id="${id}" class="key" data-key ${asWritten} required placeholder="nwk_…">`;
 }

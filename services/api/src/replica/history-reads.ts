@@ -14,7 +14,7 @@ export interface OpenHistoryReadsOptions {
   registerPool: (name: string, replica: Database) => void;
 }
 
-/** Opens the reads of history lists. The process starts and becomes ready without its replica. */
+/** Opens the reads of history lists. The process starts and becomes ready even if its replica is unavailable. */
 export function openHistoryReads(
   { log, clock, closers }: Foundation,
   { replicaUrl, ledger }: { replicaUrl: string | undefined; ledger: LedgerAddress },
@@ -47,7 +47,7 @@ export interface HistoryReadsOptions {
   onObstacle: (error?: unknown) => void;
 }
 
-/** Two seconds minus 0.6 s, in which PostgreSQL flushes a commit that does not wait for the disk. */
+/** Two seconds minus 0.6 s, the time in which PostgreSQL flushes a commit that does not wait for the disk. */
 const maxBehindMs = 1_400;
 /**
  * Interval of the checks. Each check tests the replica against the position of the previous check. Its result must stay

@@ -1,7 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
-/** The end of the primary's write-ahead log on its disk. */
+/** The position up to which the primary has flushed its write-ahead log to disk. */
 export interface FlushedPosition {
   /** The database cluster and its timeline. Positions in different timelines are not comparable. */
   timeline: string;
@@ -17,8 +17,8 @@ export async function readFlushedPosition(primary: Database): Promise<FlushedPos
 }
 
 /**
- * Whether the server is a replica that has replayed the log up to a position. Its timeline comes from its last
- * checkpoint.
+ * Whether the server is a replica that has replayed the log up to a position. The replica's timeline comes from its
+ * last checkpoint.
  */
 export async function hasReplayed(replica: Database, { timeline, lsn }: FlushedPosition): Promise<boolean> {
   const { rows } = await sql`

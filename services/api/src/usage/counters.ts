@@ -16,7 +16,7 @@ export interface RequestCounts {
   bytesOut: number;
 }
 
-/** If the response is lost, a second write of the same batch adds nothing. */
+/** A batch may be written twice, for example if the response is lost. The second write adds nothing. */
 export interface CountsBatch {
   readonly writer: Uuid;
   readonly sequence: number;
@@ -25,7 +25,7 @@ export interface CountsBatch {
 
 export interface UsageCounters {
   count(request: UsedRequest): void;
-  /** If a write fails, the next call writes these counts. */
+  /** Writes the counts so far. If the write fails, the next call writes them again. */
   flush(): Promise<void>;
 }
 

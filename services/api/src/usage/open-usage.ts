@@ -5,9 +5,9 @@ import { createUsageCounters, type UsageCounters } from './counters.ts';
 import { addRequestCounts } from './queries.ts';
 import { createUsageRollup } from './rollup.ts';
 
-/** A killed process loses the counts since its last flush: less than 5 s with jitter and the write. */
+/** A killed process loses the counts since its last flush: less than 5 s, including jitter and the write. */
 const flushEveryMs = 4_500;
-/** An unavailable database must not delay the shutdown for longer. */
+/** An unavailable database must not delay the shutdown for longer than this. */
 const flushWithinMs = 1_000;
 
 /** Starts counting: requests in this process, and events, deliveries and attempts from the ledger. */

@@ -22,15 +22,18 @@ export async function lockProgress(trx: DatabaseTransaction): Promise<Row<'usage
   return rows[0];
 }
 
-/** A transaction may store a time that it read this long before its first write. Twice the statement timeout. */
+/**
+ * Maximum time from reading a time to the first write of the transaction that stores this time: twice the statement
+ * timeout.
+ */
 const marginSeconds = 60;
 
 /**
  * Finds a time before which everything recorded is committed, however long some transactions take. A mark is the start
  * time of one of our transactions, with its transaction id. Transaction ids grow, so a transaction that first writes
  * after that time has a greater id. Once all transactions with smaller ids have ended, everything recorded before the
- * mark is visible. The statement then sets the next mark. It replaces a mark whose id belongs to another server (after
- * a restore).
+ * mark is visible. The statement then sets the next mark. The statement also replaces a mark whose id belongs to
+ * another server (after a restore).
  *
  * @param trx has a transaction id, because it has locked the progress row
  * @returns null until the first mark is passed
@@ -56,8 +59,8 @@ export async function firstEventTime(trx: DatabaseTransaction): Promise<Date | n
 }
 
 /**
- * Makes the transaction's statements use indexes, whatever the statistics say. Makes them time out early enough to
- * retry with a shorter span.
+ * Makes the transaction's statements use indexes, whatever the statistics say. Makes these statements time out early
+ * enough to retry with a shorter span.
  */
 export async function limitStatement(trx: DatabaseTransaction, withinMs: number): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
@@ -92,8 +95,8 @@ const eventsOf = ({ from, until }: Span) => sql`
   group by 1, 2`;
 
 /**
- * Reads by webhook and status, because an index has the times by both. An index on the time alone would make every
- * delivery more expensive.
+ * Reads by webhook and status, because an index contains the times by webhook and status. An index on the time alone
+ * would make every delivery more expensive.
  */
 const deliveriesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, d.deliveries, 0
@@ -103,7 +106,9 @@ const deliveriesOf = ({ from, until }: Span) => sql`
     where webhook_id = w.id and status = s.status and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
     group by 1) d`;
 
-/** Attempts that delivered within ten minutes: almost all. The row of their delivery stores them. */
+/**
+ * Attempts that succeeded within ten minutes of their delivery's creation: almost all. The delivery's row stores them.
+ */
 const promptSuccessesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, 0, d.attempts
   from webhooks w cross join lateral (

@@ -32,11 +32,11 @@ export function createUsageRollup({ db, onError }: { db: Database; onError: (err
 }
 
 const shortestSpanMs = 60_000;
-/** PostgreSQL cancels a slower statement. The next call counts half of its span. */
+/** PostgreSQL cancels a slower statement. The next call counts only half of that statement's span. */
 const statementWithinMs = 10_000;
 
 /**
- * Returns a function that counts the next span and stores the progress in the same transaction. If the process is
+ * Creates the function that counts the next span and stores the progress in the same transaction. If the process is
  * killed, the span remains to be counted. No span is counted twice.
  *
  * @returns a function that returns `none` if nothing remains to be counted or another process counts
@@ -71,7 +71,9 @@ async function nextSpan(trx: DatabaseTransaction, longestMs: number): Promise<Sp
   return untilMs > from.getTime() ? { from, until: new Date(untilMs) } : null;
 }
 
-/** Starts one hour before the first event's hour, because the clock of its id may have been wrong by minutes. */
+/**
+ * Starts one hour before the first event's hour, because the clock that dated its id may have been wrong by minutes.
+ */
 async function beginning(trx: DatabaseTransaction): Promise<Date | null> {
   const first = await firstEventTime(trx);
   return first === null ? null : new Date(startOfHour(first.getTime()) - hourMs);

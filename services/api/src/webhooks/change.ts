@@ -37,7 +37,7 @@ export function webhookChanges(before: WebhookRow | null, after: WebhookRow): Fi
 /** When a request disables or deletes a webhook, it cancels one batch of deliveries. Workers cancel the others. */
 const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
 
-/** A deleted webhook signs nothing, and a secret that is not stored cannot leak. */
+/** A deleted webhook signs nothing, and a secret that is no longer stored cannot leak. */
 const erasedSecrets = { secret_sealed: null, previous_secret_sealed: null, previous_secret_expires_at: null };
 
 export function changeWebhook(
@@ -70,7 +70,7 @@ export function deleteWebhook(transact: Transact, target: WebhookTarget): Promis
   });
 }
 
-/** Locks the webhook before it compares versions. If two clients send the same version, the API refuses one. */
+/** Locks the webhook before it compares versions. If two clients send the same version, the API refuses the second. */
 async function lockTarget(
   trx: DatabaseTransaction,
   { organizationId, id, ifMatch }: WebhookTarget,
@@ -92,7 +92,7 @@ async function applyChanges(
 ): Promise<void> {
   const enables = input.enabled === true && before.state === 'disabled';
   const disables = input.enabled === false && before.state === 'enabled';
-  // Rows may predate the rule that scheme and host are stored in lower case.
+  // A stored URL may predate the rule that scheme and host are stored in lower case.
   const moves = input.url !== undefined && input.url !== withLowerCaseOrigin(before.url);
   const changes: WebhookChanges = {
     ...(input.url !== undefined && { url: input.url }),

@@ -38,7 +38,7 @@ function disableAt(failingSince: Date | null, failedAttempts: number | null): Da
 export function presentTagged(row: WebhookRow): Tagged<Webhook> {
   const shown = presentWebhook(row);
   const { failing_since, disable_at, previous_secret_expires_at } = shown;
-  // Most webhooks have no open overlap. Their tags cover the two failure fields only.
+  // Most webhooks have no open overlap. Besides the version, their tags cover only the two failure fields.
   const overlap = previous_secret_expires_at === null ? [] : [previous_secret_expires_at];
   return { etag: versionTag(row.version, [failing_since, disable_at, ...overlap]), tagged: shown };
 }

@@ -17,8 +17,8 @@ const columns = [
 ] as const;
 
 /**
- * Both failure fields count since the last success and are null if the webhook never failed. Unless a rotation's
- * overlap is open, `previous_secret_expires_at` is null.
+ * Both failure fields cover the time since the last success and are null if the webhook never failed. Unless a
+ * rotation's overlap is open, `previous_secret_expires_at` is null.
  */
 export type WebhookRow = Pick<Row<'webhooks'>, (typeof columns)[number] | 'previous_secret_expires_at'> & {
   failing_since: Date | null;
@@ -35,8 +35,8 @@ export type WebhookChanges = Partial<
 >;
 
 /**
- * Keeps other callers of this function from adding a webhook between the count and the insert. Inserts that do not call
- * it need not wait: their foreign-key checks are compatible with this lock mode.
+ * Keeps other callers of this function from adding a webhook between the count and the insert. Inserts without this
+ * function need not wait: their foreign-key checks are compatible with this lock mode.
  */
 export async function lockOrganization(trx: DatabaseTransaction, organizationId: Uuid): Promise<void> {
   await sql`select from organizations where id = ${organizationId} for no key update`.execute(trx);
@@ -109,7 +109,7 @@ function selectWebhooks(db: Database, organizationId: Uuid) {
     .where('state', '<>', 'deleted');
 }
 
-/** Raises the version, from which workers detect an outdated copy. */
+/** Raises the version, by which workers detect an outdated copy. */
 export async function updateWebhook(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -132,7 +132,7 @@ export async function recordUrl(trx: DatabaseTransaction, webhookId: Uuid): Prom
 }
 
 /**
- * Clears failures and closes the circuit breaker: both concern another URL, or the time before the webhook was
+ * Clears failures and closes the circuit breaker: both concern the previous URL, or the time before the webhook was
  * disabled.
  */
 export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {

@@ -23,7 +23,7 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
 
     /**
      * Replaces a webhook's secret. At most two secrets are valid at a time. During an open overlap, a rotation needs
-     * `force`: it would end the older secret, which receivers may still verify with.
+     * `force`, because it would end the older secret. Receivers may still verify with the older secret.
      */
     rotate: (
       transact: Transact,

@@ -25,7 +25,7 @@ const gone: Verdict = { ...delivered, result: 'stop', error: 'http_error' };
 /** 304 and the unassigned 3xx statuses do not redirect a client. */
 const redirects = new Set([300, 301, 302, 303, 305, 307, 308]);
 
-/** Timeouts, connect and TLS failures count for the circuit breaker, as 5xx and 429 do. */
+/** Timeouts, DNS, connect and TLS failures count for the circuit breaker, as 5xx and 429 do. */
 const troubles = new Set<AttemptError>([
   'timeout',
   'dns_failed',
@@ -61,7 +61,7 @@ export function classify(result: SendResponse | SendFailure, now: number): Verdi
 export interface BegunAttempt {
   lease: Lease;
   webhook: WebhookConfig;
-  /** By the database's clock. */
+  /** Time at which the attempt started, by the database's clock. */
   startedAt: Date;
   span: Span | undefined;
 }
@@ -110,7 +110,7 @@ export function outcomeOf(
 const maxLocationLength = 200;
 
 /**
- * Tells the receiver's owner, beyond status and body, the target of a redirect and that a body is compressed.
+ * Tells the receiver's owner the target of a redirect and that a body is compressed, because status and body do not.
  *
  * @param url the webhook's URL, the base of a relative `Location`
  */

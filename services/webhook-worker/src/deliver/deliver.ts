@@ -17,7 +17,7 @@ import type { RetryPolicy } from './retry-policy.ts';
 import { endAttemptSpan, startAttemptSpan } from './span.ts';
 
 export interface DeliverParts {
-  /** Its `now` dates signatures and records. `classify` compares receivers' dates with it. */
+  /** `clock.now` dates signatures and records. `classify` compares receivers' dates with the same clock. */
   clock: Clock;
   log: Logger;
   random: () => number;
@@ -64,13 +64,13 @@ export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () =
   return false;
 }
 
-/** @returns null when the attempt may not start; its lease is then released or its delivery canceled */
+/** @returns null when the attempt may not start; then the lease has been released or the delivery is being canceled */
 async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig | null> {
   let webhook: WebhookConfig | null;
   try {
     webhook = await parts.webhooks.get(lease.webhookId, lease.webhookVersion);
   } catch (error) {
-    // Another process may reach the database.
+    // Release the lease, because another process may reach the database.
     logFailure(parts.log, lease, error);
     parts.leaseLoader.release([lease]);
     return null;
@@ -80,7 +80,8 @@ async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig 
     return null;
   }
   if (webhook.hostKey === lease.hostKey) return webhook;
-  // The webhook moved to another host after this lease was counted. The next lease counts at the new host.
+  // The webhook moved to another host after this lease was counted for the old host. The next lease counts for the new
+  // host.
   parts.leaseLoader.release([lease]);
   return null;
 }
@@ -159,7 +160,8 @@ function countAttempt(metrics: DeliverParts['metrics'], outcome: Outcome): void 
   metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
   metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
   const { number, round, manual, deliveryId, startedAt } = outcome;
-  // A delivery's id holds its event's time, also from the database's clock. People time redeliveries, so skip these.
+  // A delivery's id contains its event's time, which also comes from the database's clock. Skip redeliveries, because
+  // people choose their time.
   if (number === 1 && round === 0 && !manual)
     metrics.firstAttemptSeconds.observe(Math.max(0, startedAt.getTime() - uuidTimeMs(deliveryId)) / 1_000);
 }

@@ -1,9 +1,9 @@
 export const maxRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 export type RetryPolicy = {
-  /** Base delays after a round's first attempt, its second, … A round has one attempt more than delays. */
+  /** Base delays after the first, second, … attempt of a round. A round has one attempt more than it has delays. */
   delaysMs: readonly number[];
-  /** A delay is base × (1 + random 0…jitter), so never shorter than its base. */
+  /** A delay is base × (1 + random 0…jitter), so it is never shorter than its base. */
   jitter: number;
 };
 
@@ -17,7 +17,7 @@ export type FailedAttempt = {
 
 /**
  * Returns the milliseconds until the next attempt, or null when the round is over. If `Retry-After` is later than the
- * schedule, it applies without jitter: the receiver named a time.
+ * schedule, `Retry-After` applies without jitter, because the receiver named a time.
  *
  * @param random 0 ≤ random < 1
  */

@@ -4,15 +4,15 @@ import type { Outcome } from '../outcomes/outcome.ts';
 import type { BegunAttempt } from './classify.ts';
 
 /**
- * Starts the span of an attempt. Its parent is the span that emitted the event, also days later: one trace shows all
- * scheduled attempts, and no attempt is another's child. A redelivery that a person asked for starts its own trace,
- * with a link to the event's trace.
+ * Starts the span of an attempt. Its parent is the span that emitted the event, even if that was days ago: one trace
+ * shows all scheduled attempts side by side. A redelivery that a person requested starts its own trace, with a link to
+ * the event's trace.
  */
 export function startAttemptSpan(tracing: Tracing, { lease, webhook }: Pick<BegunAttempt, 'lease' | 'webhook'>): Span {
   const { traceparent, round, number } = lease;
   const belongs = traceparent === null ? {} : round === 0 ? { parent: traceparent } : { links: [traceparent] };
   const { hostname, port } = new URL(webhook.url);
-  // Path and query may hold a receiver's secret: record only host and port.
+  // Record only host and port, because path and query may contain a receiver's secret.
   return tracing.start('POST webhook', {
     kind: 'client',
     ...belongs,
@@ -32,7 +32,7 @@ export function startAttemptSpan(tracing: Tracing, { lease, webhook }: Pick<Begu
   });
 }
 
-/** Records only the response's status: its text stays in the ledger. */
+/** Records only the response's status. The excerpt of the response stays in the ledger. */
 export function endAttemptSpan(span: Span, { result, statusCode, error, timings }: Outcome): void {
   span.end({
     attributes: {

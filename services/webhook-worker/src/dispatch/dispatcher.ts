@@ -8,11 +8,11 @@ import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;
 const idleEveryMs = 1_000;
-/** Webhooks with backlogs that a run visits: measured, about 20 ms of database time for a thousand. */
+/** Limits the webhooks with backlogs that a run visits: a thousand take about 20 ms of database time (measured). */
 const visitedPerRun = 1_000;
-/** Due deliveries that a run reads: more than a process can lease at once. */
+/** Limits the due deliveries that a run reads: more than a process can lease at once. */
 const rowsPerRun = 1_000;
-/** Minimum time between requested runs: under load, every freed endpoint queue requests one. */
+/** Minimum time between requested runs, because under load every freed endpoint queue requests a run. */
 const wakeFloorMs = 20;
 
 export interface DispatcherOptions {
@@ -57,7 +57,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       scheduler.noteDueRows(backlogs);
       scheduler.noteNoneDue(findDrained(capacity, page.cursor, dispatched, backlogs), leasedAt);
       await leaseLoader.accept(dispatched.leases, leasedAt);
-      // Webhooks with more due deliveries than their part get the capacity that other webhooks left.
+      // The next run starts at once: webhooks with backlogs then get the capacity that other webhooks did not use.
       const canLeaseMore = backlogs.size > 0 && dispatched.leases.length < capacity.total;
       return canLeaseMore ? 0 : delayAfter(page.cursor, dispatched);
     },
@@ -70,12 +70,15 @@ function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dis
     return Math.min(idleEveryMs, Math.max(busyEveryMs, nextDueMs ?? idleEveryMs));
   }
   if (cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
-  // A run that began in the middle has not visited the webhooks before its start.
+  // A run that started from a cursor has not visited the webhooks before the cursor, so run again at once.
   if (from !== nilUuid) return 0;
   return leases.length > 0 ? busyEveryMs : idleEveryMs;
 }
 
-/** Finds webhooks that got their maximum and may have more due deliveries. No other served webhook has any left. */
+/**
+ * Finds webhooks that got as many leases as they could and may have more due deliveries. All other served webhooks have
+ * no due deliveries left.
+ */
 function findBacklogs(capacity: Capacity, { leases, share }: Dispatched): Set<string> {
   const given = new Map<string, number>();
   for (const lease of leases) given.set(lease.webhook_id, (given.get(lease.webhook_id) ?? 0) + 1);
@@ -90,7 +93,8 @@ function findDrained(
   { leases, cursor, isComplete }: Dispatched,
   backlogs: ReadonlySet<string>,
 ): string[] {
-  // A run that reached its limit, or began or ended in the middle, did not visit every webhook.
+  // A run that reached its limit may not have served every webhook. A partial run visited only the webhooks between its
+  // cursors.
   if (leases.length >= capacity.total) return [];
   const wasVisited = (id: string) => isComplete || (id > from && (cursor === null || id <= cursor));
   return capacity.webhookIds.filter(

@@ -7,21 +7,24 @@ import { type DispatchPage, isDue, visitedWebhooks } from './visited-webhooks.ts
 
 export interface Dispatched {
   leases: LeaseRow[];
-  /** The next run begins behind this webhook; null when this run reached the end. */
+  /** The next run starts after this webhook; null when this run reached the end. */
   cursor: string | null;
-  /** Whether the run visited every webhook with due deliveries, wherever it began. */
+  /** Whether the run visited every webhook with due deliveries, regardless of its cursor. */
   isComplete: boolean;
   /** Due time of the oldest due delivery, or null. */
   dueSince: Date | null;
-  /** Milliseconds until a delivery is due, also because its lease runs out; null if none is within 1 s. */
+  /** Milliseconds until the next delivery becomes due or the next lease runs out; null if that takes more than 1 s. */
   nextDueMs: number | null;
-  /** Visited webhooks that are disabled or deleted and have pending deliveries. Dispatch has these canceled. */
+  /** Visited webhooks that are disabled or deleted. Dispatch requests the cancellation of their pending deliveries. */
   notEnabled: string[];
-  /** The most that each webhook could get. A webhook that got as much may have more due deliveries. */
+  /** Maximum number of leases per webhook in this run. A webhook that got this many may have more due deliveries. */
   share: number;
 }
 
-/** Extends a lease that follows others without a recorded attempt: 30 s × (2^lease_count − 1), at most 1 h. */
+/**
+ * Extends a delivery's lease after earlier leases without a recorded attempt: by 30 s × (2^lease_count − 1), at most 1
+ * h.
+ */
 const repeatedLeaseSeconds = 30;
 const repeatedLeaseSecondsLimit = 3_600;
 const testsPerWebhook = 5;
@@ -29,8 +32,8 @@ const testsPerWebhook = 5;
 const leaseColumnsOfLeased = leaseColumns('l');
 
 /**
- * Leases due deliveries, at most each webhook's capacity. First attempts, retries, released leases, redeliveries and
- * deliveries of dead processes are all the same here. The statement joins no bodies: with them the planner read all of
+ * Leases due deliveries, at most each webhook's capacity. Treats first attempts, retries, released leases, redeliveries
+ * and deliveries of dead processes alike. The statement joins no bodies: with such a join, the planner read all of
  * `events`.
  */
 export async function leaseDueDeliveries(
@@ -59,10 +62,11 @@ export async function leaseDueDeliveries(
 }
 
 /**
- * `capacities`: how many deliveries of each webhook may be leased. While its circuit is open, due deliveries are leased
- * one at a time. Afterwards the circuit is half-open until an attempt succeeds: one delivery is its probe, over all
- * processes. While the probe is leased, for one ordinary lease at most, no other delivery is. The statement looks up
- * the probe only then, and by its key. A paused organization gets no leases, not even for tests.
+ * `capacities`: how many deliveries of each webhook may be leased. While a webhook's circuit is open, its due
+ * deliveries are leased one at a time. Afterwards the circuit is half-open until an outcome closes or reopens it: one
+ * delivery is the probe for all processes. While the probe is leased (for one ordinary lease at most), no other
+ * delivery of the webhook may be leased. The statement looks up the probe by key, and only for a half-open circuit. A
+ * paused organization gets no leases, not even for tests.
  */
 const capacities = (capacity: Capacity) => sql`capacities as materialized (
     select w.id as webhook_id, w.version, w.state, l.free as free_for_tests, s.is_half_open, h.probe_until,
@@ -86,9 +90,10 @@ const capacities = (capacity: Capacity) => sql`capacities as materialized (
   )`;
 
 /**
- * `probes`: half-open circuits that this statement may try. It locks their rows, so that one of two processes gets the
- * probe. It skips rows that another process has locked, and rows that another process changed no longer match. Nothing
- * here waits for a lock. So health before deliveries cannot deadlock with the opposite order of the outcomes.
+ * `probes`: half-open circuits whose probe this statement may lease. Locks their rows, so that only one process gets
+ * the probe. Skips rows that another process has locked or changed. This statement locks health before deliveries,
+ * while recording outcomes locks them in the opposite order. No deadlock follows, because this statement never waits
+ * for a lock.
  */
 const probes = sql`probes as materialized (
     select h.webhook_id from capacities c join webhook_health h on h.webhook_id = c.webhook_id
@@ -98,12 +103,13 @@ const probes = sql`probes as materialized (
   )`;
 
 /**
- * `due`: webhooks with capacity and due deliveries, in the order in which the run serves them. The order begins behind
- * the cursor and wraps around. After a run that reached its limit, the next one begins behind the last webhook that was
- * served. (A plan with a hash join had another order.) `lateral` and `limit` make the search for due deliveries an
- * index probe per webhook. With `exists` the plan was a join with all due deliveries.
- * The webhooks get equal parts of the process's capacity. Otherwise one backlog would take it all over as many
- * connections as it may have, and then the next one. (Measured with 100 backlogs: four times the CPU per delivery.)
+ * `due`: webhooks with capacity and due deliveries, in the order in which the run serves them. The order starts after
+ * the cursor and wraps around. After a run that reached its limit, the next run starts after the last webhook that was
+ * served. (A plan with a hash join returned another order.) `lateral` and `limit` make the search for due deliveries an
+ * index probe per webhook. With `exists`, the planner joined all due deliveries.
+ * The webhooks get equal parts of the process's capacity. Otherwise one backlog would take all of it and use as many
+ * connections as one webhook may have, and then the next backlog would do the same. (Measured with 100 backlogs: four
+ * times the CPU per delivery.)
  */
 const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
@@ -114,7 +120,8 @@ const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized 
   )`;
 
 /**
- * `picked`: the oldest due deliveries per webhook. A test does not count for the circuit, so it cannot be the probe.
+ * `picked`: the oldest due deliveries per webhook. A test cannot be the probe, because its outcome does not count for
+ * the circuit.
  */
 const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materialized (
     select p.delivery_id, c.version, c.is_half_open from due c cross join lateral (
@@ -126,9 +133,9 @@ const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materia
   )`;
 
 /**
- * `tests`: a few tests precede all other due deliveries of their webhook. Neither its circuit nor its part of the
- * capacity limits them. A person who tests an endpoint wants to know whether it works again, often while its circuit is
- * open.
+ * `tests`: a few tests per webhook precede the webhook's other due deliveries. Neither the circuit nor the webhook's
+ * part of the capacity limits tests. A person who tests an endpoint wants to know whether it works again, often while
+ * the circuit is open.
  */
 const tests = (capacity: Capacity) => sql`tests as materialized (
     select p.delivery_id, c.version
@@ -146,8 +153,8 @@ const chosen = sql`chosen as materialized (
   )`;
 
 /**
- * `leased`: a delivery that was leased before without a recorded attempt may be the one that kills processes. So its
- * lease lasts longer each time.
+ * `leased`: if earlier leases of a delivery ended without a recorded attempt, the delivery may have killed its
+ * processes. So each further lease of the delivery lasts longer.
  */
 const leased = (leaseMs: number) => sql`leased as (
     update pending_deliveries p set lease_count = least(p.lease_count + 1, 32000),
@@ -158,8 +165,9 @@ const leased = (leaseMs: number) => sql`leased as (
   )`;
 
 /**
- * `noted_probes`: a probe is under way for one ordinary lease at most. Its delivery may be leased for longer, because
- * earlier leases ended without an outcome. By then its worker has sent it or died, and another delivery may try.
+ * `noted_probes`: a delivery is the probe for one ordinary lease at most. Its own lease may last longer, because
+ * earlier leases ended without an outcome. But after an ordinary lease, its worker has sent it or died, so another
+ * delivery may be the probe.
  */
 const notedProbes = (leaseMs: number) => sql`noted_probes as (
     update webhook_health h
@@ -181,7 +189,7 @@ const summary = ({ visit }: DispatchPage) => sql`summary as (
 interface Summary {
   is_complete: boolean;
   due_since: Date | null;
-  /** The last of a page of webhooks with backlogs; null when no other page follows. */
+  /** Last webhook of the visited page of webhooks with backlogs; null when no other page follows. */
   visited_to: string | null;
   not_enabled: string[] | null;
   share: number | null;
@@ -189,9 +197,9 @@ interface Summary {
 }
 
 /**
- * Tells where the next run begins. If this run reached its limit, that is behind the last webhook that it served, in
- * wrapped order. But pages of webhooks with backlogs follow each other, although a run also serves webhooks before its
- * page.
+ * Returns the webhook after which the next run starts. If this run reached its limit, that is the last webhook that it
+ * served, in wrapped order. Exception: if the run wrapped around without knowing all due deliveries, the next run takes
+ * the next page of webhooks with backlogs, so that every page is visited.
  */
 function nextCursor(page: DispatchPage, row: Summary | undefined, inTurn: LeaseRow[], limit: number): string | null {
   const nextPage = row?.visited_to ?? null;

@@ -2,17 +2,17 @@ import { looseIndexScan } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
 export interface DispatchPage {
-  /** Runs serve webhooks in the order of their ids, from behind this one. */
+  /** A run serves webhooks in the order of their ids, starting after this one. */
   cursor: string;
-  /** Due deliveries that a run reads to find their webhooks. */
+  /** Limits the due deliveries that a run reads to find their webhooks. */
   rows: number;
-  /** If more than `rows` deliveries are due, the run visits at most this many webhooks with pending deliveries. */
+  /** If at least `rows` deliveries are due, the run also visits up to this many webhooks with pending deliveries. */
   visit: number;
-  /** Start of the pass; null = a full pass. */
+  /** The run reads only deliveries that became due at this time or later; null = a full pass, without this limit. */
   from: Date | null;
 }
 
-/** Number of newest due deliveries that a run also reads, so that a retry does not wait behind a backlog. */
+/** A run also reads this many of the newest due deliveries, so that a retry does not wait behind a backlog. */
 const newestDueRows = 200;
 
 export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
@@ -20,9 +20,9 @@ export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
 
 /**
  * `visited_webhooks`: the webhooks of the oldest due deliveries and of tests. A full pass adds disabled and deleted
- * webhooks with pending deliveries. If more deliveries are due than a run reads, one webhook may have all of them. Then
- * the run adds the webhooks of the newest due deliveries. It also adds `with_backlogs`, a page of the webhooks with any
- * pending delivery, so that none waits behind another's backlog.
+ * webhooks with pending deliveries. If more deliveries are due than a run reads, all that it reads may belong to one
+ * webhook. Then the run adds the webhooks of the newest due deliveries, and `with_backlogs`, a page of the webhooks
+ * with any pending delivery. Otherwise webhooks would wait behind another webhook's backlog.
  */
 export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
   const { cursor, visit, rows, from } = page;

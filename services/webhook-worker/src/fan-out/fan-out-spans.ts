@@ -3,9 +3,9 @@ import { parseTraceparent, type Tracing } from '@enterprise-api/shared/tracing';
 import type { FannedOut } from './fanned-out.ts';
 
 /**
- * Records the fan-out of each event whose deliveries this process leased. Each span belongs to its event's trace,
- * because the events of one statement are otherwise unrelated. Attempts are not children of this span: attempts in
- * other processes, hours later, could not be.
+ * Records a span for the fan-out of each event whose deliveries this process leased. Each span belongs to its event's
+ * trace, because nothing else relates the events of one statement. Attempts are not children of this span, because
+ * attempts in other processes, hours later, do not know its id.
  *
  * @param startedAtMs when the statement was sent, in milliseconds since 1970
  */

@@ -20,28 +20,32 @@ export interface FanOutOptions {
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   leaseMs: number;
   maxAttempts: number;
-  /** False while this process should lease no further deliveries. */
+  /** False while this process should not lease more deliveries. */
   mayLease: () => boolean;
-  /** Wakes the relay when events stay in the outbox, for lack of capacity or because no job names them. */
+  /** Wakes the relay when events stay in the outbox, because capacity is missing or no job names the events. */
   onLeftInOutbox: () => void;
 }
 
 /**
  * How a run of the relay ended:
- * `again`: it found events, or it ended a pass that had begun in the middle;
- * `soon`: this process could lease nothing of the events found, or it found none and other organizations follow;
- * `all_visited`: it visited every organization and found nothing;
+ * `again`: the run found events, or it completed a pass that an earlier run began;
+ * `soon`: this process leased no deliveries of the events found, or the run found none and other organizations remain;
+ * `all_visited`: the run visited every organization and found no events;
  * `no_capacity`: this process has no capacity for an event.
  */
 export type OverdueResult = 'again' | 'soon' | 'all_visited' | 'no_capacity';
 
 /**
- * The relay fans out events of this age: their jobs are late or lost. A producer gives up on a job after 200 ms. The
- * job of a younger event may still arrive, and would find nothing. The relay runs every {@link relayEveryMs}, which
- * varies by 10 %. So it fans out an event without a job 0.6 to 1.7 s after its commit; 2 s are promised.
+ * The relay fans out events of this age or older, because their jobs are late or lost: a producer gives up on a job
+ * after 200 ms. If the relay took younger events, their jobs could still arrive and would find nothing. The relay runs
+ * every {@link relayEveryMs}, which varies by 10 %. So the relay fans out an event without a job 0.6 to 1.7 s after its
+ * commit; 2 s are promised.
  */
 const overdueAfterMs = 600;
-/** Part of the promise of {@link overdueAfterMs}. An idle worker mostly runs these queries. */
+/**
+ * See {@link overdueAfterMs}: the promised time depends on this interval. An idle worker mostly runs the relay's
+ * queries.
+ */
 const relayEveryMs = 1_000;
 const overdueBatchSize = 100;
 /**
@@ -64,9 +68,10 @@ export class FanOut {
   }
 
   /**
-   * Fans out as many events of a job as there is capacity for. The others stay in the outbox.
+   * Fans out as many events of a job as this process has capacity for. The other events stay in the outbox.
    *
-   * @returns the number of events fanned out here (other processes have the missing ones), or `no_capacity`
+   * @returns the number of events that this process fanned out (other processes took the missing ones), or
+   *   `no_capacity`
    */
   async fanOutEvents(eventIds: readonly string[]): Promise<number | 'no_capacity'> {
     const admitted = eventIds.slice(0, this.#options.mayLease() ? this.#admittedEvents() : 0);
@@ -76,14 +81,14 @@ export class FanOut {
     return events;
   }
 
-  /** Fans out the oldest events that no job has brought or that were left in the outbox. Organizations alternate. */
+  /** Fans out the oldest events that no job has fanned out or that were left to the relay. Organizations alternate. */
   async fanOutOverdue(): Promise<OverdueResult> {
     const { db, clock } = this.#options;
     const limit = Math.min(overdueBatchSize, this.#admittedEvents());
     if (limit === 0) return 'no_capacity';
-    // Events left in the outbox are older than that moment. Soon they are overdue like any others.
+    // Events left to the relay existed at `#leftInOutboxAt`: include events of that age until they are overdue anyway.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
-    // A run that continues from a cursor belongs to a full pass.
+    // A run that continues from a cursor begins no new pass: it reads events of any age.
     const pass = this.#cursor === null ? this.#passes.begin() : null;
     const page = { cursor: this.#cursor, limit, olderThanMs, from: pass?.from ?? null };
     let result: FannedOut;
@@ -98,11 +103,11 @@ export class FanOut {
     pass?.end(result.cursor === null ? timeOf(result.oldestLeft) : 'unknown');
     if (result.events > 0) return result.leases.length === 0 && result.leftDue.length > 0 ? 'soon' : 'again';
     if (result.cursor !== null) return 'soon';
-    // A run that began in the middle has not visited the organizations before its start.
+    // A run that continued from a cursor has not visited the organizations before the cursor, so run again.
     return page.cursor === null ? 'all_visited' : 'again';
   }
 
-  /** Makes the relay look at once, also for young events. It finds every event that is committed by now. */
+  /** Wakes the relay at once. Its next run also finds young events, if they are committed by now. */
   leaveToRelay(): void {
     this.#leftInOutboxAt = this.#options.clock.monotonic();
     this.#options.onLeftInOutbox();
@@ -135,12 +140,12 @@ export class FanOut {
   }
 
   /**
-   * Tells how many events to fan out now: the free capacity divided by the recent deliveries per event. Without
-   * capacity that is 0. Otherwise it is at least 1, because one event may have more deliveries than the capacity.
-   * A delivery that is written without capacity here is due for any process, and is written again to be leased. That
-   * was a third of the database's work when every event had a hundred webhooks. So the event waits in the outbox, where
-   * organizations alternate. Running fan-outs are not subtracted: some exceed the capacity a little, but none waits for
-   * another that hangs.
+   * Tells how many events to fan out now: the free capacity divided by the recent deliveries per event. Returns 0
+   * without capacity, otherwise at least 1, because one event may have more deliveries than the capacity.
+   * A delivery that is written but not leased is due for any process, which writes it again to lease it. That was a
+   * third of the database's work when every event had a hundred webhooks. So without capacity the event waits in the
+   * outbox, where organizations alternate. The result ignores running fan-outs: together they may exceed the capacity a
+   * little, but no fan-out waits for another that hangs.
    */
   #admittedEvents(): number {
     const { scheduler } = this.#options;
@@ -159,11 +164,11 @@ export class FanOut {
 
 const timeOf = (eventId: string | null) => (eventId === null ? null : uuidTimeMs(eventId));
 
-/** The relay looks again after this time. Usually an attempt ends sooner, frees capacity and wakes the relay. */
+/** The relay runs again after this time. Usually an attempt ends sooner, frees capacity and wakes the relay. */
 const soonMs = 100;
 const relayDelaysMs: Record<OverdueResult, number> = {
   again: 0,
-  // Writing rows faster than they can be sent would only take CPU time from sending.
+  // Writing deliveries faster than this process can send them would only take CPU time from sending.
   soon: soonMs,
   no_capacity: soonMs,
   all_visited: relayEveryMs,
@@ -174,8 +179,8 @@ export interface Relay extends Loop {
 }
 
 /**
- * Fans out events that no job has brought: even if the queue loses everything, the outbox empties. Runs again at once
- * while it finds events, and as soon as waiting events have capacity.
+ * Fans out events that no job has fanned out, so that the outbox empties even if the queue loses every job. Runs again
+ * at once while it finds events, and as soon as capacity is free for waiting events.
  */
 export function createRelay(options: {
   fanOut: Pick<FanOut, 'fanOutOverdue'>;

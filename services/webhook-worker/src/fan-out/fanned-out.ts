@@ -8,15 +8,17 @@ export interface FanOutSettings {
 export interface FannedOut {
   events: number;
   deliveries: number;
-  /** Deliveries that use capacity now: leased here, or due at once for lack of capacity. */
+  /** Deliveries that need capacity now: this process leased them, or had no capacity for them and left them due. */
   admitted: number;
-  /** Only an event's first lease carries its body, and only up to {@link maxBytesAlong}. */
+  /** Only the first lease of an event carries the body, if the body has at most {@link maxBytesAlong} bytes. */
   leases: FannedOutLease[];
-  /** Webhooks with due deliveries that were not leased here, unless their organization is paused. */
+  /** Webhooks with due deliveries that this process did not lease. Excludes webhooks of paused organizations. */
   leftDue: string[];
-  /** Relay only: the next run begins behind this organization; null after the last one. */
+  /** Relay only: the next run starts after this organization; null after the last organization. */
   cursor: string | null;
-  /** Relay only: the oldest event left in the outbox: young, beyond a limit or locked by another process. */
+  /**
+   * Relay only: the oldest event left in the outbox, because it is young, exceeds a limit or is locked by a process.
+   */
   oldestLeft: string | null;
 }
 

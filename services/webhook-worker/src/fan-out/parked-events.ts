@@ -8,13 +8,16 @@ export interface ParkingOptions {
   fanOut: (eventIds: readonly Uuid[]) => Promise<unknown>;
 }
 
-/** Doubles after each failure. After an outage of ours (a missing partition), events wait at most this much longer. */
+/**
+ * The wait doubles after each failure. Once we have fixed a cause (a missing partition, say), events wait at most
+ * `mostMs`.
+ */
 const backoff = { firstMs: 60_000, mostMs: 600_000 };
 const retryEveryMs = 30_000;
 
 /**
- * SQLSTATEs: data (22), constraint or missing partition (23), limit such as an index entry's size (54), trigger
- * (P0001).
+ * SQLSTATEs: bad data (22), a violated constraint or missing partition (23), a limit such as an index entry's size
+ * (54), an error that a trigger raised (P0001).
  */
 const refusals = /^(?:2[23]...|54...|P0001)$/;
 
@@ -23,7 +26,8 @@ export function isRefusedRow(error: unknown): error is Error {
 }
 
 /**
- * Fans out events of which PostgreSQL refuses at least one. Moves refused events from the outbox to `parked_events`.
+ * Fans out events one by one, because PostgreSQL refuses at least one of them. Moves refused events from the outbox to
+ * `parked_events`.
  *
  * @returns the number of events fanned out
  * @throws any error that is not a refusal; the events then stay in the outbox
@@ -50,13 +54,19 @@ export async function fanOutOneByOne(
   return fannedOut;
 }
 
-/** Only the SQLSTATE and an object's name: PostgreSQL's message and detail may show values of the row. */
+/**
+ * Returns only the SQLSTATE and the name of a constraint or table, because PostgreSQL's message and detail may contain
+ * values of the row.
+ */
 function reasonOf(error: Error): string {
   const { code, constraint, table } = error as Error & { code: string; constraint?: string; table?: string };
   return [code, constraint ?? table].filter((part) => part !== undefined).join(' ');
 }
 
-/** Retries parked events. Once one succeeds, all are due: PostgreSQL may have refused them for the same reason. */
+/**
+ * Retries due parked events. If one succeeds, makes all others due: PostgreSQL may have refused them for the same
+ * reason.
+ */
 export async function retryParkedEvents(options: ParkingOptions): Promise<void> {
   let fannedOut = 0;
   for (let next = await unparkNext(options.db); next !== null; next = await unparkNext(options.db)) {
@@ -65,7 +75,7 @@ export async function retryParkedEvents(options: ParkingOptions): Promise<void> 
   if (fannedOut > 0) await makeParkedEventsDue(options.db);
 }
 
-/** Retries parked events every 30 s. Every process does so; one of them takes each event. */
+/** Retries parked events every 30 s. Every process does so, but only one process takes each event. */
 export function createParkedRetries(
   fanOut: { retryParkedEvents(): Promise<void> },
   onError: (error: unknown) => void,

@@ -28,7 +28,7 @@ export async function park(
 }
 
 /**
- * Moves the next due parked event back into the outbox, with its original time.
+ * Moves the next due parked event back into the outbox and keeps the event's original time.
  *
  * @returns null when no parked event is due
  */

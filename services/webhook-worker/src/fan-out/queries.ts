@@ -14,19 +14,21 @@ import type { Capacity } from '../scheduler/scheduler.ts';
 import { type FannedOut, type FannedOutLease, type FanOutSettings, maxBytesAlong } from './fanned-out.ts';
 
 export interface OutboxPage {
-  /** Runs visit organizations in the order of their ids, from behind this one. */
+  /** A run visits organizations in the order of their ids, starting after this one. */
   cursor: string | null;
   limit: number;
   olderThanMs: number;
-  /** Start of the pass; null = a full pass. */
+  /** The run reads only events whose ids have this time or a later one; null = a full pass, without this limit. */
   from: Date | null;
 }
 
 const organizationsPerRun = 100;
-/** A pass that is not full reads this many events to find their organizations. */
+/** A pass that is not full reads up to this many events to find their organizations. */
 const recentEvents = 1_000;
 
-/** Fans out the events that a job names. Skips events that are fanned out already or locked by another process. */
+/**
+ * Fans out the events that a job names. Skips events that are already fanned out or that another process has locked.
+ */
 export function fanOutEvents(
   db: Database,
   eventIds: readonly string[],
@@ -43,9 +45,10 @@ export function fanOutEvents(
 }
 
 /**
- * Fans out the oldest events that no job has brought. Organizations get equal parts of the limit, so that one with a
- * hundred thousand waiting events delays no other. If a pass continues from a cursor, few organizations may be left.
- * They get one event each, or they would get more than the organizations before them.
+ * Fans out the oldest events that no job has fanned out. Organizations get equal parts of the limit, so that an
+ * organization with a hundred thousand waiting events delays no other. If a pass continues from a cursor, few
+ * organizations may be left. Each of these gets one event; otherwise they would get more than the organizations before
+ * them.
  */
 export function fanOutOverdueEvents(
   db: Database,
@@ -56,7 +59,9 @@ export function fanOutOverdueEvents(
   return fanOut(db, overdueEvents(page), capacity, settings);
 }
 
-/** Finds the events that {@link fanOutOverdueEvents} would fan out now, except locked ones. */
+/**
+ * Finds the events that {@link fanOutOverdueEvents} would fan out now. Skips events that another process has locked.
+ */
 export async function findOverdueEvents(db: Database, page: OutboxPage): Promise<Uuid[]> {
   const { picked } = overdueEvents(page);
   const { rows } = await sql<{ event_id: Uuid }>`with recursive ${picked} select event_id from picked`.execute(db);
@@ -64,11 +69,11 @@ export async function findOverdueEvents(db: Database, page: OutboxPage): Promise
 }
 
 interface Source {
-  /** Common table expressions; `picked` has locked outbox rows. */
+  /** Common table expressions. The rows of `picked` are locked outbox rows. */
   picked: RawBuilder<unknown>;
   cursor: RawBuilder<unknown>;
   oldestLeft: RawBuilder<unknown>;
-  /** Limits `events` to the partitions of the picked ids, if these are known beforehand; else empty. */
+  /** Limits `events` to the partitions of the picked ids, if the ids are known beforehand; otherwise empty. */
   inRange: RawBuilder<unknown>;
 }
 
@@ -89,13 +94,13 @@ function overdueEvents(page: OutboxPage): Source {
            (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
     from visited v
   )`;
-  // If more recent events exist than were read, they may hide organizations: then a full pass follows.
+  // If more events are recent than the statement reads, it may miss organizations: then a full pass follows.
   const hidesOthers = from === null ? sql`false` : sql`(select count(*) from recent) >= ${recentEvents}`;
-  // If the limit left out organizations, the next run begins behind the last one whose events were picked.
+  // If the limit left out organizations, the next run starts after the last organization whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked
                                 when visits >= ${organizationsPerRun} then last_visited
                                 when ${hidesOthers} then ${nilUuid} end from ends)::uuid`;
-  // Include locked events: if the process that locked them dies, the next pass must not begin after them.
+  // Include locked events: if the process that locked them dies, the next pass must still find them.
   const left = sql`event_id not in (select event_id from picked)`;
   const leftOfEach = sql`visited v cross join lateral (
     select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
@@ -105,8 +110,9 @@ function overdueEvents(page: OutboxPage): Source {
 }
 
 /**
- * `visited`: organizations with events in the outbox, in the order of their ids. A full pass costs one index probe for
- * each. Other passes find the organizations of their oldest events by the time in the ids.
+ * `visited`: organizations with events in the outbox, in the order of their ids. A full pass costs one index probe per
+ * organization. Other passes read recent events, by the time in the event ids, and take the organizations of these
+ * events.
  */
 function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown> {
   const after = cursor ?? nilUuid;
@@ -124,9 +130,9 @@ function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown>
 }
 
 /**
- * The statement returns before its commit is on disk. That spares a third of an event's disk writes and the wait for
- * them. If PostgreSQL loses the commit in a crash, the event is in the outbox again. Its second fan-out produces the
- * same ids: ADR 0041.
+ * The statement returns before its commit is on disk. That saves a third of an event's disk writes and the wait for
+ * them. If PostgreSQL loses the commit in a crash, the event is in the outbox again, and its second fan-out produces
+ * the same delivery ids: ADR 0041.
  */
 const committedLater = sql`committed_later as materialized (select set_config('synchronous_commit', 'off', true))`;
 
@@ -135,7 +141,7 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
   oldest_left: string | null;
 };
 
-/** Turns outbox rows into delivery rows in one statement, all or nothing. */
+/** Turns outbox rows into delivery rows in one statement: either all of them or none. */
 async function fanOut(db: Database, source: Source, capacity: Capacity, settings: FanOutSettings): Promise<FannedOut> {
   const { rows } = await sql<FannedOutLease & Totals>`${prepared}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
@@ -155,14 +161,17 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
     leases: rows.filter((row) => row.id !== null),
     cursor: total?.cursor ?? null,
     oldestLeft: total?.oldest_left ?? null,
-    // Only one row has the list: repeated in every row, it was most of the data from the database.
+    // Only one row carries the list: repeated in every row, the list was most of the data from the database.
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };
 }
 
 const leaseColumnsOfWritten = leaseColumns('p');
 
-/** Each type of the catalogue with its patterns, as text: PostgreSQL grouped parameters anew for every event. */
+/**
+ * Each event type of the catalogue with its patterns, as SQL text, because PostgreSQL grouped parameters anew for every
+ * event.
+ */
 const knownTypes = sql.raw(
   `known_types (type, patterns) as (values ${eventTypeNames.map(typeWithPatterns).join(', ')})`,
 );
@@ -172,9 +181,9 @@ function typeWithPatterns(type: EventType): string {
 }
 
 /**
- * Events of a type that only a newer version knows stay in the outbox, for a worker of that version. PostgreSQL looks
- * up each event by its id: a join planned while the table is empty reads the whole index. An event that waited for days
- * comes without its body.
+ * An event stays in the outbox if only a newer version of the worker knows its type. PostgreSQL looks up each event by
+ * its id, because a join planned while the table is empty reads the whole index. An event that waited for days comes
+ * without its body.
  */
 const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns
@@ -185,7 +194,7 @@ const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized 
     join known_types k on k.type = e.type
   )`;
 
-/** Pairs every event with every subscribed webhook, and numbers them per webhook in the order of the events. */
+/** Pairs every event with every subscribed webhook. `nth` numbers the events of a webhook in their order. */
 const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
@@ -201,9 +210,9 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
   )`;
 
 /**
- * Leases as much as the webhooks and the process have capacity for. Each webhook gets its first delivery before any
- * gets its second; otherwise an organization with very many events would take all capacity. Leases nothing for a
- * webhook whose circuit is not closed: dispatch picks the probe.
+ * Leases as many deliveries as the webhooks and the process have capacity for. Each webhook gets its first delivery
+ * before any webhook gets a second; otherwise an organization with very many events would take all capacity. Leases
+ * nothing for a webhook whose circuit is not closed, because dispatch picks the probe.
  */
 const pairs = (capacity: Capacity) => sql`pairs as materialized (
     select *, not_before is null and nth <= free
@@ -212,7 +221,10 @@ const pairs = (capacity: Capacity) => sql`pairs as materialized (
     from matches
   )`;
 
-/** Deletes by key: for a nearly empty table PostgreSQL would read an index, which may lead to many deleted rows. */
+/**
+ * Deletes by key: otherwise, for a nearly empty table, PostgreSQL would read an index whose entries may point to many
+ * deleted rows.
+ */
 const deletedFromOutbox = sql`deleted as (
     delete from outbox where event_id = any (array(select event_id from picked_events))
   )`;
@@ -226,9 +238,9 @@ const writtenDeliveries = ({ maxAttempts }: FanOutSettings) => sql`written as (
   )`;
 
 /**
- * A delivery that is not leased here is due now for any process, or when its webhook's circuit may close. Leaves an
- * existing delivery unchanged, because it may have ended. (`is true` keeps the planner from a nested loop over both
- * lists.)
+ * A delivery that is not leased here becomes due for any process: now, or when the open time of its webhook's circuit
+ * ends. Leaves an existing delivery unchanged, because that delivery may have ended. (`is true` keeps the planner from
+ * a nested loop over `pairs` and `written`.)
  */
 const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pending as (
     insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, lease_count,

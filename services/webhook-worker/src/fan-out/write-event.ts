@@ -3,14 +3,14 @@ import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import type { JobData } from '@enterprise-api/shared/queue';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
 
-/** The job can never succeed. BullMQ keeps it as failed, with the reason. */
+/** Thrown for a job that can never succeed. BullMQ keeps the job as failed, with this error's message. */
 export class UnprocessableJobError extends Error {
   override readonly name = 'UnprocessableJobError';
 }
 
 /**
- * Writes an event that came whole through the queue. Writing it again changes nothing, however late: its key is its
- * producer's id, unless the caller named one.
+ * Writes an event that came complete through the queue. A second call changes nothing, even much later: unless the
+ * caller named a key, the event's key is the id that its producer gave it.
  *
  * @returns the id of the event in the outbox
  * @throws UnprocessableJobError when the organization does not exist
@@ -28,7 +28,7 @@ export async function writeQueuedEvent(
   }
   const origin = { id: job.event_id, requestId: job.request_id, traceparent };
   const event = newEvent(job.event, databaseClock.now(), origin);
-  // Set it always: in a later run the time in the id may be too far off, and the event gets another id.
+  // Always set a key: in a later run the time in the id may be too far off, and the event then gets another id.
   event.key ??= publicId;
   const [written] = await writeEvents(db, [event]);
   return written?.id ?? event.id;

@@ -1,19 +1,19 @@
 import type { Lease } from './lease.ts';
 
-/** An event's content for its attempts. Its bytes are in memory once for all its deliveries. */
+/** The content of an event. Its bytes are in memory once for all deliveries of the event. */
 export type HeldEvent = Pick<Lease, 'body' | 'requestId' | 'traceparent'>;
 
 type LeaseOfEvent = Pick<Lease, 'eventId' | 'organizationId'>;
 
 /**
- * Holds the bodies of this process's leases, each once per event, and counts their memory: the size of the body, and
- * the same size again for each lease. TLS encrypts a whole request at once, and buffers it until the receiver has read
- * it.
+ * Holds the bodies of this process's leases, once per event, and counts their memory: the size of the body, and the
+ * same size again for each lease. The latter is for TLS, which encrypts a whole request at once and buffers it until
+ * the receiver has read it.
  *
- * Organizations with bodies have equal parts of the budget. While the bodies exceed it, an organization above its part
- * gets no further leases here. Otherwise an organization whose endpoints hang with large events would fill the memory
- * of a process that counts only leases. While the budget is exceeded, at least one organization is above its part.
- * Organizations below theirs continue.
+ * Organizations with bodies here have equal parts of the budget. While all bodies together exceed the budget, an
+ * organization above its part gets no further leases in this process. Otherwise an organization whose endpoints hang
+ * with large events would fill the memory, because the scheduler counts only leases. While the budget is exceeded, at
+ * least one organization is above its part. Organizations below their parts still get leases.
  */
 export class EventBodies {
   readonly #budgetBytes: number;
@@ -37,7 +37,7 @@ export class EventBodies {
     held.leases.add(lease);
   }
 
-  /** Stops counting a lease. A second call does nothing. */
+  /** Stops counting a lease, and drops the body with the event's last lease. A second call does nothing. */
   drop(lease: LeaseOfEvent): void {
     const held = this.#held.get(lease.eventId);
     if (held === undefined || !held.leases.delete(lease)) return;

@@ -10,18 +10,20 @@ import { type EventContent, findEvents, releaseLeases } from './queries.ts';
 
 export interface LeaseLoader {
   /**
-   * Loads the bodies that no row has brought, once per event, and passes the leases to the scheduler. While the ledger
-   * does not answer, retries until the leases are too old to start, then releases them. Several statements load large
-   * bodies. Before each, releases leases that would add bodies for an organization above its memory limit. Never
-   * rejects.
+   * Loads the bodies that the rows do not carry, once per event, and passes the leases to the scheduler. While the
+   * ledger does not answer, retries until the leases are too old to start, then releases them. Loads large bodies with
+   * several statements. Before each statement, releases leases that would add bodies for an organization above its part
+   * of the memory budget. Never rejects.
    */
   accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void>;
-  /** Makes the deliveries due now, for every process. A lease that cannot be released runs out. */
+  /** Makes the deliveries due now for every process. A lease that cannot be released runs out by itself. */
   release(leases: readonly Lease[]): void;
   settled(): Promise<void>;
 }
 
-/** Fan-out has read the event's content and attaches it to one of the event's leases. */
+/**
+ * Rows from fan-out carry the event's content, but its body only once per event. Rows from dispatch carry no content.
+ */
 type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 export interface LeaseLoaderOptions {
@@ -32,7 +34,7 @@ export interface LeaseLoaderOptions {
   bodies: EventBodies;
   webhooks: Pick<WebhookCache, 'get'>;
   startWithinMs: number;
-  /** After this age the lease has run out, and another process may have the delivery. */
+  /** A lease of this age has run out, and another process may lease the delivery. */
   leaseMs: number;
   onReleased: (leases: number) => void;
 }
@@ -83,13 +85,13 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
 
 interface Loaded {
   events: Map<string, HeldEvent>;
-  /** Events for a later statement. */
+  /** Events whose bodies a later statement must load. */
   later: Set<string>;
   /** By webhook id. */
   hostKeys: Map<string, string>;
 }
 
-/** @returns null when the ledger did not answer before the leases were too old to start, or this process stopped */
+/** @returns null if the leases became too old to start before the ledger answered, or if this process stopped */
 async function loadWithin(
   options: LeaseLoaderOptions,
   rows: readonly LoadableLease[],
@@ -131,12 +133,12 @@ async function loadEvents(
 }
 
 function encode({ body, request_id, traceparent }: EventContent): HeldEvent {
-  // Producers in any language write this field: pass it on only if it is a valid trace context.
+  // Producers in any language write this field, so keep it only if it is a valid trace context.
   const trace = traceparent === null ? null : (parseTraceparent(traceparent) ?? null);
   return { body: Buffer.from(body), requestId: request_id, traceparent: trace };
 }
 
-/** Looks up all webhooks together, so that their attempts find them in the cache. */
+/** Looks up all webhooks together, so that the attempts later find the webhooks in the cache. */
 async function findHostKeys({ webhooks }: LeaseLoaderOptions, rows: readonly LeaseRow[]): Promise<Loaded['hostKeys']> {
   const versions = new Map(rows.map((row) => [row.webhook_id, row.webhook_version]));
   const find = async (id: string, version: number) => (await webhooks.get(id, version))?.hostKey ?? '';
@@ -151,7 +153,7 @@ function toLeases(
 ): Lease[] {
   const leases: Lease[] = [];
   for (const row of rows.filter(({ event_id }) => !later.has(event_id))) {
-    // Another fan-out may have loaded the event meanwhile.
+    // Another fan-out may have loaded the event meanwhile: hold each body only once.
     const event = bodies.find(row.event_id) ?? events.get(row.event_id);
     if (event === undefined) {
       const ids = { delivery_id: toPublicId('dlv', row.id), event_id: toPublicId('evt', row.event_id) };
@@ -186,7 +188,7 @@ function toLease(row: LeaseRow, leasedAt: number, event: HeldEvent, hostKey: str
 
 type ReleasableLease = Pick<Lease, 'deliveryId' | 'webhookId' | 'leaseToken' | 'leasedAt'>;
 
-/** Retries until it succeeds or the leases have run out. Releasing a lease twice changes nothing. */
+/** Retries until the release succeeds or the leases have run out. Releasing a lease twice changes nothing. */
 async function releaseCurrent(
   { db, clock, log, scheduler, leaseMs }: LeaseLoaderOptions,
   leases: readonly ReleasableLease[],
@@ -197,7 +199,7 @@ async function releaseCurrent(
     try {
       const [ids, tokens] = [current.map((lease) => lease.deliveryId), current.map((lease) => lease.leaseToken)];
       await releaseLeases(db, ids, tokens);
-      // Dispatch may have looked before these deliveries were due.
+      // Dispatch may have searched before these deliveries were due, so tell the scheduler about them.
       if (!scheduler.isStopped) scheduler.noteDueRows(new Set(current.map((lease) => lease.webhookId)));
       return;
     } catch (error) {

@@ -3,12 +3,14 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { longestTraceparent } from '@enterprise-api/shared/tracing';
 import { type RawBuilder, sql } from 'kysely';
 
-/** The right to make one attempt of a delivery until a time, as it passes through a worker. */
+/** The right to make one attempt of a delivery within a limited time. */
 export interface Lease {
   deliveryId: Uuid;
   organizationId: Uuid;
   webhookId: Uuid;
-  /** The attempt counts at this host. The worker sends the delivery there or releases it. */
+  /**
+   * The scheduler counts the attempt at this host. If the webhook's host has changed, the worker releases the lease.
+   */
   hostKey: string;
   eventId: Uuid;
   eventType: EventType;
@@ -19,7 +21,7 @@ export interface Lease {
   /** Distinguishes this lease from earlier and later ones of the same delivery. */
   leaseToken: string;
   webhookVersion: number;
-  /** Monotonic time before the leasing statement was sent, so that a lease is never older than it looks. */
+  /** Monotonic time before the leasing statement was sent, so that a lease never looks younger than it is. */
   leasedAt: number;
   /** Encoded once for all deliveries of the event. */
   body: Buffer;
@@ -37,12 +39,12 @@ export interface LeaseRow {
   max_attempts: number;
   round: number;
   manual: boolean;
-  /** `next_attempt_at` as this lease set it, in microseconds: no other lease of the row has the same. */
+  /** `next_attempt_at` as this lease set it, in microseconds: unique among the leases of the row. */
   lease_token: string;
   webhook_version: number;
 }
 
-/** Selects the columns of {@link LeaseRow} without the webhook's version, from an alias of `pending_deliveries`. */
+/** Selects the columns of {@link LeaseRow}, except the webhook's version, from an alias of `pending_deliveries`. */
 export function leaseColumns(alias: string): RawBuilder<unknown> {
   const column = (name: string) => sql.ref(`${alias}.${name}`);
   return sql`${column('delivery_id')} as id, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
@@ -51,8 +53,8 @@ export function leaseColumns(alias: string): RawBuilder<unknown> {
 }
 
 /**
- * Selects an event's trace from `events` or an alias. Truncates it: a producer may have stored a longer text than any
- * valid trace context.
+ * Selects an event's trace context from `events` or an alias of it. Truncates the text, because a producer may have
+ * stored more than any valid trace context has.
  */
 export function traceOf(alias: string): RawBuilder<unknown> {
   return sql`left(${sql.ref(`${alias}.traceparent`)}, ${sql.lit(longestTraceparent + 1)}) as traceparent`;

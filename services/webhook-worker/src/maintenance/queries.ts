@@ -2,7 +2,8 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 /**
- * Erases previous secrets after their overlap. Keeps the version: cached webhooks already know when the overlap ends.
+ * Erases previous secrets once their overlap has ended. Does not raise the webhook's version, because cached webhooks
+ * already know when the overlap ends.
  */
 export async function erasePreviousSecrets(db: Database): Promise<void> {
   await sql`

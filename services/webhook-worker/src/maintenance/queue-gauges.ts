@@ -2,7 +2,7 @@ import { inspectQueue, type QueueBackend } from '@enterprise-api/shared/queue';
 import { type Registry, registerFigures } from '@enterprise-api/shared/runtime';
 import type { QueueConsumer } from '../queue-workers.ts';
 
-/** Each inspection opens its own connection. */
+/** Inspect rarely, because each inspection opens its own connection. */
 const inspectEveryMs = 60_000;
 
 export function registerQueueGauges(

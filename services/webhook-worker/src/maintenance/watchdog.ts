@@ -9,20 +9,20 @@ export interface WatchdogOptions {
 }
 
 const lookEveryMs = 2_000;
-/** Without this limit, a backend that does not answer would delay the watchdog's stop. */
+/** Limits the wait for the backend. Otherwise a backend that does not answer would delay the watchdog's stop. */
 const answerWithinMs = 1_000;
-/** If jobs have waited for this long and this process got none, its consumer is stalled. */
+/** The consumer is stalled if jobs have waited for this long and this process got none of them. */
 const stalledAfterMs = 20_000;
 
 /**
- * Detects a stalled queue consumer. After an outage of its backend, a BullMQ worker can stay connected and receive
- * nothing; BullMQ has a long history of such bugs. The watchdog recreates the worker once; if that does not help, the
- * process gives up. Meanwhile the relay fans out the events of the outbox. Events that came whole through the queue
- * wait for a working consumer.
+ * Detects a stalled queue consumer. After an outage of the queue's backend, a BullMQ worker can stay connected and
+ * receive nothing; BullMQ has a long history of such bugs. The watchdog recreates the worker once. If that does not
+ * help, the process gives up. Meanwhile the relay fans out the events in the outbox. Events that came complete through
+ * the queue wait for a working consumer.
  */
 export function createWatchdog({ clock, log, consumer, giveUp }: WatchdogOptions): Loop {
   const { queue } = consumer;
-  /** When jobs began to wait while this process got none; null while the consumer works. */
+  /** Time since which jobs have waited while this process got none; null while the consumer works. */
   let stalledSince: number | null = null;
   let isRecreated = false;
   const look = async () => {
@@ -52,7 +52,7 @@ export function createWatchdog({ clock, log, consumer, giveUp }: WatchdogOptions
   });
 }
 
-/** Counts the jobs for a working consumer: 0 while the queue is paused or its backend does not answer. */
+/** Counts the jobs that a working consumer would get: 0 while the queue is paused or its backend does not answer. */
 async function countAvailableJobs({ waitingJobs, isPaused }: WatchdogOptions['consumer']): Promise<number> {
   const count = async () => {
     const waiting = await waitingJobs();

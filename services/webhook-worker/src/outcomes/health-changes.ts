@@ -2,11 +2,17 @@ import { failingPolicy } from '@enterprise-api/shared/contracts';
 import { sql } from 'kysely';
 
 const failuresToOpen = 5;
-/** First open time. Each opening doubles it up to the limit, which also caps `Retry-After`. */
+/**
+ * First open time of a circuit. Each further opening doubles the time, up to the limit, which also limits
+ * `Retry-After`.
+ */
 const openForSeconds = 10;
 const openForSecondsLimit = 600;
 
-/** `tally`: results per webhook of the attempts that this statement added. Earlier attempts have already counted. */
+/**
+ * `tally`: per webhook, the results of the attempts that this statement inserts. Attempts recorded earlier already
+ * counted.
+ */
 const tally = sql`tally as materialized (
     select o.webhook_id, bool_or(o.result = 'delivered') as succeeded,
       count(*) filter (where o.result <> 'delivered')::int as failed,
@@ -18,7 +24,7 @@ const tally = sql`tally as materialized (
     where o.counts_for_health group by o.webhook_id
   )`;
 
-/** `changes`: a webhook that only succeeds needs no row, and no write at each success. */
+/** `changes`: skips webhooks that only succeed, because they need no health row and no write at each success. */
 const changes = sql`changes as materialized (
     select t.* from tally t left join webhook_health h on h.webhook_id = t.webhook_id
     where not t.succeeded or h.failed_attempts > 0 or h.consecutive_failures > 0 or h.open_until is not null
@@ -33,9 +39,9 @@ const firstHealth = sql`
       from changes c order by c.webhook_id`;
 
 /**
- * A success clears everything. Failures that count open the circuit, unless it is already open: failures during an open
- * circuit do not prolong it. A half-open circuit also closes after a failure of another kind, such as a 404: the
- * endpoint works, and its deliveries need not wait for each other.
+ * A success resets the webhook's health. Failures that count open the circuit, unless the circuit is already open:
+ * failures do not prolong its open time. A half-open circuit also closes after a failure that does not count, such as a
+ * 404: the endpoint answers, so its deliveries need not be leased one at a time.
  */
 const nextHealth = sql`
         select case when t.closes then 0 else h.consecutive_failures + c.counting end,
@@ -51,7 +57,7 @@ const nextHealth = sql`
                  c.succeeded or (c.counting = 0 and h.openings > 0 and h.open_until <= now()) as closes) t
         where c.webhook_id = h.webhook_id`;
 
-/** `health`: locks the changed rows in the order of webhook ids. These are the statement's last locks. */
+/** `health`: locks the changed rows in the order of webhook ids, after all other locks of the statement. */
 const health = sql`health as (
     insert into webhook_health as h (webhook_id, consecutive_failures, failed_attempts, first_failure_at, openings, open_until)
     ${firstHealth}
@@ -69,7 +75,7 @@ const healthResults = sql`health_results as (
   )`;
 
 /**
- * Common table expressions that update the health of a batch's webhooks. They read `outcomes`, `updated` and
- * `inserted`, and end with `health_results`.
+ * Common table expressions that update the health of a batch's webhooks. The first ones read `outcomes`, `updated` and
+ * `inserted`; the last one is `health_results`.
  */
 export const healthChanges = sql`${tally}, ${changes}, ${health}, ${healthResults}`;

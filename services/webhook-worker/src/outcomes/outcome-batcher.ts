@@ -11,22 +11,23 @@ export interface OutcomeBatcherOptions {
   record: (outcomes: Outcome[]) => Promise<Recorded>;
   scheduler: Pick<Scheduler, 'releaseWaiting'>;
   autoDisable: Pick<AutoDisable, 'disable'>;
-  /** Counts outcomes that could not be recorded. Their leases run out, and workers send their deliveries again. */
+  /** Counts outcomes that could not be recorded. The leases run out, and workers send the deliveries again. */
   onDropped: (outcomes: number) => void;
 }
 
 const maxBatchSize = 200;
 const maxConcurrentWrites = 2;
 /**
- * An outcome waits this long for others. Nothing waits for the outcome: its permit is already free, and a retry is
- * seconds away. If the worker is killed meanwhile, deliveries without a recorded outcome are sent again.
+ * An outcome waits this long for others, to be recorded in one batch. The wait delays nothing: the attempt's permit is
+ * already free, and a retry is seconds away. If the worker is killed during the wait, deliveries without a recorded
+ * outcome are sent again.
  */
 const gatherMs = 25;
-/** Once the oldest outcome is this old, the process leases no further deliveries. */
+/** While the oldest unrecorded outcome is older than this, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
 const backoff = { firstMs: 100, mostMs: 5_000 };
-/** After a conflict (a deadlock, say) retry soon: the winner ends within milliseconds. */
+/** After a conflict (a deadlock, say), retry soon: the other transaction ends within milliseconds. */
 const conflictBackoff = { firstMs: 5, mostMs: 100 };
 
 interface Entry {
@@ -35,18 +36,18 @@ interface Entry {
   since: number;
 }
 
-/** Oldest entry first. */
+/** The oldest entry is first. */
 type Batch = readonly Entry[];
 
 /**
- * Records outcomes in batches: one INSERT per attempt costs ten times as much. Retries a batch until the database has
- * been unavailable for 60 s.
+ * Records outcomes in batches, because one INSERT per attempt costs ten times as much. Retries a batch until the
+ * database has been unavailable for 60 s.
  */
 export class OutcomeBatcher {
   readonly #options: OutcomeBatcherOptions;
   readonly #batches: MicroBatcher<Entry, void>;
   readonly #writing = new Set<Batch>();
-  /** Aborted when a flush begins, which ends a batch's wait for its next try. */
+  /** Aborted when a flush begins, so that waiting batches retry at once. */
   readonly #flushBegun = new AbortController();
   #dropAt = Number.POSITIVE_INFINITY;
 
@@ -70,7 +71,7 @@ export class OutcomeBatcher {
   /**
    * Records all waiting outcomes before the process stops.
    *
-   * @param withinMs drops outcomes that are not recorded by then
+   * @param withinMs time limit; outcomes that are not recorded by then are dropped
    */
   async flush(withinMs: number): Promise<void> {
     this.#dropAt = this.#now + withinMs;
@@ -79,7 +80,7 @@ export class OutcomeBatcher {
   }
 
   isBehind(): boolean {
-    // Batches that still gather are younger than batches that are being written.
+    // Check only batches that are being written, because batches that still gather outcomes are younger.
     return [...this.#writing].some(([oldest]) => this.#ageOf(oldest) > behindAfterMs);
   }
 
@@ -93,7 +94,7 @@ export class OutcomeBatcher {
         return await this.#record(batch.map((entry) => entry.outcome));
       } catch (error) {
         const state = sqlStateOf(error);
-        // Bad data (21, 22, 23), a limit (54), or an error that a trigger raised (P0).
+        // SQLSTATEs: bad data (21, 22, 23), a limit (54), or an error that a trigger raised (P0).
         if (/^(?:2[123]|54|P0)...$/.test(state)) return this.#writeParts(batch, error);
         if (this.#now >= this.#dropAt || this.#ageOf(batch[0]) > dropAfterMs) return this.#drop(batch, error);
         const isConflict = /^40...$/.test(state);
@@ -115,7 +116,10 @@ export class OutcomeBatcher {
     for (const webhookId of failing) void autoDisable.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
   }
 
-  /** Halves the batch to find the outcome that the database refuses, and records it without the receiver's text. */
+  /**
+   * Halves the batch until it finds the outcome that the database refuses. Records that outcome without the receiver's
+   * text.
+   */
   async #writeParts(batch: Batch, error: unknown): Promise<void> {
     const middle = Math.ceil(batch.length / 2);
     if (batch.length > 1) {

@@ -5,14 +5,14 @@ export interface Outcome {
   deliveryId: Uuid;
   webhookId: Uuid;
   round: number;
-  /** A UUID with the time of `startedAt`. */
+  /** A UUID whose time is `startedAt`. */
   attemptId: Uuid;
   number: number;
-  /** `stop`: no further attempt, whatever the schedule says. */
+  /** `stop`: no further attempt, even if the retry schedule has more. */
   result: 'delivered' | 'retry' | 'stop';
-  /** Until the next attempt; 0 if the schedule has none. */
+  /** Time until the next attempt; 0 if the schedule has no further attempt. */
   delayMs: number;
-  /** The receiver's `Retry-After`, or null. It opens the webhook's circuit for that long, at most ten minutes. */
+  /** The receiver's `Retry-After`, or null. The webhook's circuit opens for that long, at most ten minutes. */
   openCircuitForMs: number | null;
   /** Whether the failure counts towards disabling the webhook (health), and towards opening its circuit (breaker). */
   countsForHealth: boolean;
@@ -35,6 +35,6 @@ export interface Outcome {
 
 export interface Recorded {
   failing: string[];
-  /** Webhooks with failures and an open circuit. */
+  /** Webhooks that failed in this batch and whose circuit is now open. */
   circuitOpened: string[];
 }

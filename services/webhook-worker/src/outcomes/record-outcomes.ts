@@ -4,11 +4,12 @@ import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
 
 /**
- * Records a batch of attempts in one statement. Every statement takes its locks in one order, because batches
- * deadlocked in any other. The order is deliveries by id, their pending rows, inserted attempts, health by webhook id.
+ * Records a batch of attempts in one statement. Every statement takes its locks in the same order, because batches
+ * deadlocked otherwise: deliveries by id, their pending rows, inserted attempts, health by webhook id.
  *
- * Recording a batch twice (after a commit whose answer was lost) changes nothing, even while the first statement runs.
- * The guard reads rows after it locks them, and only attempts that this statement adds change health.
+ * Recording a batch twice (after the answer to a commit was lost) changes nothing, even while the first statement runs.
+ * The guard (`counts`) reads rows only after they are locked, and only attempts that this statement inserts change
+ * health.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const within = withinRangeOf(outcomes.map(({ deliveryId }) => deliveryId));
@@ -43,7 +44,7 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
   )`;
 }
 
-/** `best`: picks the one outcome that may change each delivery, a success before all others. */
+/** `best`: picks the one outcome per delivery that may change the delivery. A success precedes all other outcomes. */
 const bestOutcomes = sql`best as materialized (
     select distinct on (delivery_id) * from outcomes
     order by delivery_id, (result = 'delivered') desc, number desc, attempt_id
@@ -51,11 +52,12 @@ const bestOutcomes = sql`best as materialized (
 
 /**
  * `locked`: locks the deliveries in the order of their ids. `counts` is the guard: an outcome changes its delivery only
- * in its own round and never after a success. It must also be a success, or belong to the attempt that the delivery
- * waits for. So a suspended process can neither undo nor repeat anything, and a late success still counts.
+ * in the delivery's current round and never after a success. The outcome must also be a success, or belong to the
+ * attempt that the delivery waits for. So a suspended process can neither undo nor repeat a change, and a late success
+ * still counts.
  *
- * Here and in `written`, PostgreSQL looks up each delivery by its id. A join planned while the table is empty reads all
- * deliveries with ids between the ids of the batch.
+ * Here and in `written`, PostgreSQL looks up each delivery by its id. A join planned while the table is empty would
+ * read all deliveries between the lowest and the highest id of the batch.
  */
 const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
     select b.*, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by,
@@ -66,9 +68,9 @@ const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as material
   )`;
 
 /**
- * `updated`: the deliveries that an outcome changes. The delivery's row keeps the attempt that delivers, because the
- * statement writes this row anyway. A success counts even if its webhook was disabled or deleted. Any other outcome
- * then cancels the delivery, except a test of a disabled webhook.
+ * `updated`: the deliveries that an outcome changes. The delivery's row holds the attempt that delivers, because the
+ * statement writes this row anyway. If the webhook was disabled or deleted, a success still counts, and any other
+ * outcome cancels the delivery, except a test of a disabled webhook.
  */
 const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materialized (
     select l.*, s.status from locked l join webhooks w on w.id = l.webhook_id
@@ -92,8 +94,8 @@ const ifSucceeded = (...columns: string[]) =>
   sql.raw(columns.map((column) => `case when c.status = 'succeeded' then c.${column} end`).join(', '));
 
 /**
- * `ended` deletes deliveries that wait no longer; `again` schedules the next attempt. Both find rows by their keys. For
- * a nearly empty table, PostgreSQL would join by reading a whole index, which may lead to many deleted rows.
+ * `ended` deletes deliveries that no longer wait; `again` schedules the next attempt. Both find rows by key. Otherwise,
+ * for a nearly empty table, PostgreSQL would read a whole index, whose entries may point to many deleted rows.
  */
 const pendingDeliveries = sql`ended as (
     delete from pending_deliveries where delivery_id = any (array(select id from updated where status <> 'pending' order by id))
@@ -103,7 +105,7 @@ const pendingDeliveries = sql`ended as (
     where delivery_id = any (array(select id from updated where status = 'pending' order by id))
   )`;
 
-/** `inserted`: every attempt that did not deliver. `superseded` marks attempts that changed nothing. */
+/** `inserted`: all attempts that did not deliver. `superseded` marks attempts that did not change their delivery. */
 const insertedAttempts = sql`inserted as (
     insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
       error_message, excerpt, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)

@@ -5,18 +5,18 @@ export interface KnownPauses {
   readonly isAllPaused: boolean;
   /** Organizations that an operator has paused individually. */
   readonly organizationIds: readonly Uuid[];
-  /** True as well while everything is paused. */
+  /** Also true while everything is paused. */
   isPaused(organizationId: Uuid): boolean;
 }
 
-/** Every process acts on a pause within 5 s, even if no notification of it arrives. */
+/** Every process acts on a pause within 5 s, even if the notification of the pause is lost. */
 const readEveryMs = 2_000;
 const delayAfterErrorMs = 500;
 
-/** Reads the pauses from the ledger at start, at every change, and every two seconds. */
+/** Reads the pauses from the ledger at start, after every change, and every two seconds. */
 export interface SendingPauses extends KnownPauses, Loop {
   /**
-   * Reads the pauses. A process that starts does so before it leases anything.
+   * Reads the pauses. A starting process calls this before it leases any delivery.
    *
    * @throws when the database does not answer
    */
@@ -25,7 +25,7 @@ export interface SendingPauses extends KnownPauses, Loop {
 }
 
 export function createSendingPauses(db: Database, onError: (error: unknown) => void): SendingPauses {
-  /** The nil UUID pauses every organization. */
+  /** The nil UUID in this set pauses every organization. */
   let paused: ReadonlySet<Uuid> = new Set();
   let act = () => {};
   const load = async () => {

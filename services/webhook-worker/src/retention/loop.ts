@@ -4,14 +4,14 @@ import { tryLock, unlock } from './queries.ts';
 import { type RetentionRun, runRetention } from './run.ts';
 
 const everyMs = 60 * 60_000;
-/** While a table is in use. Each try blocks others while it waits for its lock. */
+/** Delay before the next try while a table is in use, because each try blocks others while it waits for its lock. */
 const againMs = 12_000;
 
 /**
- * Removes expired data every hour, and when the next partition expires. All workers have this loop; one works at a
- * time.
+ * Removes expired data every hour, and when the next partition expires. Every worker runs this loop, but only one works
+ * at a time.
  *
- * @param url must lead to sessions, because a session owns the lock
+ * @param url must not lead through a transaction pooler, because a session owns the lock
  */
 export function createRetentionLoop(
   url: string,
@@ -36,8 +36,8 @@ export function createRetentionLoop(
 }
 
 /**
- * Works on one connection, which holds the lock that only one process has. If the connection is lost, so is the lock,
- * and the work fails.
+ * Works on one connection, which owns a lock that only one process can have. If the connection is lost, the lock is
+ * lost too, and the work fails.
  *
  * @returns null when another process has the lock
  */
@@ -45,7 +45,8 @@ export async function withRetentionLock<Result>(
   url: string,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result | null> {
-  // Statements may run for long here, but not wait for locks. Requests for a writers' lock give up even sooner.
+  // Statements may run for long here, but must not wait long for locks. Statements that lock a whole table give up
+  // sooner.
   const serverSettings = { statement_timeout: '0', lock_timeout: '2000' };
   const session = { applicationName: 'enterprise-api-retention', poolSize: 1, silentAfterMs: 2 * everyMs };
   const pool = createDatabase({ url, ...session, serverSettings });

@@ -1,7 +1,7 @@
 import { bodiesTable, dayMs, type PartitionedTable, startOfDay, startOfMonth } from '@enterprise-api/shared/ledger';
 import type { RetentionPeriods } from './settings.ts';
 
-/** A span of ids, by the times in them, in milliseconds since 1970. Includes `from` and excludes `until`. */
+/** A span of ids, bounded by the times in the ids, in milliseconds since 1970. Includes `from` and excludes `until`. */
 export interface IdSpan {
   from: number;
   until: number;
@@ -14,8 +14,8 @@ export interface Partition extends IdSpan {
 }
 
 /**
- * A transaction may still write rows to a partition for a while after its end. A new id is at most 5 minutes off the
- * database's clock. A transaction with an event is open for seconds, not for hours.
+ * A partition gets no more rows this long after its end. The time in a new id is at most 5 minutes off the database's
+ * clock, and a transaction with an event is open for seconds, not for hours.
  */
 const settlesWithinMs = dayMs;
 
@@ -25,24 +25,27 @@ export function expiryOf({ table, until }: Pick<Partition, 'table' | 'until'>, p
 }
 
 /**
- * A delivery can become pending again while it exists: retention drops its partition first of its month. Without
- * deliveries, nobody asks for the other partitions.
+ * Retention drops the deliveries of a month first, because an existing delivery can become pending again. Without
+ * deliveries, no request needs the month's attempts and events.
  */
 const dropOrder = ['deliveries', 'attempts', 'events'] as const satisfies readonly PartitionedTable[];
 
-/** Sorts the partitions of the history by month, oldest first, then in the order in which retention drops them. */
+/**
+ * Returns the partitions of the history by month, oldest first, and within a month in the order in which retention
+ * drops them.
+ */
 export function inDropOrder(partitions: readonly Partition[]): Partition[] {
   return dropOrder
     .flatMap((table) => partitions.filter((partition) => partition.table === table))
     .sort((a, b) => a.from - b.from);
 }
 
-/** Retention removes bodies from before this time, even without a partition of their own. 0: removes no bodies. */
+/** Retention removes bodies from before this time, also from the default partition. 0 = removes no bodies. */
 export function startOfBodies({ RETENTION_BODIES }: RetentionPeriods, nowMs: number): number {
   return startOfDay(oldestKept(RETENTION_BODIES, nowMs));
 }
 
-/** The first month whose history is kept. A month that pending rows keep is an exception, and keeps no event keys. */
+/** The first month whose history is kept. Pending rows keep an earlier month as well, but not its event keys. */
 export function startOfHistory({ RETENTION_HISTORY }: RetentionPeriods, nowMs: number): number {
   return startOfMonth(oldestKept(RETENTION_HISTORY, nowMs));
 }

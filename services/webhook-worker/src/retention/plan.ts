@@ -36,7 +36,7 @@ function describe(name: string, what: string, before: number): string {
   return `${name}: ${before > 0 ? `would go now: ${what} before ${new Date(before).toISOString()}` : 'nothing would go now'}`;
 }
 
-/** @param isSet whether a setting of this name was given; the others have their defaults */
+/** @param isSet tells whether the operator gave a setting of this name; all other settings have their defaults */
 export function describePeriods(periods: RetentionPeriods, isSet: (name: string) => boolean): string {
   const kept = Object.entries(periods).map(
     ([name, ms]) => `${name} ${Number.isFinite(ms) ? `${ms / hourMs}h` : 'for ever'}${isSet(name) ? '' : ' (default)'}`,

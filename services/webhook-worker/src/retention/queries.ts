@@ -11,7 +11,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { IdSpan, Partition } from './partitions.ts';
 
 export const tables = [...partitionedTables, bodiesTable];
-/** Holds bodies of days without a partition. */
+/** Holds the bodies of days that have no partition. */
 export const defaultBodies = `${bodiesTable}_default`;
 
 export async function listPartitions(db: Database): Promise<Partition[]> {
@@ -28,15 +28,15 @@ export async function listPartitions(db: Database): Promise<Partition[]> {
   });
 }
 
-/** This process waits this long for a lock. Other statements wait behind its request. */
+/** Limits the wait for a lock, because other statements queue behind the request. */
 const lockWithinMs = 100;
 
 /**
- * Drops a partition if nothing in its span is pending. A transaction that restarts a delivery has read its table, so it
- * has ended before the lock is given. A later transaction finds no delivery, or no body. PostgreSQL removes files after
- * it releases locks.
+ * Drops a partition if nothing in its span is pending. A transaction that restarts a delivery has read the delivery's
+ * table, so PostgreSQL grants this lock only after that transaction. A later transaction finds no delivery, or no body.
+ * PostgreSQL removes the partition's files after it has released the locks.
  *
- * @returns the number of pending deliveries and events
+ * @returns the number of pending deliveries and events; 0 = the partition was dropped
  * @throws SQLSTATE 55P03 when a lock is not free
  */
 export async function dropPartition(db: Database, partition: Partition): Promise<number> {
@@ -58,7 +58,10 @@ async function lockTable(trx: DatabaseTransaction, name: string): Promise<void> 
   await sql`lock table only ${sql.table(name)} in access exclusive mode`.execute(trx);
 }
 
-/** Whether a transaction older than 1 s uses a table: a lock request that waits for it would block all others. */
+/**
+ * Whether a transaction older than 1 s uses a table. A lock request that waits for the transaction would block all
+ * others.
+ */
 export async function isInLongUse(db: Database, table: string): Promise<boolean> {
   const { rows } = await sql`
     select from pg_locks l join pg_stat_activity a using (pid)
@@ -98,7 +101,7 @@ async function noteBodiesRemoved(trx: DatabaseTransaction, until: number): Promi
     set bodies_removed_until = greatest(bodies_removed_until, ${new Date(until)}::timestamptz)`.execute(trx);
 }
 
-/** Counts pending deliveries, and events that are not fanned out yet, with ids in a span. */
+/** Counts the pending deliveries, and the events that are not fanned out yet, whose ids are in a span. */
 export async function countPending(db: Database | DatabaseTransaction, span: IdSpan): Promise<number> {
   const { rows } = await sql<{ pending: number }>`select count(*) as pending from (${pendingEvents(span)}) p`.execute(
     db,
@@ -106,7 +109,7 @@ export async function countPending(db: Database | DatabaseTransaction, span: IdS
   return rows[0]?.pending ?? 0;
 }
 
-/** Returns an event once for each of its pending deliveries. */
+/** Returns an event once for each of its pending deliveries, and events that are not fanned out yet. */
 function pendingEvents(span: IdSpan): RawBuilder<unknown> {
   return sql`
     select event_id from pending_deliveries where ${isWithin('delivery_id', span)}
@@ -118,12 +121,12 @@ function isWithin(column: string, { from, until }: IdSpan): RawBuilder<unknown> 
   return sql`${sql.ref(column)} >= ${sql.lit(uuidAtTime(from))}::uuid and ${sql.ref(column)} < ${sql.lit(uuidAtTime(until))}::uuid`;
 }
 
-/** One statement reads this many pages of a table: some ten thousand rows, a few milliseconds. */
+/** One statement reads this many pages of a table: about ten thousand rows in a few milliseconds. */
 const pagesAtOnce = 200;
 
 /**
- * Deletes the keys of events with ids before a time, from some pages of the table. An index would make every event with
- * a key more expensive.
+ * Deletes the keys of events with ids before a time, from some pages of the table. Reads pages, because an index would
+ * make every event with a key more expensive.
  *
  * @returns the next page to read; null at the end of the table
  */
@@ -150,7 +153,7 @@ export async function deleteAudit(db: Database, before: number): Promise<number>
   return Number(gone.numAffectedRows ?? 0);
 }
 
-/** Deletes webhooks that were deleted before a time, with their URLs and health, once they have no deliveries. */
+/** Deletes the rows, URLs and health of webhooks that were deleted before a time and have no deliveries left. */
 export async function deleteWebhooks(db: Database, before: number): Promise<void> {
   await sql`
     with old as materialized (
@@ -174,7 +177,7 @@ export async function tryLock(db: Database): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
-/** Called before the connection ends, because PostgreSQL notices that end with a delay. */
+/** Called before the connection closes, because PostgreSQL notices a closed connection with a delay. */
 export async function unlock(db: Database): Promise<void> {
   await sql`select pg_advisory_unlock(hashtext('retention'))`.execute(db);
 }

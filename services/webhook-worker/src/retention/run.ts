@@ -20,11 +20,11 @@ import {
 import type { RetentionPeriods } from './settings.ts';
 
 export interface RetentionRun {
-  /** The connection that has the lock. */
+  /** The connection that owns the lock. */
   db: Database;
   periods: RetentionPeriods;
   log: Record<'info' | 'warn', (fields: Record<string, unknown>, message: string) => void>;
-  /** Ends the run between two statements. The next run finishes its work. */
+  /** Ends the run between two statements. The next run finishes the work. */
   signal: AbortSignal;
 }
 
@@ -33,19 +33,19 @@ export interface RetentionResult {
   kept: { month: string; pending: number }[];
   /** Whether everything removable is gone. False if a long transaction uses a table, or the run was aborted. */
   isComplete: boolean;
-  /** Milliseconds until the next partition expires; infinite if no existing partition ever does. */
+  /** Milliseconds until the next partition expires; infinite if no existing partition will expire. */
   nextMs: number;
 }
 
 /**
- * Removes everything expired: months of history and days of bodies by dropping their partitions, and all other rows.
- * Keeps everything that is pending. If a run is killed at any statement, the next run continues it.
+ * Removes everything expired: months of history and days of bodies by dropping their partitions, and other expired rows
+ * one by one. Keeps everything that is pending. If a run is killed at any statement, the next run continues it.
  */
 export async function runRetention(run: RetentionRun): Promise<RetentionResult> {
   const { db, periods, log, signal } = run;
   const now = (await databaseTime(db)).getTime();
   const historyFrom = startOfHistory(periods, now);
-  // First of all: an event that is not fanned out keeps its month, but one that never can be does not.
+  // Comes first: otherwise a parked event, which may never be fanned out, would keep its month.
   const parked = await deleteParkedEvents(db, historyFrom);
   if (parked > 0) log.warn({ events: parked }, 'removed parked events older than RETENTION_HISTORY');
   const partitions = await listPartitions(db);
@@ -62,7 +62,7 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
   return { kept, isComplete, nextMs: Math.min(...times) - now };
 }
 
-/** @returns whether all months are done; adds months with pending deliveries or events to `kept` */
+/** @returns false when the next run must continue; adds months with pending deliveries or events to `kept` */
 async function removeMonths(run: RetentionRun, expired: Partition[], kept: RetentionResult['kept']): Promise<boolean> {
   for (const partition of expired) {
     const month = new Date(partition.from).toISOString().slice(0, 7);
@@ -74,7 +74,9 @@ async function removeMonths(run: RetentionRun, expired: Partition[], kept: Reten
   return true;
 }
 
-/** Removes the oldest day first: `bodies_removed_until` means that all bodies from before that time are gone. */
+/**
+ * Removes the oldest day first, because `bodies_removed_until` means that all bodies from before that time are gone.
+ */
 async function removeExpiredBodies(run: RetentionRun, expired: readonly Partition[], before: number): Promise<boolean> {
   for (const day of expired.filter(({ table }) => table === bodiesTable)) {
     const pending = await removePartition(run, day);
@@ -84,7 +86,7 @@ async function removeExpiredBodies(run: RetentionRun, expired: readonly Partitio
   return removeBodies(run, defaultBodies, { from: 0, until: before });
 }
 
-/** @returns the number of pending rows; 0: the partition is gone; `busy`: in use, so the next run continues */
+/** @returns the number of pending rows; 0 = the partition is gone; `busy` = not dropped, so the next run continues */
 async function removePartition(run: RetentionRun, partition: Partition): Promise<number | 'busy'> {
   const { db, log, signal } = run;
   const pending = await countPending(db, partition);
@@ -95,10 +97,10 @@ async function removePartition(run: RetentionRun, partition: Partition): Promise
 }
 
 /**
- * Deletes the bodies of a span from a table, except bodies of pending events. Pauses after each batch for as long as
- * the batch took.
+ * Deletes the bodies of a span from a table, except the bodies of pending events. Pauses after each batch for as long
+ * as the batch took.
  *
- * @returns whether all of them are gone; false when the next run must continue
+ * @returns whether the span is done; false when the next run must continue
  */
 async function removeBodies({ db, signal }: RetentionRun, table: string, span: IdSpan): Promise<boolean> {
   let after: string = nilUuid;
@@ -115,8 +117,8 @@ async function removeBodies({ db, signal }: RetentionRun, table: string, span: I
 }
 
 /**
- * While a long transaction uses a table, requests no lock, because others would wait behind the request. SQLSTATE
- * 55P03: the lock was not free.
+ * Requests no lock while a long transaction uses the table, because other statements would wait behind the request.
+ * SQLSTATE 55P03 means that the lock was not free.
  */
 async function withLock<Result>(db: Database, table: string, work: () => Promise<Result>): Promise<Result | 'busy'> {
   if (await isInLongUse(db, table)) return 'busy';

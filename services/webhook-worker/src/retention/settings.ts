@@ -1,7 +1,7 @@
 import { durationSchema } from '@enterprise-api/shared/runtime';
 import { z } from 'zod';
 
-/** `720h` → milliseconds; `0`, with or without a unit, → for ever. */
+/** Parses `720h` to milliseconds. `0`, with or without a unit, means forever. */
 const periodSchema = z
   .string()
   .transform((text) => (text === '0' ? '0h' : text))
@@ -14,7 +14,7 @@ export const retentionSettings = {
   RETENTION_AUDIT: periodSchema.prefault('9600h'),
 };
 
-/** Milliseconds; infinite = for ever. */
+/** Milliseconds; infinite = forever. */
 export type RetentionPeriods = z.output<z.ZodObject<typeof retentionSettings>>;
 
 export function retentionProblems({ RETENTION_BODIES, RETENTION_HISTORY }: RetentionPeriods): string[] {

@@ -4,11 +4,11 @@ import type { KnownPauses } from '../pauses/sending-pauses.ts';
 
 export interface SchedulerSettings {
   clock: Clock;
-  /** Limits attempts younger than 1 s in this process, and waiting leases per webhook. */
+  /** Limits this process's attempts younger than 1 s, and the waiting leases per webhook. */
   permits: number;
   /** Limits the attempts of one webhook. */
   concurrency: number;
-  /** The scheduler releases an older lease instead of starting it. */
+  /** The scheduler releases a lease older than this instead of starting its attempt. */
   startWithinMs: number;
   pauses: KnownPauses;
   organizationsAboveShare: () => readonly string[];
@@ -18,18 +18,18 @@ export interface SchedulerPorts {
   /**
    * Makes the attempt and acts on its result. Never rejects.
    *
-   * @param onConnect called when the attempt begins to connect: the earlier wait says nothing about its endpoint
+   * @param onConnect called when the attempt begins to connect: the time before says nothing about the endpoint
    * @returns whether the receiver answered
    */
   deliver(lease: Lease, onConnect: () => void): Promise<boolean>;
   release(leases: readonly Lease[]): void;
-  /** Called when an endpoint queue with more due deliveries in the ledger could use many more leases. */
+  /** Called when an endpoint queue has due deliveries in the ledger and could use many more leases. */
   refillNeeded(): void;
-  /** Called when an attempt has ended and few leases wait, so that new deliveries find capacity. */
+  /** Called when an attempt has ended and few leases wait, so that fan-out can use the capacity for new deliveries. */
   capacityFreed(): void;
 }
 
-/** This process's capacity for further leases. The lists have one entry per endpoint queue. */
+/** This process's capacity for further leases. `webhookIds`, `free` and `busy` have one entry per endpoint queue. */
 export interface Capacity {
   webhookIds: string[];
   free: number[];
@@ -38,42 +38,42 @@ export interface Capacity {
   /** The free capacity of a webhook without an endpoint queue in this process. */
   ofNewQueue: number;
   total: number;
-  /** Organizations that get no leases now: an operator paused them, or their bodies take too much memory. */
+  /** Organizations that get no leases now, because an operator paused them or their bodies take too much memory. */
   pausedOrganizations: readonly string[];
 }
 
-/** An older attempt is slow and holds no permit. */
+/** An attempt older than this is slow and holds no permit. */
 const slowAfterMs = 1_000;
-/** Attempts of a degraded webhook: enough to notice its recovery, too few to hurt it. */
+/** Limits attempts of a degraded webhook: enough to notice that its endpoint recovers, too few to hurt the endpoint. */
 const degradedConcurrency = 5;
-/** While the process has this many slow attempts, degraded webhooks start no attempt. */
+/** While the process has this many slow attempts, degraded webhooks start no attempts. */
 const maxSlow = 1_000;
-/** While an organization has this many slow attempts at one host, each of its webhooks there may have one attempt. */
+/** While an organization has this many slow attempts at one host, its webhooks there run one attempt at a time each. */
 const maxSlowPerHost = 100;
 const waitingPerPermit = 2;
 const tickMs = 50;
 
-/** Without another attempt, a webhook stays degraded for this long. */
+/** A degraded webhook without a further attempt stays degraded for this long. */
 const rememberedMs = 5 * 60_000;
 
 interface EndpointQueue {
   readonly webhookId: string;
-  /** Organization and host of the newest lease; empty before the first one. */
+  /** Organization and host of the newest lease; empty before the first lease. */
   hostKey: string;
   waiting: Lease[];
-  /** When the ledger last had more due deliveries than this process leased; null = none known. */
+  /** When the ledger was last known to have due deliveries that this process did not lease; null = none known. */
   dueNotedAt: number | null;
-  /** `running` counts attempts until the last byte of the response; `slow` counts the slow ones among them. */
+  /** `running` counts attempts until the last byte of the response; `slow` counts the slow attempts among them. */
   running: number;
   slow: number;
-  /** When the last attempt became slow. Null once no attempt is slow and one was answered quickly. */
+  /** When an attempt last became slow. A quick answer resets this to null, unless another attempt is slow. */
   degradedAt: number | null;
 }
 
 interface AttemptInFlight extends Pick<Lease, 'organizationId' | 'hostKey'> {
   queue: EndpointQueue;
   startedAt: number;
-  /** When the attempt began to connect, initially its start: excludes the time queued inside the worker. */
+  /** When the attempt began to connect; until then, its start. Excludes the time queued inside the worker. */
   connectingAt: number;
 }
 
@@ -82,7 +82,9 @@ export class Scheduler {
   isStopped = false;
   readonly #settings: SchedulerSettings;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** The queues with waiting leases, by organization. Their order makes organizations and queues alternate. */
+  /**
+   * Queues with waiting leases, by organization. The order of map and sets makes organizations and queues alternate.
+   */
   readonly #ready = new Map<string, Set<EndpointQueue>>();
   /** Attempts that hold a permit, the oldest first. */
   readonly #young = new Set<AttemptInFlight>();
@@ -109,9 +111,9 @@ export class Scheduler {
     this.startEligible();
   }
 
-  /** Notes that the ledger has more due deliveries of these webhooks than this process leased. */
+  /** Notes that the ledger has due deliveries of these webhooks that this process did not lease. */
   noteDueRows(webhookIds: Iterable<string>): void {
-    // Dispatch finds due deliveries when sending resumes. Until then thousands of queues would only slow fan-out.
+    // Dispatch finds the due deliveries when sending resumes. Until then, thousands of queues would only slow fan-out.
     if (this.#settings.pauses.isAllPaused) return;
     for (const id of webhookIds) this.#queueOf(id).dueNotedAt = this.#now;
   }
@@ -125,12 +127,12 @@ export class Scheduler {
     }
   }
 
-  /** Wakes dispatch for due deliveries. Ending attempts also wake it, but these webhooks may have no attempts. */
+  /** Wakes dispatch if a queue can use its due deliveries, because the queue may have no attempt whose end does it. */
   refill(webhookIds: readonly string[]): void {
     if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
 
-  /** Releases the waiting leases of a webhook whose circuit opened. Only the ledger knows until when it is open. */
+  /** Releases the waiting leases of a webhook with an open circuit. Only the ledger knows when the circuit closes. */
   releaseWaiting(webhookId: string): void {
     const queue = this.#queues.get(webhookId);
     if (queue !== undefined) this.#release(this.#remove(queue));
@@ -140,11 +142,13 @@ export class Scheduler {
     this.#releaseWhere((lease) => this.#settings.pauses.isPaused(lease.organizationId));
   }
 
-  /** Starts attempts while permits are free. Called before capacity is read: waiting leases take permits first. */
+  /**
+   * Starts attempts while permits are free. Called before capacity is read, because waiting leases take permits first.
+   */
   startEligible(): void {
     const now = this.#now;
     this.#age(now);
-    // Serving an organization moves it to the end of this iteration.
+    // A served organization moves to the end of the map, so this loop reaches it again.
     for (const organizationId of this.#ready.keys()) {
       if (this.#freePermits === 0) break;
       const queue = this.#nextQueueOf(organizationId, now);
@@ -158,9 +162,9 @@ export class Scheduler {
   }
 
   /**
-   * The capacity per webhook, for deliveries of `new` events or for those that are already `due`. If more permits are
-   * free than further leases may wait, the waiting leases are blocked by their own endpoints. The total is then the
-   * number of free permits, so that other webhooks can use them.
+   * Returns the capacity per webhook, for deliveries of `new` events or for deliveries that are already `due`. If free
+   * permits outnumber the leases that may still wait, the waiting leases are blocked by their own endpoints. Then the
+   * total is the number of free permits, so that other webhooks can use the permits.
    */
   capacity(kind: 'new' | 'due'): Capacity {
     const { pauses, concurrency, organizationsAboveShare } = this.#settings;
@@ -177,15 +181,15 @@ export class Scheduler {
 
   /**
    * Tells how many new deliveries this process could use. Returns 0 while more leases wait than attempts may run, so
-   * that deliveries arrive in batches. Returns infinity if permits are free despite many waiting leases, or if only
-   * other processes may lease.
+   * that deliveries arrive in batches. Returns infinity if permits are free despite many waiting leases, or if this
+   * process starts no attempts because it is stopping or all sending is paused.
    */
   freeCapacity(): number {
     if (!this.#isOff && this.#waiting <= this.#settings.permits) return this.#freePlaces;
     return this.#isOff || this.#freePermits > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
-  /** Starts no attempt any more and releases waiting leases. Attempts under way continue. */
+  /** Releases waiting leases and starts no further attempt. Running attempts continue. */
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.#ticker);
@@ -229,8 +233,9 @@ export class Scheduler {
   }
 
   /**
-   * Limits a queue's further leases. In a degraded queue no lease may wait: endpoints that hang would fill the
-   * process's capacity. While older deliveries are due, new ones get half, or the older ones would wait for ever.
+   * Limits a queue's further leases. In a degraded queue no lease may wait, because endpoints that hang would fill the
+   * process's capacity. While older deliveries are due, new ones get half the limit; otherwise the older ones would
+   * wait forever.
    */
   #freeOf(queue: EndpointQueue, kind: 'new' | 'due'): number {
     const places = this.#concurrencyOf(queue) + (queue.degradedAt === null ? this.#placesPerQueue : 0);
@@ -238,7 +243,10 @@ export class Scheduler {
     return Math.max(0, limit - queue.running - queue.waiting.length);
   }
 
-  /** With many backlogs every queue is short: a refill after every attempt would keep the ledger busy. */
+  /**
+   * Requires room for many leases. With many backlogs no queue holds many leases, so without this condition dispatch
+   * would run after every attempt and keep the ledger busy.
+   */
   #needsRefill(queue: EndpointQueue | undefined): boolean {
     if (this.isStopped || queue === undefined || queue.dueNotedAt === null) return false;
     const canUseMore = this.#waiting < this.#settings.permits || this.#freePermits > 0;
@@ -286,7 +294,7 @@ export class Scheduler {
     if (this.#ready.size > 1 && (this.#youngOfOrganization.get(organizationId) ?? 0) >= half) return undefined;
     const isStale = ({ leasedAt }: Lease) => now - leasedAt > this.#settings.startWithinMs;
     for (const queue of this.#ready.get(organizationId) ?? []) {
-      // Leases are in the order of time: if the first is not too old to start, all others can start.
+      // Leases are ordered by time: if the first one is young enough to start, all others are.
       if (queue.waiting.slice(0, 1).some(isStale)) this.#release(this.#remove(queue, isStale));
       if (queue.waiting.length > 0 && queue.running < this.#concurrencyOf(queue)) return queue;
     }
@@ -309,7 +317,10 @@ export class Scheduler {
     void this.#stages.deliver(lease, connects).then((isAnswered) => this.#ended(attempt, isAnswered));
   }
 
-  /** The set is in the order of starts, so the loop ends at the first attempt that is not slow yet. */
+  /**
+   * Marks old attempts as slow. The set is in the order of starts, so the loop ends at the first attempt that is not
+   * slow yet.
+   */
   #age(now: number): void {
     for (const attempt of this.#young) {
       if (now - attempt.startedAt < slowAfterMs) return;
@@ -359,7 +370,10 @@ export class Scheduler {
     if (leases.length > 0) this.#stages.release(leases);
   }
 
-  /** Without any other event, attempts become slow and leases too old to start. So a timer looks while leases wait. */
+  /**
+   * Attempts become slow, and leases too old to start, without any call of the scheduler. So a timer checks for both
+   * while leases wait.
+   */
   #tickWhileWaiting(): void {
     if (this.#waiting === 0) return;
     this.#ticker ??= setTimeout(() => {

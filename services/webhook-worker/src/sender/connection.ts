@@ -25,22 +25,23 @@ import {
   tooManyInformational,
 } from './failures.ts';
 
-/** A host and the checked addresses to which the connection is pinned. */
+/** A host and the checked addresses to which a connection may be made. */
 export type Route = Target & { addresses: readonly string[] };
 
 export type ConnectionParts = {
   policy: AddressPolicy;
   secureContext: SecureContext;
   outages: NetworkOutages;
-  /** Called when a socket has reached an address that it may not write to. */
+  /** Called when a socket has connected to an address that deliveries may not reach. */
   onBlocked: () => void;
   onClose: (connection: Connection) => void;
 };
 
 /**
- * Creates one context for all connections: reading the root certificates for each would cost more than a handshake.
+ * Creates one context for all connections, because reading the root certificates again would cost more than a
+ * handshake.
  *
- * @param ca PEM certificates of authorities trusted in addition to the usual ones
+ * @param ca PEM certificates of authorities trusted in addition to the default ones
  */
 export function createTrust(ca: string | undefined): SecureContext {
   const usual = getCACertificates('default');
@@ -52,16 +53,17 @@ const keepAliveMs = 30_000;
 const keepAliveMaxMs = 60_000;
 /** Close an idle connection this long before the server would, so that no request meets a closing connection. */
 const keepAliveMarginMs = 1_000;
-/** A silent address delays the next one by this long. An address that refuses or is unreachable does not. */
+/** Try the next address after this long without an answer, or at once if an address refuses or is unreachable. */
 const nextAddressAfterMs = 1_000;
 const reused = { dns_ms: null, connect_ms: null, tls_ms: null };
 
 /**
- * One connection with at most one request at a time. The first request connects it, and it never connects again.
+ * One connection with at most one request at a time. The first request makes the connection, which never connects
+ * again.
  *
- * It cannot lead into our own network. The socket gets only checked addresses, and the connected address is checked
- * again before the first byte, even of TLS. SNI, `Host` and the certificate check use the name. There is no proxy, no
- * HTTP/2 and no session resumption (it skips the certificate check).
+ * The connection cannot lead into our own network. The socket gets only checked addresses, and the connected address is
+ * checked again before the first byte, even of TLS. SNI, `Host` and the certificate check use the host name. There is
+ * no proxy, no HTTP/2, and no session resumption, because resumption skips the certificate check.
  */
 export class Connection {
   readonly origin: string;
@@ -72,7 +74,7 @@ export class Connection {
   readonly #parts: ConnectionParts;
   #socket: TLSSocket | null = null;
   #filter: InformationalFilter | null = null;
-  /** undici reports the last error, but the first one says more: after a TLS alert, writing fails as well. */
+  /** undici reports the last error. The first one says more: after a TLS alert, for example, writing fails too. */
   #firstError: Error | null = null;
 
   constructor(route: Route, dnsMs: number, parts: ConnectionParts) {
@@ -88,7 +90,7 @@ export class Connection {
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMaxMs,
       keepAliveTimeoutThreshold: keepAliveMarginMs,
-      // The attempt has one deadline of its own over everything.
+      // Disable undici's timeouts, because the exchange has one deadline over everything.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -116,12 +118,12 @@ export class Connection {
     this.#filter?.arm();
   }
 
-  /** The next request does not connect, so its timings have no such stages. */
+  /** The next request reuses the connection, so its timings have no connecting stages. */
   becomeIdle(): void {
     this.setup = reused;
   }
 
-  /** Whether the current request got any byte of a response, even an informational one. */
+  /** Whether any byte of a response to the current request has arrived, even of an informational response. */
   get sawBytes(): boolean {
     return this.#filter?.sawBytes === true;
   }
@@ -141,14 +143,14 @@ export class Connection {
   }
 
   #connect(callback: ConnectCallback): void {
-    // undici would connect again for a waiting request, but the sender decides about that.
+    // undici would connect again for a waiting request. Refuse, because only the sender may decide to connect again.
     if (this.#socket !== null || this.client.destroyed) return callback(new FailureError(connectionLost), null);
     const startedAt = performance.now();
     let connectedAt = startedAt;
     const socket = connect(this.#socketOptions()).setNoDelay(true);
     this.#socket = socket;
     socket
-      // Runs before TLS's own listener, which would write the first bytes of the handshake.
+      // Runs before TLS's own listener, because that listener writes the first bytes of the handshake.
       .prependOnceListener('connect', () => {
         const refusal = this.#refusalOf(socket.remoteAddress);
         if (refusal !== null) return socket.destroy(new FailureError(refusal));
@@ -162,7 +164,7 @@ export class Connection {
         this.#filter = new InformationalFilter(socket, () => new FailureError(tooManyInformational));
         callback(null, socket);
       })
-      // Stays registered: an error without a listener would end the process.
+      // Stays registered, because an error without a listener would end the process.
       .on('error', (error) => {
         this.#firstError ??= this.stage === 'open' ? error : new FailureError(this.#failureToConnect(error, socket));
       })
@@ -187,7 +189,7 @@ export class Connection {
     };
   }
 
-  /** @param peer undefined for a socket that was reset at once */
+  /** @param peer undefined if the socket was reset at once */
   #refusalOf(peer: string | undefined): Failure | null {
     if (peer === undefined) return connectionLost;
     const { policy, outages, onBlocked } = this.#parts;
@@ -205,7 +207,7 @@ export class Connection {
 
 type ConnectCallback = (...result: [null, TLSSocket] | [Error, null]) => void;
 
-/** Answers the socket's look-ups with the checked addresses. Node.js does not call it for IP literals. */
+/** Answers the socket's look-ups with the checked addresses. Node.js looks up no IP literals. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: familyOf(address) }));
   return (_host, _options, callback) => process.nextTick(callback, null, answers);
@@ -226,8 +228,8 @@ function familyOf(address: string): 4 | 6 {
 type PooledConnection = Pick<Connection, 'origin' | 'peer' | 'isOpen' | 'destroy'>;
 
 /**
- * Idle connections, by origin. Reuses a connection only while its peer is among the host's current addresses: if a host
- * moves, its deliveries follow. Above the limit, closes the connection that has been idle longest.
+ * Idle connections, by origin. Reuses a connection only while its peer is among the host's current addresses, so that
+ * deliveries follow a host that moves. Above the limit, closes the connection that has been idle longest.
  */
 export class ConnectionPool<Kept extends PooledConnection> {
   readonly #maxIdle: number;

@@ -14,7 +14,7 @@ import {
 
 export type Target = {
   origin: string;
-  /** Name or IP literal, without brackets. */
+  /** Host name or IP literal, without brackets. */
   host: string;
   port: number;
   path: string;
@@ -23,7 +23,7 @@ export type Target = {
 const maxEntries = 10_000;
 
 /**
- * Parses each URL once. Checks it again as at its registration, because the rules may have changed since.
+ * Parses each URL once. Checks the URL again as at its registration, because the rules may have changed since.
  *
  * @returns null for a URL that deliveries may not reach
  */
@@ -42,23 +42,25 @@ function takeApart({ origin, hostname, port, pathname, search }: URL): Target {
   return { origin, host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), path: pathname + search };
 }
 
-/** The permitted addresses of a host, for the socket; or the reason why there are none. */
+/** The permitted addresses of a host, for the socket, or the reason why the host has none. */
 export type Location = { ok: true; addresses: readonly string[] } | { ok: false; failure: Failure };
 
-/** The cache checks all addresses of a name and keeps this many. */
+/** The cache checks all addresses of a name and keeps at most this many. */
 const maxAddresses = 16;
-/** The cache keeps a DNS answer for its time to live, at most this long: enough for one look-up per burst. */
+/**
+ * The cache keeps a DNS answer for its time to live, at most this long: a burst of deliveries needs only one look-up.
+ */
 const maxKeptMs = 5_000;
 
-/** `isFailing`: the last look-up got no answer about the name. */
+/** `isFailing`: the last look-up failed without an answer about the name. */
 type Entry = { location: Location; expiresAt: number; isFailing: boolean };
 
 /**
- * The first of two address checks (the connection has the second) refuses a name if **any** address is forbidden. No
- * legitimate name mixes public and private addresses. Using only the permitted ones would let an attacker choose which
- * DNS answer counts.
- * Asks over DNS alone (no hosts file). `dns.lookup` has at most two useful threads: two names with silent servers would
- * block every other name for ten seconds.
+ * Makes the first of two address checks (`Connection` makes the second) and refuses a name if **any** address is
+ * forbidden. No legitimate name mixes public and private addresses. If deliveries used the permitted ones, an attacker
+ * could choose which DNS answer counts.
+ * Asks over DNS alone (no hosts file), without `dns.lookup`, which has at most two useful threads: two names with
+ * silent servers would block every other name for ten seconds.
  */
 export class DnsCache {
   readonly #resolver: Pick<Resolver, 'resolve4' | 'resolve6'>;
@@ -81,23 +83,23 @@ export class DnsCache {
     if (entry !== undefined && entry.expiresAt > performance.now()) return entry.location;
     if (isIP(host) !== 0) return this.#keep(host, [host], Number.POSITIVE_INFINITY);
     if (!/(?:^|\.)localhost$/.test(host)) return undefined;
-    // An operator may have allowed only one of the two.
+    // An operator may have allowed only one of these addresses.
     const permitted = ['127.0.0.1', '::1'].filter((address) => this.#policy.permits(address));
     return this.#keep(host, permitted, Number.POSITIVE_INFINITY);
   }
 
-  /** Looks a name up, for at most `withinMs`. Never rejects. Simultaneous calls for one name make one look-up. */
+  /** Looks a name up, for at most `withinMs`. Never rejects. Simultaneous calls for one name share a look-up. */
   find(host: string, withinMs: number): Promise<Location> {
     return withTimeout(this.#lookUpOnce(host), withinMs, () => {
       const message = `The host name of the URL was not resolved within ${withinMs} ms.`;
-      // A deadline shorter than the resolver's time limits proves little about the name servers.
+      // `withinMs` may be shorter than the resolver's time limits: a timeout proves little about the name servers.
       return this.#noAnswer(host, { code: 'timeout', message }, false);
     });
   }
 
   /**
-   * If the last look-up of a name got no answer, returns its last known addresses, for existing connections. Otherwise
-   * returns none. Looks the name up again in the background.
+   * If the last look-up of a name got no answer, returns the last known addresses, for existing connections, and looks
+   * the name up again in the background. Otherwise returns no addresses.
    */
   stale(host: string): readonly string[] {
     const entry = this.#entries.get(host);
@@ -115,7 +117,7 @@ export class DnsCache {
   async #lookUp(host: string): Promise<Location> {
     const [v4, v6] = await askBothFamilies(this.#resolver, host);
     const records = [...v4.records, ...v6.records];
-    // Most names lack records of one family: then the other family's error says more.
+    // Most names lack records of one address family: then the other family's error says more.
     const error = codeOf(v4.error) === 'ENODATA' ? v6.error : v4.error;
     if (records.length === 0 && isTemporaryDnsError(error)) return this.#noAnswer(host, dnsFailure(error), true);
     this.#outages.succeeded(host);
@@ -132,8 +134,8 @@ export class DnsCache {
   }
 
   /**
-   * Handles a look-up without an answer. The failure is ours if other names fail too. A lone failure is ours if
-   * `isOursAlone` and no other name was resolved within the last minute.
+   * Handles a look-up without an answer. The failure is on our side if other names fail too. If no other name fails,
+   * the failure is on our side only if `isOursAlone` and no other name was resolved within the last minute.
    */
   #noAnswer(host: string, failure: Failure, isOursAlone: boolean): Location {
     const entry = this.#entries.get(host);
@@ -154,10 +156,13 @@ export class DnsCache {
 
 type Answer = { records: { address: string; ttl: number }[]; error?: unknown };
 
-/** Wait this long for the other family once one has answered. */
+/** Wait this long for the other address family once one has answered. */
 const graceMs = 1_000;
 
-/** Many name servers ignore questions for one family: their silence must not delay the other family's answer. */
+/**
+ * Asks for both address families. Many name servers ignore questions for one family, and their silence must not delay
+ * the other family's answer.
+ */
 async function askBothFamilies(
   resolver: Pick<Resolver, 'resolve4' | 'resolve6'>,
   host: string,

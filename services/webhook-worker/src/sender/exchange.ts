@@ -11,20 +11,23 @@ export type DeliveryRequest = {
 };
 
 type Ended = {
-  /** Time until the complete headers or the failure. Excludes the wait to connect. */
+  /** Time until the headers were complete or the request failed. Excludes the wait to connect. */
   durationMs: number;
-  /** Milliseconds per stage, as the ledger stores them. The first three are null for a reused connection. */
+  /**
+   * Milliseconds per stage, as the ledger stores them. For a reused connection, all stages before the first byte are
+   * null.
+   */
   timings: Attempt['timings'];
 };
 
-/** A complete status line and headers came before the deadline. */
+/** A complete status line and complete headers arrived before the deadline. */
 export type SendResponse = Ended & {
   kind: 'response';
   /** 200 to 999. */
   statusCode: number;
   retryAfter: string | null;
   location: string | null;
-  /** The beginning of the body as storable text; null without a body or for a compressed one. */
+  /** The beginning of the body as storable text; null if the body is missing or compressed. */
   excerpt: string | null;
   isCompressed: boolean;
 };
@@ -34,7 +37,7 @@ export type SendFailure = Ended & Failure & { kind: 'error' };
 export type SendResult = SendResponse | SendFailure | { kind: 'not_started' };
 
 export type ExchangeOptions = {
-  /** When the deadline began (monotonic), and its length. */
+  /** Monotonic time from which `timeoutMs` counts. */
   startedAt: number;
   timeoutMs: number;
   mayStart: () => boolean;
@@ -49,12 +52,14 @@ const maxBodyMs = 2_000;
 
 const notDrained: Failure = { code: 'connection_reset', message: 'The connection still holds a part of a request.' };
 
-/** One request on one connection, as a handler for undici's `dispatch`. It ends at the deadline at the latest. */
+/**
+ * One request on one connection, as a handler for undici's `dispatch`. The exchange ends at the deadline at the latest.
+ */
 export class Exchange {
   isWritten = false;
-  /** The connection ended before the request was written, or else before the first byte of a response. */
+  /** The connection ended before the request was written, or before the first byte of a response arrived. */
   isRepeatable = false;
-  /** The response was read to its end, or nothing was written: the connection is as good as before. */
+  /** The response was read to its end, or nothing was written: another request may use the connection. */
   isReusable = false;
   readonly #connection: Connection;
   readonly #options: ExchangeOptions;
@@ -81,13 +86,13 @@ export class Exchange {
   }
 
   onRequestStart(): void {
-    // The receiver has not read all of the previous request: this one would wait behind the remaining bytes.
+    // The receiver has not read all of the previous request: the new request would wait behind the remaining bytes.
     if (!this.#isOver && !this.#connection.isDrained()) this.#fail(notDrained);
     if (!this.#isOver && !this.#options.mayStart()) {
       this.isReusable = true;
       this.#end({ kind: 'not_started' });
     }
-    // Throw instead of aborting: an abort would end the connection too.
+    // Throw instead of aborting, because an abort would also end the connection.
     if (this.#isOver) throw new FailureError(notDrained);
     this.isWritten = true;
     this.#connection.begin();
@@ -100,7 +105,7 @@ export class Exchange {
 
   onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
     if (this.#isOver) return;
-    // The filter has removed informational responses: this status changes the protocol, or HTTP does not know it.
+    // The filter has removed informational responses, so this status changes the protocol or is unknown to HTTP.
     if (statusCode < 200) return controller.abort(new FailureError(foreignAnswer));
     this.#statusCode = statusCode;
     this.#headers = headers;
@@ -123,7 +128,7 @@ export class Exchange {
 
   onResponseError(_controller: Controller | null, error: Error): void {
     if (this.#isOver) return;
-    // An incomplete body does not invalidate the response.
+    // After complete headers, an incomplete body does not invalidate the response.
     if (this.#statusCode === 0) this.#fail(this.#connection.failureOf(error));
     else this.#answer();
   }
@@ -167,7 +172,8 @@ export class Exchange {
   #expireWithin(atMostMs: number): void {
     clearTimeout(this.#timer);
     const leftMs = Math.max(0, this.#options.timeoutMs - this.#elapsedMs);
-    // Timers count whole milliseconds from the start of the event-loop iteration: without the addition they fire early.
+    // Timers count whole milliseconds from the start of the event-loop iteration, so without the added 1 they fire
+    // early.
     this.#timer = setTimeout(() => afterPoll(() => this.#expire()), Math.ceil(Math.min(leftMs, atMostMs)) + 1);
   }
 
@@ -185,24 +191,24 @@ const missing = {
   open: 'The receiver did not answer',
 } as const;
 
-/** Limits an excerpt in bytes, both of the body and as stored. */
+/** Limits an excerpt in bytes: the part of the body that is read, and the stored text. */
 export const maxExcerptBytes = 4 * 1_024;
 
 /**
- * The beginning of a body as text that PostgreSQL and JSON can hold. Replaces NUL and bytes that are invalid in the
- * body's charset with U+FFFD. Omits a character that the limit cuts.
+ * Returns the beginning of a body as text that PostgreSQL and JSON can hold. Replaces NUL and bytes that are invalid in
+ * the body's charset with U+FFFD. Omits a character that the limit splits.
  *
- * @param contentType its `charset` decodes the body; UTF-8 replaces a missing or unknown one
+ * @param contentType names the body's charset; UTF-8 replaces a missing or unknown one
  */
 export function excerptOf(chunks: readonly Buffer[], contentType: string | undefined): string | null {
   if (chunks.length === 0) return null;
   const text = beginningOf(Buffer.concat(chunks), decoderFor(contentType)).replaceAll('\0', '\ufffd');
   if (Buffer.byteLength(text) <= maxExcerptBytes) return text || null;
-  // Text can have more bytes as UTF-8 than its body had: U+FFFD has three for one.
+  // Text can have more bytes as UTF-8 than its body had: U+FFFD has three bytes and may replace one.
   return beginningOf(Buffer.from(text), decoderFor(undefined));
 }
 
-/** Does not inflate compressed bodies: 10 KB of a stranger's bytes can become 10 GB. */
+/** The worker never inflates compressed bodies, because 10 KB of a stranger's bytes can become 10 GB. */
 export function isCompressedEncoding(contentEncoding: string | undefined): boolean {
   return contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity';
 }
@@ -217,6 +223,6 @@ function decoderFor(contentType: string | undefined): TextDecoder {
 }
 
 function beginningOf(bytes: Buffer, decoder: TextDecoder): string {
-  // Decodes as a stream, so that a character that the limit cuts does not become U+FFFD.
+  // Decodes as a stream, so that a character that the limit splits does not become U+FFFD.
   return decoder.decode(bytes.subarray(0, maxExcerptBytes), { stream: bytes.length > maxExcerptBytes });
 }

@@ -1,18 +1,18 @@
 import type { AttemptError } from '@enterprise-api/shared/contracts';
 import { BoundedMap } from '@enterprise-api/shared/runtime';
 
-/** Why an attempt failed on our side: no free file descriptor or local port, no route, or no name server. */
+/** Why an attempt failed on our side: no free file descriptor, no free local port, no route, or no name server. */
 export type LocalCause = 'file_descriptors' | 'local_ports' | 'network' | 'resolver';
 
-/** A public code and our own words: never a library's text, never an address. */
+/** A public code and a text of our own, which never contains a library's text or an address. */
 export type Failure = {
   code: AttemptError;
   message: string;
-  /** Set when the failure is ours and says nothing about the receiver. */
+  /** Set when the failure is on our side and says nothing about the receiver. */
   localCause?: LocalCause;
 };
 
-/** Carries a failure through undici. It has no `code` property, because undici would interpret it. */
+/** Carries a failure through undici. Has no `code` property, because undici would interpret that property. */
 export class FailureError extends Error {
   readonly failure: Failure;
 
@@ -47,8 +47,8 @@ const unreachable = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EA
 const noDescriptor = ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side.');
 
 /**
- * Failures by error code. If several addresses failed, the first matching entry counts: an address that answered says
- * most.
+ * Failures by error code. If several addresses failed, the first matching entry counts, because an address that
+ * answered says more than one that did not.
  */
 const connectFailures = new Map<string, Failure>([
   ...sameFor(closed, 'connection_reset', 'The receiver closed the connection while it was being made.'),
@@ -91,7 +91,7 @@ export function isWithoutRoute(error: unknown): boolean {
 }
 
 /**
- * Explains why a TCP connection was not made.
+ * Explains why no TCP connection was made.
  *
  * @param isNetworkDown whether other destinations have no route either
  */
@@ -105,7 +105,7 @@ export function connectFailure(error: unknown, isNetworkDown: boolean): Failure 
 
 const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not valid HTTP/1.1.' };
 
-/** The parser's errors have a name and, in this version of undici, mostly no code. */
+/** Failures by error code or name: the parser's errors have a name and, in this version of undici, mostly no code. */
 const exchangeFailures: Record<string, Failure> = {
   ETIMEDOUT: { code: 'timeout', message: 'The connection to the receiver broke down.' },
   UND_ERR_HEADERS_OVERFLOW: { code: 'response_invalid', message: 'The headers of the answer are larger than 16 KiB.' },
@@ -120,7 +120,7 @@ export function exchangeFailure(error: unknown): Failure {
   if (code === 'EPROTO' || /^ERR_(?:SSL|TLS)_/.test(code)) return tlsFailure(error, false);
   const known = exchangeFailures[code] ?? exchangeFailures[textOf(error, 'name')];
   if (known !== undefined) return known;
-  // undici has one code for an ended connection and for a response that it refuses.
+  // undici uses one code for an ended connection and for a response that it refuses, so check the message.
   if (code === 'UND_ERR_SOCKET' && /^bad (?:response|upgrade)$/.test(textOf(error, 'message'))) return foreignAnswer;
   return { code: 'connection_reset', message: 'The receiver closed the connection before it answered.' };
 }
@@ -158,10 +158,10 @@ const tlsMessages: Record<string, string> = {
 };
 
 /**
- * Explains why a TLS handshake failed, or an alert ended an open connection.
+ * Explains why a TLS handshake failed, or why an alert ended an open connection.
  *
- * @param sawCertificate whether the receiver had sent its certificate. If it refuses the handshake afterwards, it
- *   demands a client certificate: TLS 1.2 has no alert of its own for this
+ * @param sawCertificate whether the receiver had sent its certificate. A receiver that refuses the handshake afterwards
+ *   demands a client certificate, because TLS 1.2 has no separate alert for that demand
  */
 export function tlsFailure(error: unknown, sawCertificate: boolean): Failure {
   if (error instanceof FailureError) return error.failure;
@@ -187,7 +187,10 @@ export function codeOf(error: unknown): string {
   return textOf(error, 'code');
 }
 
-/** Checks the shape, not the class: an error may come from another realm (a `node:vm` context) or copy of a library. */
+/**
+ * Checks the shape, not the class, because an error may come from another realm (a `node:vm` context) or from another
+ * copy of a library.
+ */
 function textOf(error: unknown, property: 'code' | 'message' | 'name'): string {
   const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, property) : undefined;
   return typeof value === 'string' ? value : '';
@@ -202,7 +205,10 @@ const recentMs = 60_000;
 
 /** Distinguishes an outage on our side from a failure of one destination. */
 export class OutageRecord {
-  /** The latest failures since the last success, and the latest successes. Two destinations of each are enough. */
+  /**
+   * Times by destination: the latest failures since the last success, and the latest successes. Two destinations
+   * suffice, because one of them differs from any given destination.
+   */
   readonly #failed = new BoundedMap<string, number>(2);
   readonly #succeeded = new BoundedMap<string, number>(2);
 

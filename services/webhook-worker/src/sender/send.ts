@@ -8,18 +8,18 @@ import { destinationBlocked, type Failure, OutageRecord } from './failures.ts';
 /** The sender calls these synchronously during an attempt. */
 export type SendHooks = {
   /**
-   * Called before a connection is made, if one is needed, and right before the first byte. If it returns `false`, the
-   * attempt ends as `not_started`, and nothing was sent.
+   * Called before a connection is made, if one is needed, and right before the first byte. If this function returns
+   * `false`, the attempt ends as `not_started` and sends nothing.
    */
   mayStart(): boolean;
-  /** Called when a new connection begins, if one is needed: the wait to connect ends here. */
+  /** Called when the wait to connect ends and a new connection begins. Not called for a reused connection. */
   onConnect?(): void;
 };
 
 /** Never throws or rejects, whatever a receiver, a name server or a URL does. */
 export type Sender = {
   send(request: DeliveryRequest, hooks: SendHooks): Promise<SendResult>;
-  /** Closes every idle connection. Running requests end by themselves. */
+  /** Closes every idle connection. Running requests continue to their end. */
   close(): void;
 };
 
@@ -27,12 +27,15 @@ export type SenderOptions = {
   policy: AddressPolicy;
   /** One deadline over DNS, connect, TLS, request and response. Excludes the wait to connect. */
   timeoutMs: number;
-  /** PEM certificates of authorities trusted in addition to the usual ones (`WEBHOOK_CA_FILE`). */
+  /** PEM certificates of authorities trusted in addition to the default ones (`WEBHOOK_CA_FILE`). */
   ca?: string | undefined;
   resolver?: Resolver;
-  /** Called per request that is sent again because its reused connection ended before a response. */
+  /** Called for each request that is sent again because its reused connection ended before a response. */
   onResent?: () => void;
-  /** Called per request that the address rules refuse, with the check that refused: the URL, its name, or the peer. */
+  /**
+   * Called for each request that the address rules refuse, with the check that failed: URL, host name or connected
+   * address.
+   */
   onBlocked?: (check: 'url' | 'name' | 'connection') => void;
 };
 
@@ -74,8 +77,8 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 /**
- * Spreads new connections over rounds of the event loop; each round starts a tenth of those that wait. If a thousand
- * start at once, their handshakes complete together and delay every response behind them.
+ * Spreads new connections over iterations of the event loop: each iteration starts a tenth of the waiting connections.
+ * If a thousand started at once, their handshakes would complete together and delay all responses behind them.
  */
 export function createConnectPacing(): () => Promise<void> {
   const waiting: (() => void)[] = [];
@@ -95,8 +98,8 @@ type TransmissionParts = Required<Pick<SenderOptions, 'timeoutMs' | 'onResent' |
 };
 
 /**
- * One call of `send`: looks the host up, reuses or makes a connection, and exchanges request and response on it. If a
- * reused connection ends before a response, one new connection replaces it, within the same deadline.
+ * One call of `send`: looks up the host, reuses or makes a connection, and exchanges request and response. If a reused
+ * connection ends before a response, one new connection replaces it within the same deadline.
  */
 class Transmission {
   readonly #parts: TransmissionParts;
@@ -105,7 +108,9 @@ class Transmission {
   #location: Location | undefined;
   #dnsMs = 0;
   #startedAt = 0;
-  /** How a reused connection ended after the request was written to it. The receiver may have seen the request. */
+  /**
+   * The result of a reused connection that ended after the request was written. The receiver may have seen the request.
+   */
   #ended: SendResult | undefined;
 
   constructor(parts: TransmissionParts, request: DeliveryRequest, hooks: SendHooks) {
@@ -125,7 +130,7 @@ class Transmission {
     const { dns, pool } = this.#parts;
     this.#location = dns.known(host);
     if (this.#location === undefined) {
-      // While the name servers do not answer, an existing connection is still good.
+      // While the name servers do not answer, a kept connection is still usable.
       const kept = pool.acquire(origin, dns.stale(host));
       if (kept !== undefined) return kept;
     }
@@ -145,7 +150,8 @@ class Transmission {
   async #send(target: Target, kept: Connection | undefined): Promise<SendResult> {
     if (kept === undefined) return this.#sendOnNew(target);
     // undici checks a reused connection once more before it writes, in the next check phase of the event loop. One
-    // `setImmediate` puts a whole poll phase before that. It reads the connection's end, or an unasked response.
+    // `setImmediate` puts a whole poll phase before that check. In the poll phase, Node.js reads the connection's end
+    // or an unexpected response.
     await new Promise<void>((resolve) => setImmediate(resolve));
     const { exchange, result } = await this.#exchange(kept, target);
     if (!exchange.isRepeatable) return result;
@@ -153,7 +159,10 @@ class Transmission {
     return this.#sendOnNew(target);
   }
 
-  /** The deadline starts when the connection may begin: the wait is our doing and costs the receiver no time. */
+  /**
+   * The deadline starts when the connection may begin, because the wait is our doing and must cost the receiver no
+   * time.
+   */
   async #sendOnNew(target: Target): Promise<SendResult> {
     const { pool, paceConnecting, connection, onBlocked, onResent } = this.#parts;
     const location = await this.#locate(target.host);
@@ -164,7 +173,7 @@ class Transmission {
     }
     await paceConnecting();
     if (this.#ended === undefined) {
-      // A connection that another request has released meanwhile is as good, and costs no handshake.
+      // Another request may have released a connection meanwhile: reusing it saves a handshake.
       const kept = pool.acquire(target.origin, location.addresses);
       if (kept !== undefined) return this.#send(target, kept);
     }
@@ -191,7 +200,7 @@ class Transmission {
     return { exchange, result };
   }
 
-  /** Milliseconds until the deadline; the whole timeout before it has begun. */
+  /** Milliseconds until the deadline; the whole timeout while the deadline has not started. */
   get #leftMs(): number {
     const { timeoutMs } = this.#parts;
     return this.#ended === undefined ? timeoutMs : Math.max(0, this.#startedAt + timeoutMs - performance.now());

@@ -16,10 +16,10 @@ type AutoDisableReason = 'failing' | 'gone';
 /** Disables webhooks that answered 410 (`gone`) or have failed for days (`failing`). */
 export interface AutoDisable {
   /**
-   * Disables a webhook, and cancels its pending deliveries. Call it after the causing outcome is recorded, so that its
-   * delivery is `failed` and not `canceled`. Never rejects.
+   * Disables a webhook, and cancels its pending deliveries. Call it after the outcome that causes this is recorded, so
+   * that the outcome's delivery is `failed` and not `canceled`. Never rejects.
    *
-   * @param version the webhook's version in that outcome: a webhook that changed since stays enabled
+   * @param version the webhook's version in that outcome; a webhook that has changed since stays enabled
    */
   disable(webhookId: string, reason: AutoDisableReason, version: number): Promise<void>;
   settled(): Promise<void>;
@@ -29,7 +29,7 @@ export interface AutoDisableOptions {
   db: Database;
   log: Logger;
   publish: ChangeFeed['publish'];
-  /** Cancels the deliveries beyond the first thousand. */
+  /** Cancels the pending deliveries beyond the first thousand. */
   cancellation: Pick<PendingCancellation, 'start'>;
   onDisabled: (reason: AutoDisableReason) => void;
 }

@@ -10,7 +10,7 @@ interface Followers {
   dispatcher: { wake(): void };
 }
 
-/** Acts on changes by other processes. After a gap in the feed, any webhook and any pause may have changed. */
+/** Acts on changes that other processes made. After a gap in the feed, any webhook and any pause may have changed. */
 export async function followChanges(
   changes: ChangeFeed,
   { webhooks, pauses, cancellation, dispatcher }: Followers,
@@ -20,7 +20,7 @@ export async function followChanges(
       if (change.kind === 'sending') pauses.wake();
       if (change.kind !== 'webhook') return;
       webhooks.invalidate(change.id);
-      // The webhook's pending deliveries may need cancellation, or may be sent again.
+      // After the change, the webhook's pending deliveries may have to be canceled, or may be sent again.
       cancellation.start([change.id]);
       dispatcher.wake();
     },

@@ -4,11 +4,15 @@ import type { Logger } from '@enterprise-api/shared/runtime';
 /** Cancels pending deliveries of disabled and deleted webhooks in the background. */
 export interface PendingCancellation {
   start(webhookIds: readonly string[]): void;
-  /** Begins no further statement; resolves when none runs. Dispatch in other processes finds remaining deliveries. */
+  /**
+   * Begins no further statement; resolves when none runs. Dispatch in other processes finds the remaining deliveries.
+   */
   stop(): Promise<void>;
 }
 
-/** Runs one statement at a time for all webhooks: a thousand at once must not delay the recording of outcomes. */
+/**
+ * Runs one statement at a time for all webhooks, because a thousand statements would delay the recording of outcomes.
+ */
 export function createPendingCancellation({ db, log }: { db: Database; log: Logger }): PendingCancellation {
   const webhooks = new Set<string>();
   let running: Promise<void> | undefined;
@@ -23,7 +27,8 @@ export function createPendingCancellation({ db, log }: { db: Database; log: Logg
         for (const webhookId of batch) webhooks.delete(webhookId);
       }
     } catch (error) {
-      // Dispatch finds the remaining deliveries: it reports webhooks with pending deliveries that are not enabled.
+      // Dispatch reports the remaining deliveries again: it finds disabled and deleted webhooks with pending
+      // deliveries.
       log.warn({ err: error, webhooks: webhooks.size }, 'pending deliveries not canceled yet');
       webhooks.clear();
     }

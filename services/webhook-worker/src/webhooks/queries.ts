@@ -6,7 +6,9 @@ export interface WebhookRow
     Row<'webhooks'>,
     'id' | 'organization_id' | 'url' | 'state' | 'version' | 'secret_sealed' | 'previous_secret_sealed'
   > {
-  /** Milliseconds for which the previous secret is still used, by the database's clock; 0 or less: no longer. */
+  /**
+   * Milliseconds for which the previous secret is still in use, by the database's clock; 0 or less = no longer in use.
+   */
   previous_secret_for_ms: number | null;
 }
 
@@ -18,7 +20,9 @@ export async function findWebhooks(db: Database, ids: readonly string[]): Promis
   return rows;
 }
 
-/** Disables an enabled webhook at this version. Undefined when it is not enabled any more, or has a newer version. */
+/**
+ * Disables an enabled webhook at this version. Returns undefined if the webhook is not enabled or has a newer version.
+ */
 export async function disableWebhook(
   trx: DatabaseTransaction,
   webhookId: string,
@@ -31,7 +35,7 @@ export async function disableWebhook(
   return rows[0];
 }
 
-/** Cancels leased deliveries. Changes only rows that still hold this lease. */
+/** Cancels leased deliveries. Changes only rows that still hold their lease. */
 export async function cancelLeased(
   db: Database,
   deliveryIds: readonly string[],

@@ -2,16 +2,16 @@ import { BoundedMap, type Clock, MicroBatcher } from '@enterprise-api/shared/run
 import { type SigningKey, signingKey } from '@enterprise-api/shared/security';
 import type { WebhookRow } from './queries.ts';
 
-/** Holds decrypted secrets as signing keys, so that attempts need not make them. */
+/** Contains the decrypted secrets as signing keys, so that attempts need not create them. */
 export interface WebhookConfig {
   id: string;
   organizationId: string;
   url: string;
-  /** Organization and host: the scheduler limits slow attempts per host. */
+  /** Organization and host, because the scheduler limits slow attempts per organization and host. */
   hostKey: string;
   state: WebhookRow['state'];
   version: number;
-  /** Null when the secret cannot be decrypted: then the worker sends nothing. */
+  /** Null when the secret is erased or cannot be decrypted: then the worker sends nothing. */
   keys: SigningKeys | null;
 }
 
@@ -20,14 +20,14 @@ export interface WebhookCacheOptions {
   /**
    * Decrypts a secret of a webhook.
    *
-   * @throws when no key of the ring fits
+   * @throws when none of the configured encryption keys fits
    */
   open: (sealed: string, webhook: Pick<WebhookRow, 'id' | 'organization_id'>) => string;
   clock: Clock;
   onUnreadableSecret: (webhookId: string) => void;
 }
 
-/** After a lost notification, a change takes effect within this time. */
+/** If a notification is lost, the change takes effect within this time. */
 const keptForMs = 5_000;
 const maxEntries = 10_000;
 
@@ -36,7 +36,7 @@ export class WebhookCache {
   readonly #options: WebhookCacheOptions;
   readonly #entries = new BoundedMap<string, { config: WebhookConfig; loadedAt: number }>(maxEntries);
   readonly #lookUps: MicroBatcher<string, Map<string, WebhookRow>>;
-  /** Counts invalidations: the cache keeps no row that was read before one. */
+  /** Counts invalidations, because the cache must not keep a row that was read before one. */
   #invalidations = 0;
 
   constructor(options: WebhookCacheOptions) {
@@ -46,7 +46,10 @@ export class WebhookCache {
     });
   }
 
-  /** Returns the webhook at this version or a newer one, or null. Returns no promise if it is cached. */
+  /**
+   * Returns the webhook at this version or a newer one, or null if the webhook does not exist. Returns no promise if
+   * the webhook is cached.
+   */
   get(webhookId: string, atLeastVersion: number): WebhookConfig | Promise<WebhookConfig | null> {
     const entry = this.#entries.get(webhookId);
     const isUsable =
@@ -56,14 +59,14 @@ export class WebhookCache {
     return isUsable ? entry.config : this.#load(webhookId);
   }
 
-  /** The cached state of any age, or null. */
+  /** Returns the cached state, however old, or null. */
   knownState(webhookId: string): WebhookConfig['state'] | null {
     return this.#entries.get(webhookId)?.config.state ?? null;
   }
 
   invalidate(webhookId: string): void {
     this.#invalidations += 1;
-    // Reload a cached webhook at once: a connecting attempt asks for its state before the first byte.
+    // Reload a cached webhook at once, because a connecting attempt checks the webhook's state before the first byte.
     if (this.#entries.delete(webhookId)) this.#load(webhookId).catch(() => undefined);
   }
 
@@ -79,7 +82,7 @@ export class WebhookCache {
     const row = (await this.#lookUps.add(webhookId)).get(webhookId);
     if (!row) return null;
     const known = this.#entries.get(webhookId)?.config;
-    // Decrypting secrets costs more than reading the row: an unchanged webhook keeps its keys.
+    // Decrypting secrets costs more than reading the row, so an unchanged webhook keeps its keys.
     const config = known?.version === row.version && known.keys?.previous == null ? known : this.#toConfig(row);
     if (this.#invalidations === invalidationsBefore) this.#entries.set(webhookId, { config, loadedAt });
     return config;
@@ -99,7 +102,7 @@ export class WebhookCache {
 
   #openKeys(row: WebhookRow): SigningKeys | null {
     const { open, clock, onUnreadableSecret } = this.#options;
-    // The webhook is deleted and its secret erased, so the worker sends nothing.
+    // A deleted webhook's secret is erased, so the worker sends nothing.
     if (row.secret_sealed === null) return null;
     try {
       const current = signingKey(open(row.secret_sealed, row));
@@ -116,13 +119,13 @@ export class WebhookCache {
 
 export type SigningKeys = {
   current: SigningKey;
-  /** The secret before the last rotation, and its end of use in milliseconds since 1970. */
+  /** The secret before the last rotation. `expiresAt` is the end of its use, in milliseconds since 1970. */
   previous: { key: SigningKey; expiresAt: number } | null;
 };
 
 /**
- * The organization, and the host name or address literal of the URL. Excludes the port: one machine has many ports, and
- * the limit protects machines. Excludes the resolved address: at large providers, strangers use the same one.
+ * The organization, and the host name or IP literal of the URL. Excludes the port, because one machine has many ports
+ * and the limit protects machines. Excludes the resolved address, because strangers share addresses at large providers.
  */
 function hostKeyOf(organizationId: string, url: string): string {
   return `${organizationId} ${URL.parse(url)?.hostname ?? ''}`;

@@ -3,7 +3,7 @@ import { createPostgresFeed } from './postgres-feed.ts';
 import { createRedisFeed } from './redis-feed.ts';
 
 /**
- * What a process does depends on the kind:
+ * The kind determines how a process reacts:
  * - `api_key`, `organization`, `webhook`: a cached object changed; drop the copy.
  * - `events`: an organization has new events; look for them.
  * - `followed`: a process streams an organization's events to clients; announce new events.
@@ -11,14 +11,20 @@ import { createRedisFeed } from './redis-feed.ts';
  */
 export interface Change {
   kind: 'api_key' | 'organization' | 'webhook' | 'events' | 'followed' | 'sending';
-  /** UUID of the object. For the last three kinds, the organization's UUID; the nil UUID means all sending. */
+  /**
+   * UUID of the cached object that changed; for other kinds, UUID of the organization. With `sending`, the nil UUID
+   * means all organizations.
+   */
   id: string;
 }
 
-/** Notifies the caches of every process of changes. Best effort: caches expire by themselves within 5 s. */
+/**
+ * Notifies every process of changes. A lost notification does little harm, because caches expire by themselves within 5
+ * s.
+ */
 export interface ChangeFeed {
   /**
-   * Notifies every process, including this one. Never throws: after a lost notification, caches are outdated for up to
+   * Notifies every process, including this one. Never rejects. After a lost notification, caches are outdated for up to
    * 5 s.
    */
   publish(change: Change): Promise<void>;
@@ -29,7 +35,7 @@ export interface ChangeFeed {
 
 export interface ChangeFeedOptions {
   redisUrl: string | undefined;
-  /** Settings of a connection outside the pool: `LISTEN` lasts as long as its connection. */
+  /** Settings for connections outside the pool, because `LISTEN` lasts only as long as its connection. */
   postgres: ClientConfig;
   onError: (error: Error) => void;
 }

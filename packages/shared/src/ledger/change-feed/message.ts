@@ -8,7 +8,7 @@ const changeSchema = z.strictObject({
   id: z.uuid(),
 });
 
-/** Ignores messages that are no change, because any client may publish on the channel. */
+/** Ignores messages that are not changes, because any client may publish on the channel. */
 export function deliverChange(message: string, listener: (change: Change) => void): void {
   let json: unknown;
   try {

@@ -4,12 +4,13 @@ import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
 /**
- * Connecting and notifying take milliseconds. A publisher waits for both, and must not wait for a server that hangs.
+ * Connecting and notifying take milliseconds. A publisher waits for both, so this limit keeps it from waiting for a
+ * server that hangs.
  */
 const answerWithinMs = 1_000;
 const listenAgainAfterMs = 1_000;
 
-/** Sends changes with `NOTIFY`, over two separate connections. The publishing one opens at the first change. */
+/** Sends changes with `NOTIFY`. Listens on one connection and publishes on another, which opens at the first change. */
 export function createPostgresFeed(settings: ClientConfig, onError: (error: Error) => void): ChangeFeed {
   return new PostgresFeed(settings, onError);
 }
@@ -19,7 +20,8 @@ class PostgresFeed implements ChangeFeed {
   readonly #onError: (error: Error) => void;
   readonly #connections = new Set<Client>();
   /**
-   * Runs one statement at a time, because pg's clients no longer queue statements. Changes meanwhile join the next one.
+   * Runs one statement at a time, because pg's clients no longer queue statements. Changes that arrive meanwhile share
+   * the next statement.
    */
   readonly #changes = new MicroBatcher({ run: (changes: Change[]) => this.#notify(changes), maxRunning: 1 });
   #publisher: Promise<Client> | undefined;

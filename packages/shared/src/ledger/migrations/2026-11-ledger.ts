@@ -3,8 +3,8 @@ import { storageParameters } from '../storage.ts';
 import { createEventPositions } from './event-positions.ts';
 
 /**
- * The ledger. Hot tables have no foreign keys: one statement writes the rows of each, and every key check would cost as
- * much as the insert itself.
+ * The ledger. Hot tables have no foreign keys, because every key check would cost as much as the insert itself. A
+ * single statement writes the rows of each hot table.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createOrganizations(db);
@@ -48,8 +48,8 @@ async function createOrganizations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A deleted webhook keeps no secret, and a previous secret is erased after its overlap. Two indexes find the rows that
- * still have a secret to erase.
+ * A deleted webhook keeps no secret, and a previous secret is erased after its overlap. Two indexes find the webhooks
+ * whose secrets are still to be erased.
  */
 async function createWebhooks(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -87,8 +87,8 @@ async function createWebhooks(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The probe is the first delivery after a webhook's circuit breaker was open. It lasts while that delivery is leased,
- * at most to `probe_until`, and ends with its outcome or its release.
+ * The probe is the first delivery after a webhook's circuit breaker was open. The probe lasts while that delivery is
+ * leased, at most to `probe_until`. It ends with the delivery's outcome or release.
  */
 async function createWebhookHealth(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -133,7 +133,7 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
       organization_id uuid not null,
       created_at timestamptz not null default clock_timestamp()
     )`.execute(db);
-  // Lets the relay alternate organizations, however many events one of them has waiting.
+  // Lets the relay alternate between organizations, even if many events of one organization wait.
   await sql`create index outbox_by_organization on outbox (organization_id, event_id)`.execute(db);
   // Events whose deliveries PostgreSQL refused to store. They leave the outbox, so that they delay no other event.
   await sql`
@@ -149,8 +149,8 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Bodies have their own table, so that they can be removed sooner: docs/adr/0039. The default partition takes bodies of
- * days without a partition, so that no event is refused.
+ * Bodies have their own table, so that they can be removed sooner than their events: docs/adr/0039. The default
+ * partition takes the bodies of days that have no partition, so that no event is refused.
  */
 async function createEventBodies(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -162,7 +162,7 @@ async function createEventBodies(db: Kysely<unknown>): Promise<void> {
     with (${sql.raw(storageParameters.event_bodies ?? '')})`.execute(db);
 }
 
-/** lz4 costs a third of pglz's CPU, but not every server supports it (the embedded one does not). */
+/** lz4 costs a third of pglz's CPU, but not every server supports it (the embedded server does not). */
 async function compressBodies(db: Kysely<unknown>): Promise<void> {
   await sql`
     do $$ begin
@@ -172,11 +172,12 @@ async function compressBodies(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The delivery's own row, which is written anyway, holds the successful attempt. A separate row cost as much again, for
- * 97 of 100 deliveries. The attempt's number, round, status and duration are the delivery's; its id holds its start.
+ * The delivery's own row, which is written anyway, holds the successful attempt. A separate row doubled this cost for
+ * 97 of 100 deliveries. The attempt's number, round, status and duration equal the delivery's; the attempt's id holds
+ * its start.
  *
- * The history has two indexes, without ids. Queries merge the newest deliveries of each status, and sort rows of the
- * same microsecond by id.
+ * The two indexes for the history contain no ids. Queries merge the newest deliveries of each status, and sort rows of
+ * the same microsecond by id.
  */
 async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -211,7 +212,8 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`create index deliveries_completed_late on deliveries (completed_at)
     where completed_at - created_at > interval '10 minutes'`.execute(db);
   await createPendingDeliveries(db);
-  // The derived id: the event's 48 time bits, version 8, and a hash of both ids. `deriveDeliveryId` computes the same.
+  // A delivery's id: the event's 48 time bits, version 8, and a hash of the event's and the webhook's id.
+  // `deriveDeliveryId` computes the same id.
   await sql`
     create function delivery_id(event uuid, webhook uuid) returns uuid language sql immutable parallel safe
     return (
@@ -223,8 +225,8 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
 
 /**
  * A row for each pending delivery: the table grows with the pending deliveries, not with the history. Every delivery
- * inserts and deletes a row, so the number of dead rows triggers a vacuum. The default, a fraction of the rows, would
- * hardly ever vacuum it with a large backlog, and constantly when it is empty.
+ * inserts and deletes a row, so the number of dead rows triggers a vacuum. By default, a fraction of the rows triggers
+ * it, which would hardly ever happen with a large backlog, and constantly when the table is empty.
  */
 async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -243,14 +245,15 @@ async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
     ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`.execute(db);
   await sql`create index pending_deliveries_of_webhook on pending_deliveries (webhook_id, next_attempt_at)`.execute(db);
   await sql`create index pending_deliveries_by_time on pending_deliveries (next_attempt_at)`.execute(db);
-  // Test deliveries are few, and leased before all other due deliveries of their webhook.
+  // Finds the few test deliveries, which workers lease before all other due deliveries of a webhook.
   await sql`create index pending_deliveries_tests on pending_deliveries (webhook_id, next_attempt_at)
     where event_type = 'webhook.test'`.execute(db);
 }
 
 /**
- * `attempts` holds unsuccessful attempts; the view shows all attempts. `recorded_at` uses the database's clock. If a
- * suspended worker records an attempt hours after its start, the attempt still belongs to an uncounted hour of usage.
+ * `attempts` holds unsuccessful attempts; the view `all_attempts` shows all attempts. `recorded_at` uses the database's
+ * clock: if a suspended worker records an attempt hours after its start, the attempt still belongs to an hour whose
+ * usage is not counted yet.
  */
 async function createAttempts(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -292,7 +295,8 @@ async function createAttempts(db: Kysely<unknown>): Promise<void> {
 }
 
 async function createInternalTables(db: Kysely<unknown>): Promise<void> {
-  // The id is a hash of the scope of a key. Keys and paths are the client's text, too long for an index.
+  // The id is a hash of organization, key, method and path, because the client's keys and paths may be too long for an
+  // index.
   await sql`
     create table idempotency_keys (
       id bytea primary key,
@@ -320,7 +324,7 @@ async function createInternalTables(db: Kysely<unknown>): Promise<void> {
   );
 }
 
-/** No foreign keys, because log entries outlive their objects. A pause of all sending has no object. */
+/** No foreign keys, because log entries outlive their objects. `object_id` is null for a pause of all sending. */
 async function createAuditLog(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table audit_log (
@@ -344,7 +348,8 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Usage of organizations by hour: docs/adr/0027. Rows of requests are updated every few seconds, within their pages.
+ * Usage of organizations by hour: docs/adr/0027. Rows of `usage_requests` are updated every few seconds; the fill
+ * factor keeps the updates within their pages.
  */
 async function createUsage(db: Kysely<unknown>): Promise<void> {
   await sql`

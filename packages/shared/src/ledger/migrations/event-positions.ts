@@ -6,9 +6,10 @@ import { type Kysely, sql } from 'kysely';
  */
 export async function createEventPositions(db: Kysely<unknown>): Promise<void> {
   await sql`create sequence event_positions`.execute(db);
-  // Producers have their own roles.
+  // Producers use their own database roles, which need these rights.
   await sql`grant select, usage on sequence event_positions to public`.execute(db);
-  // A sequence, because every session sees its new value immediately, even before the transaction commits.
+  // The timeline is stored in a sequence, because every session sees a new value of it immediately, even before the
+  // transaction commits.
   await sql`create sequence event_timeline`.execute(db);
   await sql`select setval('event_timeline', ${timeline})`.execute(db);
   await sql`grant select on sequence event_timeline to public`.execute(db);
@@ -20,15 +21,16 @@ export async function createEventPositions(db: Kysely<unknown>): Promise<void> {
 const timeline = sql`('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint`;
 
 /**
- * A replica promoted to primary, or a backup restored to a moment, may lack events that clients have seen. Their
- * positions would be assigned again. Each failover or restore begins a new timeline of the log. The first writer that
- * sees it advances the positions by more than can have been lost, once for each new timeline. A restore to a moment
- * before an earlier failover skips two timelines, and clients have seen positions of both.
+ * A replica promoted to primary, or a backup restored to a moment, may lack events that clients have seen. The
+ * positions of these events would then be assigned again. Each failover or restore begins a new timeline of the
+ * write-ahead log. The first writer that sees a new timeline advances the positions by more than can have been lost. It
+ * does so once for each timeline since the last one seen: a restore to a moment before an earlier failover skips two
+ * timelines, and clients have seen positions of both.
  *
  * The function runs with the rights of the migrating role, because producers may not set sequences. The lock keeps two
- * writers from advancing at once: the later one would reset positions that the other has assigned meanwhile. It is a
- * session lock, released after the two `setval` calls even if they fail. Its two numbers distinguish it from the locks
- * that `event_position` takes as notes.
+ * writers from advancing at once: the later writer would reset positions that the other writer has assigned meanwhile.
+ * The lock belongs to the session, and the function releases it after the two `setval` calls even if they fail. Its two
+ * numbers distinguish it from the locks that `event_position` takes as notes.
  */
 async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -61,10 +63,10 @@ async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
 
 /**
  * Returns the next position. Before a transaction gets its first position for an organization, it notes where its
- * positions begin. The note is a shared advisory lock that lasts until the transaction ends. Of its number, 8 bits mark
- * a note (94), 12 come from the organization's id, and 44 are the position. A transaction that writes for
- * many organizations takes one note for all (95), because the server has memory for few locks. A setting of the
- * transaction remembers its notes.
+ * positions begin. The note is a shared advisory lock that lasts until the transaction ends. In the lock's number, 8
+ * bits mark a note (94), 12 bits come from the organization's id, and 44 bits are the position. A transaction that
+ * writes for many organizations takes a single note for all organizations (95), because the server has memory for few
+ * locks. A transaction-local setting records the notes that the transaction has taken.
  */
 async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -88,9 +90,10 @@ async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Returns the position up to which every event is visible to later queries, or never will be. It reads the greatest
- * position before the notes of open transactions, because later notes have greater positions. Returns a row with a null
- * bucket for all organizations, and a row for each bucket of organizations with an open transaction.
+ * Returns the position up to which every event either is visible to later queries or never will be. The function reads
+ * the greatest position first and the notes of open transactions afterwards, because later notes have greater
+ * positions. It returns a row with a null bucket for all organizations, and a row for each bucket of organizations with
+ * an open transaction.
  *
  * Only shared locks are notes of `event_position`. An exclusive advisory lock never counts, whatever its number: for an
  * `Idempotency-Key`, the number is a hash that a client can choose.

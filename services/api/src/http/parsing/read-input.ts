@@ -22,7 +22,10 @@ export interface Input {
   ifMatch: IfMatch | null;
   lastEventId: string | null;
   idempotencyKey: string | null;
-  /** `X-Actor`: for whom an internal caller acts. Null without the header and on the public listener. */
+  /**
+   * The value of `X-Actor`: on whose behalf an internal caller acts. Null without the header and on the public
+   * listener.
+   */
   onBehalfOf: string | null;
 }
 
@@ -105,7 +108,8 @@ function malformed(path: string, message: string): Parsed<never> {
 /**
  * Reads the body of a request. An empty body counts as no body, chunked or not, whatever its `Content-Type`.
  *
- * Refuses by the head alone where it suffices; otherwise at the first byte, or at the first byte over the limit.
+ * If the head shows the problem, refuses before reading the body. Otherwise refuses a wrong type at the first byte, and
+ * a large body at the first byte over the limit.
  *
  * @returns the bytes, 415 for anything but uncompressed JSON in UTF-8, or 413 over the limit
  * @throws ClientGoneError when the client hangs up before the end
@@ -132,7 +136,7 @@ function collect(request: IncomingMessage, refuse: (size: number) => Problem | n
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    // Every request emits `close`. Creating an error here each time would cost a stack trace: a tenth of a small POST.
+    // Every request emits `close`, so create the error only if needed: its stack trace costs a tenth of a small POST.
     const onGone = () => {
       if (!request.readableEnded) reject(new ClientGoneError());
     };
@@ -151,7 +155,7 @@ function collect(request: IncomingMessage, refuse: (size: number) => Problem | n
 const jsonType = /^application\/json(?=[\s;]|$)/i;
 const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 
-/** Does not decompress bodies: a small one could fill the memory. */
+/** Refuses compressed bodies, because a small one could fill the memory when decompressed. */
 function mediaTypeProblem(request: IncomingMessage): Problem | null {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { invalid, type Problem } from '../problem.ts';
 
 export interface RequestTarget {
-  /** Percent-decoded once; as received if the target is refused. */
+  /** The path, percent-decoded once. If the target is refused, the path as received. */
   readonly path: string;
   readonly query: string;
   /** 400 if two programs may read the path differently, else null. */
@@ -10,9 +10,9 @@ export interface RequestTarget {
 }
 
 /**
- * Reads a request target. The forwarder passes the target on as received. So this refuses paths by which the upstream
- * might find another resource. These are dot segments, empty segments, and certain characters: some servers read them
- * as a slash or the path's end, or ignore them.
+ * Reads a request target. The forwarder passes the target on as received, so this function refuses paths by which the
+ * upstream might find another resource. It refuses dot segments and empty segments. It also refuses characters that
+ * some servers ignore, or read as a slash or as the path's end.
  *
  * @param target as received; each character is one byte
  */
@@ -32,7 +32,9 @@ export function isApiPath(path: string): boolean {
   return isAtOrBelow(path, '/v1') || isAtOrBelow(path, '/scim/v2');
 }
 
-/** Whether errors have SCIM's shape. Decodes a refused path leniently to see which API the client meant. */
+/**
+ * Whether errors for this target have SCIM's shape. Decodes a refused path leniently to see which API the client meant.
+ */
 export function isScimTarget({ path, refusal }: RequestTarget): boolean {
   if (refusal === null) return isAtOrBelow(path, '/scim/v2');
   const visible = path.replace(/%([2-7][0-9a-f])/gi, (_, digits: string) => characterOf(digits));
@@ -53,7 +55,7 @@ function pathOfAbsoluteForm(target: string): string {
 
 /**
  * @returns null for a malformed `%…` or for bytes that are not UTF-8. Also null if raw and encoded bytes together form
- *   one character, which decoders read in different ways.
+ *   one character, because decoders read such a character in different ways.
  */
 function decodeOnce(rawPath: string): string | null {
   if (/%(?![0-9a-f]{2})/i.test(rawPath) || !isUtf8(Buffer.from(rawPath, 'latin1'))) return null;
@@ -72,7 +74,7 @@ function wrongCharacter(rawPath: string, path: string): string | null {
   return rawPath.includes(' ') ? 'must not contain spaces' : null;
 }
 
-/** Ignores `;…` in each segment, because some servers drop it: `..;x` counts as a dot segment. */
+/** Ignores `;…` in each segment, because some servers drop this part: `..;x` counts as a dot segment. */
 function wrongSegment(path: string): string | null {
   const segments = path.slice(1).split('/');
   if (segments.at(-1) === '') segments.pop();

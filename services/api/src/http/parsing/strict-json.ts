@@ -4,15 +4,15 @@ import { invalid, type Problem } from '../problem.ts';
 import { formatPath } from './zod-issues.ts';
 
 export interface JsonLimits {
-  /** Nesting of objects and arrays; the outermost counts as 1. */
+  /** Maximum nesting of objects and arrays; the outermost counts as 1. */
   maxDepth: number;
   maxKeys: number;
 }
 
 /**
  * Parses JSON more strictly than `JSON.parse`. It requires valid UTF-8 without a byte order mark, and bounds depth and
- * number of names. It refuses a repeated name in an object, because two parsers would see two documents. It refuses NUL
- * and lone surrogates, which PostgreSQL would refuse.
+ * number of names. It refuses a repeated name in an object, because parsers disagree on which value counts. It refuses
+ * NUL and lone surrogates, which PostgreSQL would refuse.
  *
  * Long numbers keep their digits. `__proto__` is an ordinary name: `JSON.parse` makes it a field, and no later code
  * copies fields by assignment.
@@ -57,7 +57,7 @@ function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail 
       const token = text.slice(found.index, marks.lastIndex);
       const hasEscape = token.includes('\\');
       const isName = isColonAt(text, marks.lastIndex);
-      // Without an escape, a string of valid UTF-8 holds neither NUL nor surrogates.
+      // Without an escape, a JSON string in valid UTF-8 contains neither NUL nor surrogates.
       if (!isName && !hasEscape) continue;
       const string: string = hasEscape ? JSON.parse(token) : token.slice(1, -1);
       if (inside !== undefined && isName) inside.at = string;

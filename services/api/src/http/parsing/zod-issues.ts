@@ -15,7 +15,7 @@ export function detailsOf(issues: readonly Issue[], location: Location, input: u
   return withoutRepeats(issues.flatMap((issue) => toDetails(issue, location, input)));
 }
 
-/** `events[1]`, `data.items[3].name` */
+/** For example `events[1]` or `data.items[3].name`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>(
     (left, part) => (typeof part === 'number' ? `${left}[${part}]` : `${left}${left === '' ? '' : '.'}${String(part)}`),
@@ -37,12 +37,15 @@ function toDetails(issue: Issue, location: Location, input: unknown): ErrorDetai
   return [{ location, path, code: codeOf(issue, input), message: issue.message }];
 }
 
-/** A repeatable parameter that was sent once is a string, so its path has no index. */
+/** A repeatable parameter that was sent once is a string, so the path of its issue gets no index. */
 function placeInQuery(path: readonly PropertyKey[], input: unknown): readonly PropertyKey[] {
   return typeof valueAt(input, path.slice(0, 1)) === 'string' ? path.slice(0, 1) : path;
 }
 
-/** A repeated parameter arrives as an array. If it may repeat, the issue concerns an item or the number of items. */
+/**
+ * Whether a parameter that may occur once was repeated: its value is an array. If the parameter may be repeated, the
+ * issue concerns an item or the number of items instead.
+ */
 function isRepeated(issue: Issue, input: unknown): boolean {
   const [name, ...rest] = issue.path;
   const value = (input as Record<PropertyKey, unknown>)[name as PropertyKey];

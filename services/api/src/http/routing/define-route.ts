@@ -24,27 +24,27 @@ interface RouteInput<Access, Query, Body, Ids extends string> {
   readonly receivedAtMs: number;
   readonly ifMatch: IfMatch | null;
   readonly lastEventId: string | null;
-  /** `Idempotency-Key`, or null. If present, the handler must do all its work in its transaction. */
+  /** `Idempotency-Key`, or null. If present, the handler must do all its work in the request's transaction. */
   readonly idempotencyKey: string | null;
   /**
-   * Runs the request's transaction. Handlers write only through it. So one transaction stores the effect and the answer
-   * for the `Idempotency-Key`.
+   * Runs the request's transaction. Handlers write only in this transaction, so it stores both the effect and the
+   * answer for the `Idempotency-Key`.
    */
   readonly transact: Transact;
-  /** Aborts when the request is answered 503: work that has not begun by then must not begin. */
+  /** Aborts when the request is answered with 503. The handler must then begin no further work. */
   readonly signal: AbortSignal;
 }
 
 type Outcome<Answer> = Answer | Tagged<Answer> | Streamed | Problem;
 
 export interface RouteDescription {
-  /** For example `createWebhook`. Names the operation in OpenAPI and generated clients; unique. */
+  /** Unique, for example `createWebhook`. Names the operation in OpenAPI and generated clients. */
   readonly operationId: string;
   readonly tag: Tag;
   /** One line, without a full stop. */
   readonly summary: string;
   readonly description?: string;
-  /** Error codes that the handler returns. `openapi/error-codes.ts` adds those of the checks before it. */
+  /** Error codes that the handler returns. `openapi/error-codes.ts` adds the codes of the checks before the handler. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -63,16 +63,16 @@ export interface RouteDefinition<
    * listener, INTERNAL_EVENTS_SECRET also opens the route.
    */
   caller?: 'authenticated' | 'anyone' | 'producer';
-  /** The kind of each `{…}` id in the path. A malformed id gets 404, like an unknown one. */
+  /** The kind of each `{…}` id in the path. A malformed id gets 404, as an unknown id does. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
-  /** Query parameters; default: empty. Unknown and repeated parameters are refused. */
+  /** Query parameters; default: none. Unknown and repeated parameters are refused. */
   query?: Query;
   /** The JSON body. Without this schema the route accepts no body or an empty object. */
   body?: Body;
   /** For a union body: picks the intended member, so that errors describe that member only. */
   narrowBody?: (json: unknown) => z.ZodType;
   /**
-   * Whether the object in the path exists; must have no other effect. Required for a POST with an id. A reused
+   * Looks up whether the object in the path exists, without any other effect. Required for a POST with an id. A reused
    * `Idempotency-Key` gets 404 if the object is missing, else 422.
    */
   exists?: (input: {
@@ -81,19 +81,19 @@ export interface RouteDefinition<
     trx: DatabaseTransaction;
   }) => Promise<boolean>;
   ifMatch?: boolean;
-  /** Whether answers have an `ETag`. The handler must then tag every one of them. */
+  /** Whether answers have an `ETag`. The handler must then tag every answer. */
   etag?: boolean;
   /**
-   * Runs the requests of one organization one at a time, in this process. For routes that may hold one of the few
+   * Runs the requests of one organization one at a time, in this process. Meant for routes that may hold one of the few
    * database connections for seconds.
    */
   serializedPerOrganization?: boolean;
   /**
-   * The handler answers from memory. It does not wait while other requests of its organization use all database
+   * The handler answers from memory. Its requests do not wait while other requests of the organization use all database
    * connections that the organization may use.
    */
   withoutDatabase?: boolean;
-  /** Default: `done`, or `empty` without a response. */
+  /** Default: `done`, or `empty` without a `response` schema. */
   success?: Success;
   /** The media type of a streamed success; the handler returns a `Streamed`. */
   streams?: 'text/event-stream';

@@ -23,7 +23,7 @@ function isOfVersion(tag: string, version: number): boolean {
   return tag === `"${version}"` || tag.startsWith(`"${version}-`);
 }
 
-/** Whether the client has seen another version. Without `If-Match` the change always applies. */
+/** Whether the client last saw another version than the current one. Without `If-Match` the change always applies. */
 export function isStale(ifMatch: IfMatch | null, version: number): boolean {
   return ifMatch !== null && ifMatch !== '*' && !ifMatch.some((tag) => isOfVersion(tag, version));
 }

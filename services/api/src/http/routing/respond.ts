@@ -81,13 +81,14 @@ function problemAnswer(response: Response, found: Problem): Answer {
 }
 
 /**
- * Sends an answer. If the request's body is still unread, this closes the connection after the answer. Otherwise the
- * client's next request would wait until the rest of this body was received.
+ * Sends an answer. If the request's body is still unread, this function closes the connection after the answer.
+ * Otherwise the client's next request would wait until the rest of this body was received.
  */
 export function sendAnswer(response: Response, answer: Answer): void {
   const { req: request } = response;
   if (request.complete || !announcesBody(request)) return write(response, answer);
-  // A body that has already arrived counts as read: one more loop iteration parses what the process or kernel holds.
+  // A body that has already arrived counts as read. Node.js needs one more loop iteration to parse the bytes that the
+  // process or the kernel holds.
   request.resume();
   setImmediate(() =>
     setImmediate(() => {
@@ -150,7 +151,7 @@ export function createPicker(schema: z.ZodType, place = 'response'): Picker {
   throw new Error(`${place}: cannot pick declared fields from a schema of type "${schema.def.type}".`);
 }
 
-/** Documents whose fields we do not declare. */
+/** Schemas of documents whose fields we do not declare. */
 const passedOn = new Set<z.ZodType>([anyJsonSchema, eventDataSchema]);
 
 const scalarTypes = new Set(['string', 'number', 'int', 'boolean', 'null', 'literal', 'enum', 'template_literal']);

@@ -26,8 +26,8 @@ export function scopeOf<Access>(operation: Operation<Access>): RequiredScope | n
 export interface RouteTable<Access> {
   readonly routes: readonly Route<Access>[];
   /**
-   * Finds by method and decoded path; HEAD finds GET. A literal segment takes precedence over `{…}`. A trailing slash
-   * makes another path.
+   * Finds a route by method and decoded path; HEAD finds the GET route. A literal segment takes precedence over `{…}`.
+   * With a trailing slash, a path is another path.
    */
   find(method: string, path: string): Operation<Access>;
 }

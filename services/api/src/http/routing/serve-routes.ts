@@ -42,7 +42,10 @@ export interface ServeOptions<Access> {
   checkResponses: boolean;
 }
 
-/** Takes a request through guard → 405/404 → body, query, headers → ids → handler → answer; or to an area. */
+/**
+ * Takes a request through guard → 405/404 → body, query, headers → ids → handler → answer. Passes a request for an area
+ * on to that area.
+ */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
   const { table, guard, forwarder, checkResponses } = options;
   requireExists(table.routes);
@@ -109,7 +112,7 @@ async function perform<Access>(
     key === null
       ? handle(transact)
       : options.runOnce(idempotentRequest(call, ownerOf(access), key), transact, handle, render);
-  // Routes that need no caller or no database are not bounded.
+  // The limit per owner does not apply to routes that need no caller or no database.
   const isBounded = within !== undefined && !route.withoutDatabase && route.caller !== 'anyone';
   const started = untilAborted(signal, () => (isBounded ? within(ownerOf(access), work) : work()));
   // A synchronous handler uses no database, so no database check is needed.

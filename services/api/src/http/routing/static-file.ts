@@ -3,21 +3,21 @@ import type { Request, Response } from 'express';
 import { isUnchanged } from './etag.ts';
 import { sendAnswer } from './respond.ts';
 
-/** A file that is the same for everyone and only changes with the program. */
+/** A file that is the same for every client and changes only with the program's version. */
 export interface StaticFile {
   readonly contentType: string;
   readonly body: string;
   readonly etag: string;
 }
 
-/** @param type without a charset, which is UTF-8 */
+/** @param type media type without a charset; the charset is UTF-8 */
 export function staticFile(type: string, body: string): StaticFile {
   return { contentType: `${type}; charset=utf-8`, body, etag: `"${hash('sha256', body, 'hex').slice(0, 16)}"` };
 }
 
 /**
- * Sends a file, or 304 if the client has it. Clients always revalidate: in a rolling deployment a page of one version
- * must not load another version's script.
+ * Sends a file, or 304 if the client already has this version of the file. Clients always revalidate: in a rolling
+ * deployment a page of one version must not load another version's script.
  */
 export function sendStaticFile(
   request: Request,

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { requestContextOf } from '../server/request-context.ts';
 
 export interface Sink {
-  /** @returns false if the client reads too slowly; `drained` then resolves once it has caught up */
+  /** @returns false if the client reads too slowly; `drained()` then resolves once the client has caught up */
   write(text: string): boolean;
   /** Bytes written but still buffered in this process. */
   bufferedBytes(): number;
@@ -14,9 +14,9 @@ export interface Sink {
 
 export interface Streamed {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Exactly one of `start` and `cancel` is called. The signal aborts when either side ends the connection. */
+  /** Exactly one of `start` and `cancel` is called. `closed` aborts when either side ends the connection. */
   start(sink: Sink, closed: AbortSignal): void;
-  /** Called instead if the answer has no body: the request was a HEAD, or the client left. */
+  /** Called instead of `start` if the answer has no body: the request was a HEAD, or the client left. */
   cancel(): void;
 }
 

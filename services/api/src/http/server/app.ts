@@ -25,8 +25,8 @@ export function createApp(options: RequestContextOptions, mount: (app: Express) 
 }
 
 /**
- * Routes API paths by their decoded form, because Express would compare the undecoded path. On the whole listener, it
- * refuses paths that two programs may read differently, before any routing.
+ * Routes API paths by their decoded form, because Express would compare the undecoded path. Before any routing, refuses
+ * paths that two programs may read differently. The refusal covers the whole listener.
  */
 export function judgedByDecodedPath(serve: RequestHandler): RequestHandler {
   return (request, response, next) => {

@@ -3,13 +3,14 @@ import { createLimitedWarning, type Logger } from '@enterprise-api/shared/runtim
 import { canonicalAddress, canonicalCidr, cidrContains } from '@enterprise-api/shared/security';
 
 /**
- * Finds the client's address. Only trusted proxies count in `X-Forwarded-For`. The client is the first entry from the
- * right that is not a trusted proxy. If an entry is not an address, the previous hop is the client.
+ * Finds the client's address. Trusts only the entries of `X-Forwarded-For` that trusted proxies added. The client is
+ * the first entry from the right that is not a trusted proxy. If an entry is not an address, the previous hop is the
+ * client.
  *
  * @param peer address of the socket
  * @param forwardedFor the header, or undefined
  * @param trustedProxies CIDRs
- * @returns the canonical address; IPv4 for an IPv4-mapped one
+ * @returns the canonical address; an IPv4-mapped address becomes IPv4
  */
 export function clientAddress(
   peer: string | undefined,
@@ -32,8 +33,8 @@ export type ClientAddressOf = (request: IncomingMessage) => string;
 
 /**
  * Warns when it ignores `X-Forwarded-For` because the peer is not a trusted proxy. If API_TRUSTED_PROXIES lacks a
- * proxy, all its clients share one limit of failed authentications. Keys with an allowlist of client addresses then
- * fail too.
+ * proxy, all clients behind that proxy share one limit of failed authentications. Keys with an allowlist of client
+ * addresses also fail.
  */
 export function createClientAddressOf(trustedProxies: readonly string[], log: Logger): ClientAddressOf {
   const warn = createLimitedWarning(log, 'X-Forwarded-For ignored: the peer is not in API_TRUSTED_PROXIES');
@@ -50,12 +51,12 @@ export function isTrustedProxy(peer: string | undefined, trustedProxies: readonl
   return trustedProxies.some((cidr) => cidrContains(cidr, address));
 }
 
-/** The bucket for counting an address's failures. An IPv6 client usually owns its whole /64. */
+/** The bucket that an address counts in. An IPv6 client usually owns its whole /64. */
 export function addressBucket(address: string): string {
   return address.includes(':') ? (canonicalCidr(`${address}/64`) ?? address) : address;
 }
 
-/** The kernel reports a link-local peer with its interface: `fe80::1%eth0`. */
+/** The kernel reports the address of a link-local peer with its interface: `fe80::1%eth0`. */
 function withoutZone(address: string): string {
   const zone = address.indexOf('%');
   return zone === -1 ? address : address.slice(0, zone);

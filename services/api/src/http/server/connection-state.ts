@@ -14,7 +14,7 @@ export function noteAnswer(request: IncomingMessage, response: ServerResponse): 
 export function isNextAnswer(socket: Socket): boolean {
   const response = latestAnswers.get(socket);
   if (response === undefined || response.writableFinished) return true;
-  // Node.js assigns the connection to one answer at a time. This answer has not begun, and earlier ones are pending.
+  // Node.js assigns the connection to one answer at a time. The latest answer is still waiting for earlier ones to end.
   if (response.socket === null) return false;
   const isInBody = !response.req.complete;
   return response.writableEnded || (isInBody && !response.headersSent);

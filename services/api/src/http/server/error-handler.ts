@@ -53,7 +53,8 @@ const driverTexts =
 
 function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError) return true;
-  // Checks fields, because a socket error may belong to another realm (Jest), where `instanceof Error` is false.
+  // Checks fields instead of the class. A socket error may belong to another realm (Jest), where `instanceof Error` is
+  // false.
   const { code, message, errors } = (error ?? {}) as { code?: unknown; message?: unknown; errors?: unknown };
   if (typeof code === 'string' && (socketCodes.has(code) || sqlStates.test(code))) return true;
   if (typeof message === 'string' && driverTexts.test(message)) return true;

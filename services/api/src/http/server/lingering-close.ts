@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Limits on the time and bytes for which an answered client may continue to send its request. */
+/** Limits for a client that continues to send its request after the answer. */
 export interface LingerLimits {
   ms: number;
   bytes: number;
@@ -9,8 +9,8 @@ export interface LingerLimits {
 const usualLimits: LingerLimits = { ms: 5_000, bytes: 64 * 1024 * 1024 };
 
 /**
- * Closes a connection in three steps. It sends the pending bytes and ends our side. It discards incoming bytes. It
- * closes once the client ends its side or a limit is reached. Closing with unread bytes would reset the connection, and
+ * Closes a connection in three steps. First sends the pending bytes and ends our side. Then discards incoming bytes.
+ * Closes once the client ends its side or a limit is reached. Closing with unread bytes would reset the connection, and
  * the reset may overtake the answer.
  */
 export function closeLingering(socket: Socket, limits: LingerLimits = usualLimits): void {
@@ -18,7 +18,7 @@ export function closeLingering(socket: Socket, limits: LingerLimits = usualLimit
   const timer = setTimeout(() => socket.destroy(), limits.ms);
   socket.once('close', () => clearTimeout(timer));
   socket.once('end', () => socket.destroy());
-  // Without these listeners the HTTP parser sees no more bytes, so Node.js serves no further request here.
+  // Remove the HTTP parser's listeners: the parser then sees no more bytes, so Node.js serves no further request here.
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
     discarded += chunk.length;

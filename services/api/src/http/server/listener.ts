@@ -16,15 +16,15 @@ export interface Listener {
 export interface ListenerLimits {
   /** Limit for the head of a request, from its first byte. */
   headersMs: number;
-  /** Limit for the whole request, unless it has time limits of its own. */
+  /** Limit for the whole request, unless the request has time limits of its own. */
   requestMs: number;
   keepAliveMs: number;
-  /** Limit for a connection with a request but no traffic: the client does not read the answer. */
+  /** Limit for a connection with a request but no traffic, because the client does not read the answer. */
   silentMs: number;
-  /** Interval at which Node.js checks the first three limits. */
+  /** Interval at which Node.js checks `headersMs` and `requestMs`. */
   checkEveryMs: number;
   connections: number;
-  /** Open connections of one peer (IPv6: of its /64). A trusted proxy has no such limit. */
+  /** Maximum number of open connections of one peer (IPv6: of its /64). Trusted proxies have no such limit. */
   connectionsPerPeer: number;
 }
 
@@ -32,7 +32,7 @@ const usualLimits: ListenerLimits = {
   headersMs: 10_000,
   requestMs: 30_000,
   keepAliveMs: 65_000,
-  // Longer than any statement of a request may run.
+  // Exceeds the longest time that a statement of a request may run.
   silentMs: 60 * 1_000,
   checkEveryMs: 2_000,
   connections: 20_000,
@@ -41,7 +41,7 @@ const usualLimits: ListenerLimits = {
 
 /** During a stop, an idle connection stays open this long. Requests on it get `Connection: close`. */
 const lastRequestWithinMs = 400;
-/** During a stop, connections of requests that take longer are cut. */
+/** During a stop, requests that take longer than this lose their connections. */
 const closeWithinMs = 12_000;
 
 export interface ListenPlace {
@@ -50,7 +50,7 @@ export interface ListenPlace {
   setting: string;
   trustedProxies: readonly string[];
   log: Logger;
-  /** Called before a stop that took too long cuts the open connections. */
+  /** Called when a stop takes too long, before the open connections are cut. */
   onCut?: () => void;
 }
 
@@ -88,8 +88,8 @@ function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: 
     // The application refuses requests without Host: its answer has a request id and an error body.
     requireHostHeader: false,
   });
-  // The body's reader sends `100 Continue`, and only then, because a refusal must precede the body. An unknown
-  // expectation is no reason to refuse a request (RFC 9110, section 10.1.1).
+  // Only the body's reader sends `100 Continue`, because a refusal must precede the body. An unknown expectation is no
+  // reason to refuse a request (RFC 9110, section 10.1.1).
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, noteAnswer).on(event, handle);
   server.setTimeout(limits.silentMs);
   server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, log));
@@ -122,9 +122,9 @@ function limitConnections(server: Server, limits: ListenerLimits, trustedProxies
 
 /**
  * Stops the server without losing requests. `server.close()` would cut idle connections at once, together with requests
- * already in flight on them. So this closes the port first and answers further requests with `Connection: close`. It
- * closes idle connections 400 ms later. Before both steps the event loop reads pending sockets. A process that was
- * suspended must not refuse requests that arrived meanwhile.
+ * already in flight on them. So this function first closes the port. It then answers further requests with the header
+ * `Connection: close`. It closes idle connections 400 ms later. Before both steps the event loop reads pending sockets,
+ * because a process that was suspended must not refuse requests that arrived meanwhile.
  */
 async function closeGently(server: Server, onCut: ListenPlace['onCut']): Promise<void> {
   await afterPolling();

@@ -8,19 +8,19 @@ import { closeLingering, type LingerLimits } from './lingering-close.ts';
 import { requestIdOf } from './request-context.ts';
 
 /**
- * A slow client gets little time to read its answer. Ending only our side would be wrong. Node.js would serve a request
- * completed after its 408. A client that never ends its side would keep the connection.
+ * A client whose request timed out gets little time to read the 408. Only ending our side would not suffice. Node.js
+ * would serve a request that is completed after its 408. A client that never ends its side would keep the connection.
  */
 const afterTimeout: LingerLimits = { ms: 1_000, bytes: 1_024 * 1_024 };
 
 /**
- * Answers requests that Node's parser refuses. They never reach the application, so this writes the answer by hand and
- * closes the connection.
+ * Answers requests that Node's parser refuses. They never reach the application, so this function writes the answer by
+ * hand and closes the connection.
  */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, log: Logger): void {
   const { code: reason } = error;
   const isTooSlow = reason === 'ERR_HTTP_REQUEST_TIMEOUT';
-  // Node.js reports a slow request once. Its parser continues as before unless we close the socket.
+  // Node.js reports a slow request once. Unless we close the socket, Node's parser continues with the request.
   if (isTooSlow && hasOwnTimeLimits(socket)) return;
   // Reset the connection: in HTTP/1.0 a plain end would complete a half-sent answer.
   if (!isNextAnswer(socket)) return void socket.resetAndDestroy();

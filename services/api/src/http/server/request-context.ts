@@ -32,17 +32,17 @@ export interface RequestContext {
   caller?: Caller;
   bytesIn: number;
   bytesOut: number;
-  /** For a forwarded request: the upstream's status, and the time until its head arrived. */
+  /** For a forwarded request: the upstream's status, and the time until the head of the upstream's answer arrived. */
   upstreamStatus?: number;
   upstreamMs?: number;
   errorCode?: string;
   eventIds?: readonly PublicId<'evt'>[];
 }
 
-/** The caller of a request with an API key; the checks fill it in. */
+/** The caller of a request with an API key. The checks set `key` and `isRefused`. */
 export interface Caller {
   readonly address: string;
-  /** The area for usage counts; undefined for a path outside every area and the API. */
+  /** The area for usage counts; undefined for a path outside the API and all areas. */
   readonly area: UsageArea | undefined;
   key?: { readonly id: Uuid; readonly organization: { readonly id: Uuid } };
   /** Whether the head's checks refused a known key (403 or 429). */
@@ -64,8 +64,8 @@ export class HostHeaderError extends Error {
 }
 
 /**
- * The first middleware. Gives every request an id and a context, and reports it after its end. Then refuses requests
- * whose `Host` is missing or repeated.
+ * The first middleware. Gives every request an id and a context, and reports the request after its end. Then refuses
+ * requests whose `Host` is missing or repeated.
  */
 export function attachRequestContext(options: RequestContextOptions): RequestHandler {
   const { clock, life } = options;
@@ -95,7 +95,7 @@ function traceOf(request: IncomingMessage, path: string, { tracing, continuesTra
   const given = parseTraceparent(request.headers.traceparent);
   const continues = given !== undefined && continuesTrace(path);
   const span = tracing && startRequestSpan(tracing, { method: request.method, path, given, continues });
-  // Without spans of its own, the process still passes on the trace of one of our services.
+  // If this process records no spans, it still passes on a trace that one of our services sent.
   return { span, traceparent: span?.traceparent ?? (continues ? given : undefined) };
 }
 
@@ -108,7 +108,7 @@ export function forbidStorage(response: Response): void {
   requestContextOf(response).headers['Cache-Control'] = 'no-store';
 }
 
-/** The client's request id if it is safe to repeat in headers and logs, else a new one. An API key is not safe. */
+/** The client's request id if it is safe to repeat in headers and logs, else a new one. API keys count as unsafe. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && isSafeRequestId(header) ? header : toPublicId('req', newUuid());
 }
@@ -128,7 +128,7 @@ export function awaitsContinue(request: IncomingMessage): boolean {
 
 /**
  * The token of `Authorization: Bearer`, given the value of each header line. Null if absent or repeated: with two
- * headers, a proxy before the API may have checked another one.
+ * headers, a proxy before the API may have checked the other token.
  */
 export function bearerToken(values: readonly string[] | undefined): string | null {
   const [value = '', ...more] = values ?? [];

@@ -6,9 +6,9 @@ import type { RequestContext } from './request-context.ts';
 const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
- * Begins the span of a request. On the internal listener it continues the caller's trace. On the public listener a new
- * trace begins here, with a link to the client's. Otherwise a client could have every request of its own recorded. The
- * same applies if an ingress asks about its client's request.
+ * Begins the span of a request. On the internal listener the span continues the caller's trace. On the public listener
+ * the span begins a new trace, with a link to the client's trace. Otherwise a client could have all its requests
+ * recorded. If an ingress asks about its client's request, the span also begins a new trace.
  */
 export function startRequestSpan(
   tracing: Tracing,
@@ -52,7 +52,7 @@ export function endRequestSpan(
   });
 }
 
-/** A client may send any word as a method. */
+/** Other methods become `_OTHER`, because a client may send any word as a method. */
 export const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 export function spanMethod(method: string | undefined): string {

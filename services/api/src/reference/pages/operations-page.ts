@@ -98,7 +98,7 @@ function needsOf(operation: ListedOperation): Html | string {
   return needsKey(operation) ? 'Needs a key, with any scope' : 'Needs no key';
 }
 
-/** Descriptions also name the scope, for documents that show it nowhere else. */
+/** Removes the scope from a description, because this page shows the scope separately. */
 function withoutScope(description: string): string {
   return description.replace(/\s*Scope: `[^`]+`\.\s*/, '');
 }
