@@ -98,15 +98,16 @@ async function report(
       late <= size.lateShare * refused.length,
     [`${lost} accepted events are gone`]: lost === 0,
     [`${twice} events twice`]: twice === 0,
-    [`${falseOutcomes} attempts recorded as failed`]: falseOutcomes === 0,
+    [`attempts recorded as failed: ${falseOutcomes.join()}`]: falseOutcomes.length === 0,
   });
 }
 
-async function failedAttempts({ db }: FaultStage): Promise<number> {
+/** The errors of attempts that failed, although the receiver answers every request with 200. */
+async function failedAttempts({ db }: FaultStage): Promise<string[]> {
   const rows = await db
     .selectFrom('all_attempts')
-    .select('id')
+    .select(['error', 'status_code', 'error_message', 'duration_ms'])
     .where((where) => where.or([where('error', 'is not', null), where('status_code', '<>', 200)]))
     .execute();
-  return rows.length;
+  return rows.map((row) => `${row.error} ${row.status_code} ${row.error_message} ${row.duration_ms}`);
 }
