@@ -61,6 +61,9 @@ describe('strict JSON', () => {
     const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
     expect(isProblem(parse(nested(20)))).toBe(false);
     expect(flawOf(nested(21))).toEqual(['[0]'.repeat(20), 'too_deep']);
+    // A number longer than a double's digits takes another way through the parser, which recurses.
+    const longNumber = '1'.repeat(30);
+    expect(flawOf(nested(30_000).replace('[]', `[${longNumber}]`))).toEqual(['[0]'.repeat(20), 'too_deep']);
     expect(isProblem(parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`))).toBe(false);
     expect(isProblem(parse(`${'{"a":'.repeat(21)}1${'}'.repeat(21)}`))).toBe(true);
     expect(isProblem(parse(nested(30_000)))).toBe(true);

@@ -23,8 +23,9 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): { value: unknown }
   let value: unknown;
   try {
     value = parseExactJson(text);
-  } catch {
-    return invalid([notJson], 'invalid_json');
+  } catch (error) {
+    // A RangeError comes from valid JSON whose depth exhausted the call stack. The scan below refuses its depth.
+    if (!(error instanceof RangeError)) return invalid([notJson], 'invalid_json');
   }
   const flaw = findFlaw(text, limits);
   return flaw === null ? { value } : invalid([flaw]);
