@@ -18,7 +18,7 @@ const stages = new Map(
 
 export const stageNames = [...stages.keys()];
 
-/** The lines of a stage, after those of the stages below it; the image that all begin with is the first. */
+/** Returns the lines that build a stage: first the base image, then the stages that it begins from, then its own lines. */
 export function linesOf(stage: string): string[] {
   const { from, lines } = stages.get(stage) ?? {};
   if (from === undefined || lines === undefined) throw new Error(`The Dockerfile has no stage ${stage}.`);

@@ -50,7 +50,7 @@ const maxConcurrency = 4;
  * wake-up.
  */
 const maxStalledCount = 1_000;
-const backoff = { firstMs: 1_000, mostMs: 60_000 };
+const backoff = { firstMs: 1_000, maxMs: 60_000 };
 const recreateAfterMs = 1_000;
 /**
  * Limits the time to close, because BullMQ would wait for an unavailable backend without limit. Interrupting a job

@@ -230,7 +230,7 @@ function buildAttempts(foundation: Foundation) {
 function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut): void {
   const { config, db, directUrl, log, warn, closers } = foundation;
   const loops = {
-    'pauses of sending': pauses,
+    'sending pauses': pauses,
     'retries of parked events': createParkedRetries(fanOut, warn('parked events not retried')),
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),

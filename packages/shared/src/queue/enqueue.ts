@@ -80,7 +80,7 @@ export function createJobProducer<Name extends JobName>(
 export interface Notifier {
   /** Resolves once the wake-up jobs are added, refused or timed out; never rejects. */
   notify(events: readonly { id: Uuid }[]): Promise<void>;
-  /** Resolves like {@link notify}, but for the wake-up jobs of all events so far. */
+  /** Resolves once the wake-up jobs of all earlier events are added, refused or timed out; never rejects. */
   flush(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 export interface BackoffLimits {
   firstMs: number;
-  mostMs: number;
+  maxMs: number;
 }
 
 /**
@@ -10,7 +10,7 @@ export interface BackoffLimits {
  * @param failures consecutive failed attempts to connect, from 1
  */
 export function redisRetryDelayMs(failures: number): number {
-  return backoffMs(failures, { firstMs: 100, mostMs: 2_000 });
+  return backoffMs(failures, { firstMs: 100, maxMs: 2_000 });
 }
 
 /**
@@ -18,6 +18,6 @@ export function redisRetryDelayMs(failures: number): number {
  *
  * @param failures consecutive failed tries, from 1
  */
-export function backoffMs(failures: number, { firstMs, mostMs }: BackoffLimits): number {
-  return Math.min(firstMs * 2 ** Math.max(0, failures - 1), mostMs);
+export function backoffMs(failures: number, { firstMs, maxMs }: BackoffLimits): number {
+  return Math.min(firstMs * 2 ** Math.max(0, failures - 1), maxMs);
 }

@@ -1,5 +1,5 @@
 import { createDatabase, type Database, poolFiguresOf } from '@enterprise-api/shared/ledger';
-import { createLogger, systemClock } from '@enterprise-api/shared/runtime';
+import { createLogger } from '@enterprise-api/shared/runtime';
 import { createTestDatabase, type TestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import express, { type Express } from 'express';
@@ -9,7 +9,7 @@ import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import { serveRoutes } from '../http/routing/serve-routes.ts';
 import { createErrorHandler } from '../http/server/error-handler.ts';
-import { attachRequestContext } from '../http/server/request-context.ts';
+import { attachTestContext } from '../testing/attach-test-context.ts';
 import { undescribed } from '../testing/undescribed.ts';
 import { createDatabaseHealth, currentSignal } from './database-health.ts';
 
@@ -32,7 +32,6 @@ afterAll(async () => {
 
 /** One route, whose handler reads; the probe of the database never answers. */
 function createApp(): Express {
-  const nowhere = { inc: () => undefined, observe: () => undefined, count: () => undefined };
   const read = defineRoute({
     ...undescribed,
     endpoint: 'GET /internal/v1/reads',
@@ -40,18 +39,7 @@ function createApp(): Express {
     handle: async () => void (await sql`select nextval('reads')`.execute(db)),
   });
   return express()
-    .use(
-      attachRequestContext({
-        log,
-        listener: 'internal',
-        clock: systemClock,
-        life: { stopping: false },
-        continuesTrace: () => false,
-        tracing: undefined,
-        metrics: { requests: nowhere, durations: nowhere, errors: nowhere },
-        usage: nowhere,
-      }),
-    )
+    .use(attachTestContext('internal'))
     .use(
       serveRoutes<object>({
         table: createRouteTable<object>([read]),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Change, Database } from '@enterprise-api/shared/ledger';
-import { createLogger, newUuid, systemClock, toPublicId } from '@enterprise-api/shared/runtime';
+import { createLogger, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox } from '@enterprise-api/shared/security';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -13,7 +13,7 @@ import { defineRoute } from '../http/routing/define-route.ts';
 import { createRouteTable } from '../http/routing/route-table.ts';
 import { serveRoutes } from '../http/routing/serve-routes.ts';
 import { createErrorHandler } from '../http/server/error-handler.ts';
-import { attachRequestContext } from '../http/server/request-context.ts';
+import { attachTestContext } from '../testing/attach-test-context.ts';
 import { undescribed } from '../testing/undescribed.ts';
 import { createRunOnce } from './run-once.ts';
 
@@ -89,19 +89,7 @@ function createApp(database: Database): Express {
   const ring = [{ id: 'test', key: randomBytes(32) }] as const;
   const notify = async (change: Change) => void notified.push(change);
   const made = express();
-  const nowhere = { inc: () => undefined, observe: () => undefined, count: () => undefined };
-  made.use(
-    attachRequestContext({
-      log,
-      listener: 'public',
-      clock: systemClock,
-      life: { stopping: false },
-      continuesTrace: () => false,
-      tracing: undefined,
-      metrics: { requests: nowhere, durations: nowhere, errors: nowhere },
-      usage: nowhere,
-    }),
-  );
+  made.use(attachTestContext('public'));
   made.use(
     serveRoutes<Access>({
       table: createRouteTable<Access>(routes),

@@ -10,9 +10,9 @@ export interface ParkingOptions {
 
 /**
  * The wait doubles after each failure. Once we have fixed a cause (a missing partition, say), events wait at most
- * `mostMs`.
+ * `maxMs`.
  */
-const backoff = { firstMs: 60_000, mostMs: 600_000 };
+const backoff = { firstMs: 60_000, maxMs: 600_000 };
 const retryEveryMs = 30_000;
 
 /**

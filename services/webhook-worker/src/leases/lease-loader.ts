@@ -39,7 +39,7 @@ export interface LeaseLoaderOptions {
   onReleased: (leases: number) => void;
 }
 
-const backoff = { firstMs: 100, mostMs: 1_000 };
+const backoff = { firstMs: 100, maxMs: 1_000 };
 
 export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
   const { bodies, scheduler } = options;

@@ -26,9 +26,9 @@ const gatherMs = 25;
 /** While the oldest unrecorded outcome is older than this, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
-const backoff = { firstMs: 100, mostMs: 5_000 };
+const backoff = { firstMs: 100, maxMs: 5_000 };
 /** After a conflict (a deadlock, say), retry soon: the other transaction ends within milliseconds. */
-const conflictBackoff = { firstMs: 5, mostMs: 100 };
+const conflictBackoff = { firstMs: 5, maxMs: 100 };
 
 interface Entry {
   outcome: Outcome;
