@@ -1,3 +1,4 @@
+import { until } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { createBatches } from './event-batches.ts';
 import type { NewEvent, WrittenEvent } from './write-events.ts';
@@ -20,7 +21,7 @@ const written = ({ id }: NewEvent): WrittenEvent => ({
 });
 
 describe('batches of events', () => {
-  it('write what came in one turn of the event loop in one statement, and give each caller its own', async () => {
+  it('write the groups of one event loop iteration in one statement, and give each caller its own', async () => {
     const statements: string[][] = [];
     const batches = createBatches(async (events) => {
       statements.push(events.map((each) => each.id));
@@ -46,22 +47,19 @@ describe('batches of events', () => {
 
   it('never send the events of a caller that was answered while they waited', async () => {
     const { batches, statements } = held();
-    for (const size of [1, 1, 1]) void batches.write(group('org', size));
-    await turn();
-    const { signal } = new AbortController();
-    void batches.write(group('running', 1), signal);
+    for (const size of [1, 1_000]) void batches.write(group('running', size));
     await turn();
     const answered = new AbortController();
     const [abandoned, alone] = [group('answered', 1), group('answered', 150)].map((events) =>
       batches.write(events, answered.signal),
     );
-    void batches.write(group('waiting', 1), signal);
+    void batches.write(group('waiting', 1), new AbortController().signal);
     answered.abort(new Error('answered'));
     for (const { end } of statements) end();
     await expect(abandoned).rejects.toThrow('answered');
     await expect(alone).rejects.toThrow('answered');
     await turn();
-    expect(statements.map(({ owners }) => owners)).toEqual([['org'], ['running'], ['waiting']]);
+    expect(statements.map(({ owners }) => owners)).toEqual([['running'], ['running'], ['waiting']]);
   });
 
   it('never split the events of one caller', async () => {
@@ -70,11 +68,11 @@ describe('batches of events', () => {
       sizes.push(events.length);
       return events.map(written);
     });
-    await Promise.all([80, 80, 80, 80, 150].map((size) => batches.write(group('org', size))));
-    expect(sizes.sort((left, right) => left - right)).toEqual([80, 150, 240]);
+    await Promise.all([15, 15, 20, 150].map((size) => batches.write(group('org', size))));
+    expect(sizes.sort((left, right) => left - right)).toEqual([50, 150]);
   });
 
-  it('write the events of other organizations while the many of one are being written', async () => {
+  it('write the few events of others while the many of one are being written', async () => {
     const { batches, statements } = held();
     for (let n = 0; n < 4; n++) void batches.write(group('much', 1_000));
     await turn();
@@ -88,34 +86,18 @@ describe('batches of events', () => {
     expect(statements.map(({ size }) => size)).toEqual([1_000, 3, 1]);
   });
 
-  it('write the events of organizations in turn when one has many callers', async () => {
+  it('gather the events that arrive while a statement runs, a hundred callers per statement', async () => {
     const { batches, statements } = held();
-    for (let n = 0; n < 600; n++) void batches.write(group('much', 1));
+    void batches.write(group('first', 1));
     await turn();
-    void batches.write(group('little', 1));
+    for (let n = 0; n < 150; n++) void batches.write(group('later', 1));
     await turn();
-    expect(statements.map(({ owners }) => owners)).toEqual([['much'], ['much']]);
-    statements[0]?.end();
-    await turn();
-    expect(statements[2]?.owners).toEqual(['much', 'little']);
-  });
-
-  it('give a large group a statement of its own', async () => {
-    const { batches, statements } = held();
-    void batches.write(group('much', 150));
-    void batches.write(group('little', 1));
-    await turn();
-    expect(statements.map(({ owners }) => owners)).toEqual([['much'], ['little']]);
-  });
-
-  it('write large groups too while small ones keep coming', async () => {
-    const { batches, statements } = held();
-    void batches.write(group('little', 1));
-    void batches.write(group('much', 1_000));
-    await turn();
-    void batches.write(group('little', 1));
-    await turn();
-    expect(statements.map(({ owners }) => owners)).toEqual([['little'], ['much']]);
+    expect(statements).toHaveLength(1);
+    for (const index of [0, 1]) {
+      statements[index]?.end();
+      await turn();
+    }
+    expect(statements.map(({ size }) => size)).toEqual([1, 100, 50]);
   });
 
   it('write one large group after the other', async () => {
@@ -126,6 +108,26 @@ describe('batches of events', () => {
     statements[0]?.end();
     await turn();
     expect(statements.map(({ owners }) => owners)).toEqual([['much'], ['much']]);
+  });
+
+  it('pause after a large group as long as it took if others emitted few events meanwhile', async () => {
+    const { batches, statements } = held();
+    const writesSmall = async () => {
+      void batches.write(group('little', 1));
+      await turn();
+      statements.at(-1)?.end();
+      await turn();
+    };
+    for (let n = 0; n < 2; n++) void batches.write(group('much', 1_000));
+    await turn();
+    await writesSmall();
+    const [large] = statements;
+    await until('half a pause', () => performance.now() - (large?.startedAt ?? 0) > 50);
+    const tookMs = performance.now() - (large?.startedAt ?? 0);
+    large?.end();
+    await until('the next large group', () => statements.filter(({ size }) => size === 1_000).length === 2);
+    const next = statements.at(-1);
+    expect((next?.startedAt ?? 0) - (large?.endedAt ?? 0)).toBeGreaterThan(tookMs / 2);
   });
 });
 
@@ -138,12 +140,14 @@ function group(organizationId: string, size: number): NewEvent[] {
 
 /** Batches whose statements end when the test says so. */
 function held() {
-  const statements: { size: number; owners: string[]; end: () => void }[] = [];
+  const statements: { size: number; owners: string[]; startedAt: number; endedAt: number; end: () => void }[] = [];
   const batches = createBatches(async (events) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const owners = [...new Set(events.map(({ organizationId }) => organizationId))];
-    statements.push({ size: events.length, owners, end: resolve });
+    const statement = { size: events.length, owners, startedAt: performance.now(), endedAt: Number.NaN, end: resolve };
+    statements.push(statement);
     await promise;
+    statement.endedAt = performance.now();
     return events.map(written);
   });
   return { batches, statements };

@@ -12,7 +12,6 @@ export * from './metrics.ts';
 export * from './micro-batcher.ts';
 export * from './redis-address.ts';
 export * from './request-id.ts';
-export * from './round-robin.ts';
 export * from './settings.ts';
 export * from './timeout.ts';
 export * from './version.ts';
