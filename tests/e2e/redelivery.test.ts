@@ -11,6 +11,7 @@ import {
   until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import { openTestStage, type TestStage } from './stage.ts';
 
 describe.each(queueBackends())('redelivery, queued on $name', (backend) => {
@@ -51,23 +52,32 @@ describe.each(queueBackends())('redelivery, queued on $name', (backend) => {
   const verifyHex = (secret: string, { headers, body }: ReceivedRequest) =>
     verifyWebhook({ headers: { 'x-service-signature': headers['x-service-signature'] }, rawBody: body, secret });
 
-  it('a test is sent once to a disabled webhook, and does not change the webhook, also after 410', async () => {
-    const { id, secret, receiver } = await register(410);
-    await customer.call('PATCH', `/v1/webhooks/${id}`, { enabled: false });
-    const { status, body } = await customer.call('POST', `/v1/webhooks/${id}/test`);
-    expect(status).toBe(202);
-    const [request] = (await receiver.waitFor(1)) as [ReceivedRequest];
-    expect(request.headers).toMatchObject({
-      'x-service-event': 'webhook.test',
-      'x-service-delivery-id': body.id,
-    });
-    expect(await verify(secret, request)).toMatchObject({ type: 'webhook.test', data: { webhook_id: id } });
-    expect(await untilOver(body.id)).toMatchObject({ status: 'failed', attempt_count: 1, last_status_code: 410 });
-    expect((await read(body.id)).attempts).toMatchObject([{ number: 1, trigger: 'manual' }]);
-    const { body: webhook } = await customer.call('GET', `/v1/webhooks/${id}`);
-    expect(webhook).toMatchObject({ disabled_reason: 'manual', failing_since: null });
-    expect(receiver.requests).toHaveLength(1);
-  });
+  it.each(['webhook.test', 'batch.failed'])(
+    'a test of %s is sent once to a disabled webhook, and does not change the webhook, also after 410',
+    async (type) => {
+      const { id, secret, receiver } = await register(410);
+      await customer.call('PATCH', `/v1/webhooks/${id}`, { enabled: false });
+      const { status, body } = await customer.call('POST', `/v1/webhooks/${id}/test`, { type });
+      expect(status).toBe(202);
+      const [request] = (await receiver.waitFor(1)) as [ReceivedRequest];
+      expect(request.headers).toMatchObject({
+        'x-service-event': type,
+        'x-service-test': 'true',
+        'x-service-delivery-id': body.id,
+      });
+      expect(new Webhook(secret).verify(String(request.body), request.headers as Record<string, string>)).toMatchObject(
+        {
+          type,
+          test: true,
+        },
+      );
+      expect(await untilOver(body.id)).toMatchObject({ status: 'failed', attempt_count: 1, last_status_code: 410 });
+      expect((await read(body.id)).attempts).toMatchObject([{ number: 1, trigger: 'manual' }]);
+      const { body: webhook } = await customer.call('GET', `/v1/webhooks/${id}`);
+      expect(webhook).toMatchObject({ disabled_reason: 'manual', failing_since: null });
+      expect(receiver.requests).toHaveLength(1);
+    },
+  );
 
   it('a retry sends the same delivery and body again, with a new schedule', async () => {
     const { receiver } = await register(400);

@@ -183,6 +183,8 @@ export interface components {
             last_status_code: number | null;
             last_error: components["schemas"]["AttemptError"] | null;
             last_duration_ms: number | null;
+            /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
+            test: boolean;
             /** Format: date-time */
             created_at: string;
             /**

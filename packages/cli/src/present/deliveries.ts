@@ -15,7 +15,7 @@ const colours: Record<Delivery['status'], Colour> = {
 export function deliveryColumns(paint: Paint): Column<Delivery>[] {
   return [
     { title: 'ID', text: ({ id }) => id },
-    { title: 'EVENT', text: ({ event_type }) => event_type },
+    { title: 'EVENT', text: eventOf },
     { title: 'STATUS', text: ({ status }) => status, paint: (cell, { status }) => paint(colours[status], cell) },
     { title: 'ATTEMPTS', text: attempts, align: 'right' },
     { title: 'ANSWER', text: lastAnswer },
@@ -26,13 +26,13 @@ export function deliveryColumns(paint: Paint): Column<Delivery>[] {
 
 /** A delivery as a line of a tail. */
 export function deliveryLine(delivery: Delivery, paint: Paint): string {
-  const { id, status, event_type, created_at } = delivery;
+  const { id, status, created_at } = delivery;
   const state = paint(colours[status], status.padEnd(9));
   const waits = delivery.waiting_for === null ? '' : `  waits for ${delivery.waiting_for}`;
   return (
     oneLine(`${time(created_at)}  `) +
     state +
-    oneLine(`  ${event_type.padEnd(22)}  ${attempts(delivery)}  ${lastAnswer(delivery)}  ${id}${waits}`)
+    oneLine(`  ${eventOf(delivery).padEnd(22)}  ${attempts(delivery)}  ${lastAnswer(delivery)}  ${id}${waits}`)
   );
 }
 
@@ -40,7 +40,7 @@ export function deliveryFields(delivery: Delivery): Field[] {
   return [
     ['id', delivery.id],
     ['webhook', delivery.webhook_id],
-    ['event', `${delivery.event_type}  ${delivery.event_id}`],
+    ['event', `${eventOf(delivery)}  ${delivery.event_id}`],
     ['status', delivery.status],
     ['attempts', attempts(delivery)],
     ['last answer', lastAnswer(delivery)],
@@ -77,6 +77,8 @@ export const headerColumns: Column<[name: string, value: string]>[] = [
 ];
 
 export const headersOf = ({ request }: DeliveryDetail) => Object.entries(request.headers);
+
+const eventOf = ({ event_type, test }: Delivery) => (test ? `${event_type} (test)` : event_type);
 
 const attempts = ({ attempt_count, max_attempts }: Delivery) => `${attempt_count}/${max_attempts}`;
 

@@ -116,6 +116,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+            /** @description True in tests; other events have no such field. */
+            test?: boolean;
         };
         /** @description A batch failed entirely. */
         BatchFailedEvent: {
@@ -130,6 +132,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+            /** @description True in tests; other events have no such field. */
+            test?: boolean;
         };
         /** @description A batch completed with some failed items. */
         BatchPartialFailureEvent: {
@@ -144,6 +148,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+            /** @description True in tests; other events have no such field. */
+            test?: boolean;
         };
         /** @description A consultation finished successfully. */
         ConsultationCompletedEvent: {
@@ -158,6 +164,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+            /** @description True in tests; other events have no such field. */
+            test?: boolean;
         };
         /** @description A consultation failed. */
         ConsultationFailedEvent: {
@@ -172,6 +180,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+            /** @description True in tests; other events have no such field. */
+            test?: boolean;
         };
         CreateWebhook: {
             /** @description Where deliveries go: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters. */
@@ -204,6 +214,8 @@ export interface components {
             last_status_code: number | null;
             last_error: components["schemas"]["AttemptError"] | null;
             last_duration_ms: number | null;
+            /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
+            test: boolean;
             /** Format: date-time */
             created_at: string;
             /**
@@ -233,6 +245,8 @@ export interface components {
             last_status_code: number | null;
             last_error: components["schemas"]["AttemptError"] | null;
             last_duration_ms: number | null;
+            /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
+            test: boolean;
             /** Format: date-time */
             created_at: string;
             /**
@@ -470,6 +484,13 @@ export interface components {
          * @enum {string}
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
+        TestWebhook: {
+            /**
+             * @description The type of the event that is sent.
+             * @default webhook.test
+             */
+            type?: components["schemas"]["EventTypeName"];
+        };
         /** @description The fields to change; the others stay as they are. */
         UpdateWebhook: {
             /** @description Where deliveries go: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters. */
@@ -591,6 +612,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+            /** @description True in tests; other events have no such field. */
+            test?: boolean;
         };
         /** @description A webhook with its secret, which no other answer shows. */
         WebhookWithSecret: {

@@ -74,6 +74,9 @@ const deliveryFields = z.strictObject({
   last_status_code: z.number().int().nullable(),
   last_error: attemptErrorSchema.nullable(),
   last_duration_ms: z.number().int().nullable(),
+  test: z
+    .boolean()
+    .describe('Whether its event is a test: one attempt, without an effect on the health of the webhook.'),
   created_at: timestampSchema,
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });
@@ -92,6 +95,7 @@ export const deliveryExample = {
   last_status_code: 200,
   last_error: null,
   last_duration_ms: 42,
+  test: false,
   created_at: '2026-11-21T07:00:00.000Z',
   completed_at: '2026-11-21T07:00:00.050Z',
 };

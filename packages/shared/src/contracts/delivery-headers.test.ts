@@ -7,6 +7,7 @@ const input = {
   eventType: 'batch.failed',
   deliveryId: 'dlv_1',
   attempt: 2,
+  test: false,
   contentLength: 17,
 };
 
@@ -23,6 +24,10 @@ describe('the headers of a delivery', () => {
       'webhook-id': 'evt_1',
       'webhook-timestamp': '1700000000',
     });
+  });
+
+  it('mark a test', () => {
+    expect(deliveryHeaders({ ...input, test: true, timestampSeconds: 1 })).toHaveProperty('X-Service-Test', 'true');
   });
 
   it('have no timestamp before the first attempt', () => {

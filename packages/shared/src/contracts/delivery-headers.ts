@@ -4,6 +4,7 @@ export type DeliveryHeadersInput = {
   eventType: string;
   deliveryId: string;
   attempt: number;
+  test: boolean;
   /** The size of the body in bytes; null if the body is no longer stored. */
   contentLength: number | null;
   /** When the attempt was signed, in whole seconds since 1970; null before the first attempt. */
@@ -23,6 +24,7 @@ export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, str
     'X-Service-Event-Id': input.eventId,
     'X-Service-Delivery-Id': input.deliveryId,
     'X-Service-Attempt': String(input.attempt),
+    ...(input.test && { 'X-Service-Test': 'true' }),
     'webhook-id': input.eventId,
   };
   if (input.timestampSeconds !== null) headers['webhook-timestamp'] = String(input.timestampSeconds);

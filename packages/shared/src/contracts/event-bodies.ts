@@ -10,6 +10,7 @@ export function eventBodySchema(type: EventType) {
     timestamp: timestampSchema,
     organization_id: publicIdSchema('org'),
     data: eventTypes[type].data,
+    test: z.boolean().optional().describe('True in tests; other events have no such field.'),
   });
 }
 
@@ -24,6 +25,7 @@ export function eventBodyExample(type: EventType): Record<string, z.core.util.JS
     timestamp: '2026-11-21T07:00:00.000Z',
     organization_id: exampleId('org'),
     data: eventTypes[type].example as Record<string, z.core.util.JSONType>,
+    ...(type === 'webhook.test' && { test: true }),
   };
 }
 

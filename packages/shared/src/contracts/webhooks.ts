@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventPatternSchema } from './event-types.ts';
+import { eventPatternSchema, eventTypeSchema } from './event-types.ts';
 import { pageQueryShape } from './pagination.ts';
 import { changesSchema, distinct, exampleId, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 
@@ -115,6 +115,13 @@ const overlapSchema = z
   .max(604_800)
   .default(86_400)
   .describe('For how many seconds deliveries are signed with the old secret too.');
+
+/** POST /v1/webhooks/{id}/test; the body is optional. */
+export const testWebhookSchema = z
+  .strictObject({ type: eventTypeSchema.default('webhook.test').describe('The type of the event that is sent.') })
+  .meta({ id: 'TestWebhook', examples: [{ type: 'consultation.completed' }] })
+  .prefault({});
+export type TestWebhook = z.infer<typeof testWebhookSchema>;
 
 /** POST /v1/webhooks/{id}/rotate-secret; the body is optional. `force` ends an overlap that is still open. */
 export const rotateSecretSchema = z

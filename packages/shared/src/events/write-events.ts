@@ -27,6 +27,8 @@ export interface EventOrigin {
   requestId?: string | undefined;
   /** A result of `parseTraceparent`. */
   traceparent?: string | undefined;
+  /** Marks the body as a test. */
+  test?: boolean;
 }
 
 /** If an id's time differs from the database's clock by more than this, the id gets the database's time. */
@@ -53,6 +55,7 @@ export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOri
     timestamp: timestamp.toISOString(),
     organization_id: event.organization_id,
     data: event.data,
+    ...(origin.test && { test: true }),
   });
   return {
     id: eventId,

@@ -37,7 +37,7 @@ export async function cancelPending(
       select d.id from (
         select p.delivery_id, p.round from webhooks w join pending_deliveries p on p.webhook_id = w.id
         where w.id = any(${webhookIds}::uuid[])
-          and (w.state = 'deleted' or (w.state = 'disabled' and p.event_type <> 'webhook.test')) ${found}
+          and (w.state = 'deleted' or (w.state = 'disabled' and not p.test)) ${found}
       ) c join deliveries d on d.id = c.delivery_id
       where d.status = 'pending' and d.round = c.round ${lock}
     ), canceled as (

@@ -85,6 +85,8 @@ export interface EventsTable {
   id: Uuid;
   organization_id: Uuid;
   type: string;
+  /** True if a customer requested the event as a test of one webhook. */
+  test: Generated<boolean>;
   occurred_at: Date | null;
   created_at: CreatedAt;
   request_id: string | null;
@@ -140,6 +142,8 @@ export interface DeliveriesTable {
   round: Generated<number>;
   /** True if the next attempt, or the successful one, is a redelivery (test, retry, replay). */
   manual: Generated<boolean>;
+  /** Copied from the event. */
+  test: Generated<boolean>;
   last_status_code: number | null;
   last_error: string | null;
   last_duration_ms: number | null;
@@ -177,6 +181,7 @@ export interface PendingDeliveriesTable {
   max_attempts: number;
   round: Generated<number>;
   manual: Generated<boolean>;
+  test: Generated<boolean>;
 }
 
 /** All attempts except successful ones. A successful attempt moves here when its delivery begins a new round. */

@@ -31,7 +31,7 @@ export async function auditLedger(db: Database): Promise<LedgerAudit> {
                   ${eventPatternPairs.map((pair) => pair.pattern)}::text[]) as x(type, pattern)
       group by type
     ), pairs as materialized (
-      select e.id as event_id, w.id as webhook_id from events e join types t on t.type = e.type
+      select e.id as event_id, w.id as webhook_id from events e join types t on t.type = e.type and not e.test
       join webhooks w on w.organization_id = e.organization_id and w.state = 'enabled' and w.created_at <= e.created_at
        and w.event_patterns && t.patterns
     )

@@ -19,8 +19,8 @@ export async function alignPendingDeliveries(db: Database, dueAt: Date = new Dat
     select from deliveries d where d.id = p.delivery_id and d.status = 'pending')`.execute(db);
   await sql`
     insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at,
-      attempt_count, max_attempts, round, manual)
-    select id, webhook_id, organization_id, event_id, event_type, ${dueAt}, attempt_count, max_attempts, round, manual
+      attempt_count, max_attempts, round, manual, test)
+    select id, webhook_id, organization_id, event_id, event_type, ${dueAt}, attempt_count, max_attempts, round, manual, test
     from deliveries where status = 'pending'
     on conflict (delivery_id) do nothing`.execute(db);
 }

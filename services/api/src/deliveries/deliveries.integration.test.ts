@@ -43,6 +43,7 @@ describe('GET /v1/webhooks/deliveries', () => {
           last_status_code: null,
           last_error: null,
           last_duration_ms: null,
+          test: false,
           created_at: expect.any(String),
           completed_at: null,
         },
@@ -146,7 +147,7 @@ describe('GET /v1/webhooks/deliveries', () => {
 
   it('200 with pending deliveries of a deleted or disabled webhook shown as canceled', async () => {
     const { id } = await insert();
-    const test = await insert({ event_type: 'webhook.test' });
+    const test = await insert({ test: true });
     const webhook = fromPublicId('whk', webhookId) as string;
     await api.db
       .updateTable('webhooks')

@@ -8,7 +8,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
  * Unless stated otherwise, the expressions in this file read `deliveries` joined with `webhooks`.
  */
 export const isCanceledByWebhook = sql<SqlBool>`(deliveries.status = 'pending' and (
-  webhooks.state = 'deleted' or (webhooks.state = 'disabled' and deliveries.event_type <> 'webhook.test')))`;
+  webhooks.state = 'deleted' or (webhooks.state = 'disabled' and not deliveries.test)))`;
 
 export const effectiveStatus = sql<DeliveryStatus>`
   case when ${isCanceledByWebhook} then 'canceled' else deliveries.status end`;

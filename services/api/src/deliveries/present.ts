@@ -36,6 +36,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
     last_status_code: row.last_status_code,
     last_error: row.last_error as AttemptError | null,
     last_duration_ms: row.last_duration_ms,
+    test: row.test,
     created_at: row.created_at.toISOString(),
     completed_at: row.completed_at?.toISOString() ?? null,
   };
@@ -51,6 +52,7 @@ export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[],
     eventType: delivery.event_type,
     deliveryId: delivery.id,
     attempt: newest?.number ?? 1,
+    test: delivery.test,
     contentLength: body === null ? null : Buffer.byteLength(body),
     timestampSeconds: newest === undefined ? null : Math.floor(newest.started_at.getTime() / 1_000),
   });

@@ -108,6 +108,7 @@ function selectDeliveries(db: Database, organizationId: Uuid) {
       'deliveries.last_status_code',
       'deliveries.last_error',
       'deliveries.last_duration_ms',
+      'deliveries.test',
       'deliveries.created_at',
       effectiveStatus.as('status'),
       sql<Date | null>`case when ${isCanceledByWebhook} then webhooks.updated_at else deliveries.completed_at end`.as(

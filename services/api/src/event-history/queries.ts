@@ -49,7 +49,7 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
     select e.* from unnest(${types}::text[]) as part (type)
     cross join lateral (
       select id, type, occurred_at, created_at, position from events
-      where organization_id = ${organizationId} and type = part.type and ${sql.join(conditions(question), sql` and `)}
+      where organization_id = ${organizationId} and type = part.type and not test and ${sql.join(conditions(question), sql` and `)}
       order by position ${direction}, id ${direction} limit ${limit}
     ) e
     order by e.position ${direction}, e.id ${direction} limit ${limit}`.execute(db);
@@ -183,7 +183,7 @@ export async function findOrganizationsWithNewer(
     where exists (
       select from unnest(${types}::text[]) as part (type) cross join lateral (
         select from events e where e.organization_id = w.organization_id and e.type = part.type
-          and e.position > w.position and e.id >= ${from}::uuid limit 1) e)`.execute(db);
+          and not e.test and e.position > w.position and e.id >= ${from}::uuid limit 1) e)`.execute(db);
   return rows.map((row) => row.organization_id);
 }
 
@@ -196,6 +196,8 @@ export async function findEvent(
   const { rows } = await sql<EventRow>`
     select e.id, type, b.body, occurred_at, created_at, position, false as "isBeyondPage"
     from events e left join event_bodies b on b.event_id = e.id and b.event_id = ${id}
-    where e.id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[])`.execute(db);
+    where e.id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[]) and not test`.execute(
+    db,
+  );
   return rows[0];
 }

@@ -138,6 +138,7 @@ function eventMessage(event: FeedEvent, { streamId, key }: StreamIdentity, times
     eventType: event.type,
     deliveryId: toPublicId('dlv', deriveDeliveryId(event.id, streamId)),
     attempt: 1,
+    test: false,
     contentLength: Buffer.byteLength(event.body),
     timestampSeconds,
   });

@@ -105,6 +105,7 @@ describe('a document', () => {
       eventType: 'batch.failed',
       deliveryId: exampleId('dlv'),
       attempt: 1,
+      test: true,
       contentLength: 1,
       timestampSeconds: 1,
     });

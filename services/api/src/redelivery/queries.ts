@@ -7,8 +7,8 @@ import type { DeliveryRow } from '../deliveries/present.ts';
 
 /** Columns of a delivery that was just made due: no worker has leased it yet. */
 const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
-  now() as next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.created_at,
-  d.completed_at`;
+  now() as next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.test,
+  d.created_at, d.completed_at`;
 
 export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url'>;
 
@@ -36,7 +36,7 @@ function selectWebhook(organizationId: Uuid, id: Uuid): RawBuilder<WebhookState>
 export async function countPendingTests(db: Database, webhookId: Uuid): Promise<number> {
   const { rows } = await sql<{ tests: number }>`
     select count(*) as tests from pending_deliveries
-    where webhook_id = ${webhookId} and event_type = 'webhook.test'`.execute(db);
+    where webhook_id = ${webhookId} and test`.execute(db);
   return rows[0]?.tests ?? 0;
 }
 
@@ -45,13 +45,13 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
   const { id, organizationId, type, body, requestId, traceparent } = event;
   const { rows } = await sql<DeliveryRow>`
     with event as (
-      insert into events (id, organization_id, type, request_id, traceparent, position)
-      values (${id}, ${organizationId}, ${type}, ${requestId}, ${traceparent}, event_position(${organizationId}))
+      insert into events (id, organization_id, type, test, request_id, traceparent, position)
+      values (${id}, ${organizationId}, ${type}, true, ${requestId}, ${traceparent}, event_position(${organizationId}))
     ), body as (
       insert into event_bodies (event_id, body) values (${id}, ${body})
     ), written as (
-      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual)
-      values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true)
+      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual, test)
+      values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true, true)
       returning *
     ), pending as (${makePending(sql`written`)})
     select ${dueDelivery} from written d`.execute(trx);
@@ -65,8 +65,8 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
  */
 const makePending = (written: RawBuilder<unknown>) => sql`
       insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at,
-        attempt_count, max_attempts, round, manual)
-      select id, webhook_id, organization_id, event_id, event_type, now(), attempt_count, max_attempts, round, manual
+        attempt_count, max_attempts, round, manual, test)
+      select id, webhook_id, organization_id, event_id, event_type, now(), attempt_count, max_attempts, round, manual, test
       from ${written}`;
 
 /** Exceeds the attempts of every retry schedule. A delivery with this many attempts is not sent again. */
@@ -140,7 +140,7 @@ export async function hasRestartable(
 
 function isSelected({ webhookId, since, until, statuses, completedForMs }: ReplaySelection): RawBuilder<SqlBool> {
   return sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
-    and d.event_type <> 'webhook.test'
+    and not d.test
     and d.completed_at < statement_timestamp() - make_interval(secs => ${completedForMs / 1_000})
     and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
 }

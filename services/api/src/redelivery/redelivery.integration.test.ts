@@ -1,3 +1,4 @@
+import { eventTypes, subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
 import { fromPublicId, newUuid, toPublicId, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { insertAttempt } from '../testing/rows.ts';
@@ -42,6 +43,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
       last_status_code: null,
       last_error: null,
       last_duration_ms: null,
+      test: true,
       created_at: expect.any(String),
       completed_at: null,
     });
@@ -59,15 +61,37 @@ describe('POST /v1/webhooks/{id}/test', () => {
       timestamp: expect.any(String),
       organization_id: organizationId,
       data: { webhook_id: webhookId, message: expect.any(String) },
+      test: true,
     });
     const event = fromPublicId('evt', answer.body.event_id) as string;
     const row = api.db.selectFrom('events').select('request_id').where('id', '=', event);
     expect(await row.executeTakeFirst()).toEqual({ request_id: 'test.1' });
   });
 
+  it.each(subscribableEventTypeNames)(
+    '202 with a marked example of %s, whatever the webhook subscribes to',
+    async (type) => {
+      const { body } = await test().send({ type }).expect(202);
+      expect(body).toMatchObject({ event_type: type, test: true, max_attempts: 1 });
+      const { request } = (await api.call('get', `/v1/webhooks/deliveries/${body.id}`, key).expect(200)).body;
+      expect(request.headers).toMatchObject({ 'X-Service-Event': type, 'X-Service-Test': 'true' });
+      const sent = JSON.parse(request.body);
+      expect(sent).toMatchObject({ id: body.event_id, type, test: true });
+      const { data, example } = eventTypes[type];
+      expect(data.safeParse(sent.data).error).toBeUndefined();
+      for (const [name, value] of Object.entries(example))
+        expect([name, sent.data[name]]).toEqual([name, name.endsWith('_id') ? `test_${value}` : value]);
+      for (const path of ['/v1/events', '/v1/events?order=asc', `/v1/events?type=${type}`])
+        expect((await api.call('get', path, key).expect(200)).body.data).toEqual([]);
+      await api.call('get', `/v1/events/${body.event_id}`, key).expect(404);
+      await api.call('get', `/v1/events/stream?after=${body.event_id}`, key).expect(404);
+    },
+  );
+
   it('202 for a disabled webhook, and enabling it does not cancel the test', async () => {
     await disable();
     const { body } = await test().expect(202);
+    expect((await rowOf(body.id)).status).toBe('pending');
     await api.call('patch', `/v1/webhooks/${webhookId}`, key).send({ enabled: true }).expect(200);
     expect((await rowOf(body.id)).status).toBe('pending');
   });
@@ -80,10 +104,13 @@ describe('POST /v1/webhooks/{id}/test', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it('400 for a body with any field', async () => {
-    await test().send({}).expect(202);
-    await test().send({ event: 'batch.failed' }).expect(400);
-  });
+  it.each([{ type: 'invoice.paid' }, { type: 'batch.*' }, { type: '*' }, { type: null }, { event: 'batch.failed' }])(
+    '400 for %j',
+    async (body) => {
+      await test().send({}).expect(202);
+      expect((await test().send(body).expect(400)).body.error.code).toBe('validation_failed');
+    },
+  );
 
   it('400 when its URL is no longer allowed', async () => {
     await moveInside();
@@ -105,7 +132,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
   });
 
   it('409 while 100 tests of the webhook are pending', async () => {
-    for (let count = 0; count < 100; count++) await insert({ event_type: 'webhook.test' });
+    for (let count = 0; count < 100; count++) await insert({ test: true });
     expect((await test().expect(409)).body.error.code).toBe('limit_reached');
     const other = await api.createWebhook(key);
     await api.call('post', `/v1/webhooks/${other.id}/test`, key).expect(202);

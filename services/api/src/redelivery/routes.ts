@@ -1,4 +1,4 @@
-import { deliverySchema, replayRequestSchema, replaySchema } from '@enterprise-api/shared/contracts';
+import { deliverySchema, replayRequestSchema, replaySchema, testWebhookSchema } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { Redelivery } from './service.ts';
@@ -10,20 +10,21 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       operationId: 'testWebhook',
       tag: 'Webhooks',
       summary: 'Send a test event to a webhook, also while it is disabled',
-      description: 'One attempt, without an effect on the health of the webhook.',
+      description:
+        'Sends an example of any type, whether or not the webhook subscribes to it. Ids in its data begin with `test_`, its body contains `"test": true`, and its request has the header `X-Service-Test: true`. The webhook gets one attempt, which does not affect its health.',
       errors: ['url_not_allowed', 'limit_reached'],
       scope: 'webhooks:write',
       ids: { id: 'whk' },
+      body: testWebhookSchema,
       exists: ({ access, ids, trx }) => redelivery.webhookExists(trx, access.key.organization.id, ids.id),
       success: 'accepted',
       response: deliverySchema,
       eventIds: ({ event_id }) => [event_id],
-      handle: ({ access, ids, requestId, traceparent, transact }) =>
-        redelivery.test(
-          transact,
-          { organizationId: access.key.organization.id, id: ids.id },
-          { requestId, traceparent },
-        ),
+      handle: ({ access, ids, body, requestId, traceparent, transact }) =>
+        redelivery.test(transact, { organizationId: access.key.organization.id, id: ids.id }, body.type, {
+          requestId,
+          traceparent,
+        }),
     }),
     defineRoute({
       endpoint: 'POST /v1/webhooks/deliveries/{id}/retry',

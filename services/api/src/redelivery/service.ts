@@ -1,4 +1,10 @@
-import { type Delivery, eventTypes, type Replay, type ReplayRequest } from '@enterprise-api/shared/contracts';
+import {
+  type Delivery,
+  type EventType,
+  eventTypes,
+  type Replay,
+  type ReplayRequest,
+} from '@enterprise-api/shared/contracts';
 import { newEvent } from '@enterprise-api/shared/events';
 import type { DatabaseClock, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
@@ -38,7 +44,8 @@ export type Redelivery = ReturnType<typeof createRedelivery>;
 /** Every redelivery creates pending deliveries that are due now. Workers send these deliveries like all others. */
 export function createRedelivery(options: RedeliveryOptions) {
   return {
-    test: (transact: Transact, webhook: Target, origin: Origin) => sendTest(options, transact, webhook, origin),
+    test: (transact: Transact, webhook: Target, type: EventType, origin: Origin) =>
+      sendTest(options, transact, webhook, type, origin),
     retry: (transact: Transact, delivery: Target) => retryDelivery(options, transact, delivery),
     replay: (transact: Transact, webhook: Target, request: ReplayRequest, receivedAtMs: number) =>
       replayDeliveries(options, transact, webhook, request, receivedAtMs),
@@ -53,11 +60,12 @@ export function createRedelivery(options: RedeliveryOptions) {
 
 const maxPendingTests = 100;
 
-/** Sends a `webhook.test` event to one webhook only, even if it is disabled. */
+/** Sends an example of a type to one webhook only, whatever its events, even if it is disabled. */
 function sendTest(
   { clock, addressPolicy }: RedeliveryOptions,
   transact: Transact,
   { organizationId, id }: Target,
+  type: EventType,
   origin: Origin,
 ): Promise<Delivery | Problem> {
   return transact(async ({ trx, due, acted }) => {
@@ -66,14 +74,22 @@ function sendTest(
     if ((await countPendingTests(trx, id)) >= maxPendingTests) return tooManyTests;
     const event = {
       organization_id: toPublicId('org', organizationId),
-      type: 'webhook.test',
-      data: { ...eventTypes['webhook.test'].example, webhook_id: toPublicId('whk', id) },
-    } as const;
-    const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), origin));
+      type,
+      data: testDataOf(type, toPublicId('whk', id)),
+    };
+    const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), { ...origin, test: true }));
     due(id);
     await acted({ action: 'webhook.tested', objectId: id, organizationId });
     return presentDelivery(row);
   });
+}
+
+/** The example of the catalogue, in which no id can be taken for that of a real object. */
+function testDataOf(type: EventType, webhookId: string): Record<string, unknown> {
+  const { example } = eventTypes[type];
+  if (type === 'webhook.test') return { ...example, webhook_id: webhookId };
+  const marked = (name: string, value: unknown) => (/(^|_)id$/.test(name) ? `test_${String(value)}` : value);
+  return JSON.parse(JSON.stringify(example), marked) as Record<string, unknown>;
 }
 
 function retryDelivery(

@@ -4,6 +4,7 @@ import { alignPendingDeliveries } from '@enterprise-api/testkit';
 
 export interface DeliveryFields {
   event_type?: string;
+  test?: boolean;
   status?: 'pending' | 'succeeded' | 'failed' | 'canceled';
   created_at?: Date;
   attempt_count?: number;
@@ -20,12 +21,13 @@ export async function insertDelivery(
   // An event is as old as its delivery, and its id says so: partitions go by that.
   const event_id = withUuidTime(newUuid(), (fields.created_at ?? new Date()).getTime());
   const event_type = fields.event_type ?? 'batch.completed';
+  const test = fields.test ?? false;
   const status = fields.status ?? 'pending';
   const body = JSON.stringify({ id: toPublicId('evt', event_id), type: event_type, data: {} });
   const id = deriveDeliveryId(event_id, webhook_id);
   await db
     .insertInto('events')
-    .values({ id: event_id, organization_id, type: event_type, occurred_at: null })
+    .values({ id: event_id, organization_id, type: event_type, test, occurred_at: null })
     .execute();
   await db.insertInto('event_bodies').values({ event_id, body }).execute();
   await db
@@ -36,6 +38,7 @@ export async function insertDelivery(
       webhook_id,
       event_id,
       event_type,
+      test,
       status,
       max_attempts: 10,
       attempt_count: fields.attempt_count ?? 0,

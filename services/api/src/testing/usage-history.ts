@@ -75,10 +75,10 @@ export interface HourOfLedger {
 export async function countNaively(db: Database): Promise<HourOfLedger[]> {
   const { rows } = await sql<HourOfLedger>`
     with facts as (
-      select organization_id, created_at as at, 1 as events, 0 as deliveries, 0 as attempts from events
-      union all select organization_id, created_at, 0, 1, 0 from deliveries
+      select organization_id, created_at as at, 1 as events, 0 as deliveries, 0 as attempts from events where not test
+      union all select organization_id, created_at, 0, 1, 0 from deliveries where not test
       union all select d.organization_id, coalesce(a.recorded_at, a.started_at), 0, 0, 1
-        from all_attempts a join deliveries d on d.id = a.delivery_id
+        from all_attempts a join deliveries d on d.id = a.delivery_id where not d.test
     )
     select organization_id, date_trunc('hour', at, 'UTC') as hour, sum(events)::bigint as events,
       sum(deliveries)::bigint as deliveries, sum(attempts)::bigint as attempts

@@ -71,7 +71,7 @@ export async function limitStatement(trx: DatabaseTransaction, withinMs: number)
 const lateAfter = sql`interval '10 minutes'`;
 
 /**
- * Adds everything recorded within a span to the hours, in one statement, so that all parts see the same rows. Each row
+ * Adds everything recorded within a span to the hours, except tests, in one statement, so that all parts see the same rows. Each row
  * counts in the hour of the database time at which it was written. For events and deliveries, this time is
  * `created_at`. For attempts, it is the time of recording.
  */
@@ -91,7 +91,7 @@ const eventsOf = ({ from, until }: Span) => sql`
   select organization_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events, 0 as deliveries, 0 as attempts
   from events
   where id >= ${uuidAtTime(from.getTime() - usualIdMarginMs)}::uuid and id < ${uuidAtTime(until.getTime() + usualIdMarginMs)}::uuid
-    and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
+    and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz and not test
   group by 1, 2`;
 
 /**
@@ -103,7 +103,8 @@ const deliveriesOf = ({ from, until }: Span) => sql`
   from webhooks w cross join unnest(${deliveryStatuses}::text[]) as s (status)
   cross join lateral (
     select date_trunc('hour', created_at, 'UTC') as hour, count(*) as deliveries from deliveries
-    where webhook_id = w.id and status = s.status and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
+    where webhook_id = w.id and status = s.status and not test
+      and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
     group by 1) d`;
 
 /**
@@ -113,7 +114,7 @@ const promptSuccessesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, 0, d.attempts
   from webhooks w cross join lateral (
     select date_trunc('hour', completed_at, 'UTC') as hour, count(*) as attempts from deliveries
-    where webhook_id = w.id and status = 'succeeded' and delivered_by is not null
+    where webhook_id = w.id and status = 'succeeded' and delivered_by is not null and not test
       and created_at >= ${from}::timestamptz - ${lateAfter} and created_at < ${until}::timestamptz
       and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz
       and completed_at - created_at <= ${lateAfter}
@@ -121,13 +122,16 @@ const promptSuccessesOf = ({ from, until }: Span) => sql`
 
 const lateSuccessesOf = ({ from, until }: Span) => sql`
   select organization_id, date_trunc('hour', completed_at, 'UTC'), 0, 0, count(*) from deliveries
-  where completed_at - created_at > ${lateAfter} and delivered_by is not null
+  where completed_at - created_at > ${lateAfter} and delivered_by is not null and not test
     and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz
   group by 1, 2`;
 
-/** Attempts with a row of their own. Looks up the organization per row, because the planner may join all deliveries. */
+/**
+ * Attempts with a row of their own. Looks up the organization per row, because the planner may join all deliveries.
+ * Attempts of tests get no organization, so {@link addSpan} leaves them out.
+ */
 const otherAttemptsOf = ({ from, until }: Span) => sql`
-  select (select d.organization_id from deliveries d where d.id = a.delivery_id),
+  select (select d.organization_id from deliveries d where d.id = a.delivery_id and not d.test),
     date_trunc('hour', coalesce(a.recorded_at, a.started_at), 'UTC'), 0, 0, count(*)
   from attempts a
   where coalesce(a.recorded_at, a.started_at) >= ${from}::timestamptz

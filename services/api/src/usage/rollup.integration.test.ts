@@ -70,6 +70,25 @@ describe('the counting of closed hours', () => {
     expect((await progress()).counted_until?.getTime()).toBeGreaterThanOrEqual(at + 5 * hourMs);
   });
 
+  it('leaves out tests, whatever became of them', async () => {
+    const at = begin;
+    const made: string[] = [];
+    for (const test of [false, true, true, true]) {
+      const event = await insertEventAt(db, organizationId, at);
+      const delivery = await insertDeliveryAt(db, event, webhookId, at);
+      await sql`update events set test = ${test} where id = ${event}`.execute(db);
+      await sql`update deliveries set test = ${test} where id = ${delivery}`.execute(db);
+      made.push(delivery);
+    }
+    const [real, prompt, late, failed] = made as [string, string, string, string];
+    for (const delivery of [real, prompt]) await deliverAt(db, delivery, at + minute, at + minute);
+    await deliverAt(db, late, at + 20 * minute, at + 20 * minute);
+    await insertAttemptAt(db, failed, at + minute, at + minute);
+    await countAll();
+    expect(await countedHours(db)).toEqual([hour(at, 1, 1, 1)]);
+    expect(await countNaively(db)).toEqual([hour(at, 1, 1, 1)]);
+  });
+
   it('leaves out the hour that runs', async () => {
     await insertEventAt(db, organizationId, begin);
     await insertEventAt(db, organizationId, Date.now());

@@ -73,7 +73,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     const place = { organizationId, webhookId: id };
     await insertDelivery(api.db, place);
     await insertDelivery(api.db, place, { status: 'failed' });
-    await insertDelivery(api.db, place, { event_type: 'webhook.test' });
+    await insertDelivery(api.db, place, { test: true });
     const { body } = await api.call(method, `/v1/webhooks/${id}`, key).send({ enabled: false }).expect(200);
     expect(body).toMatchObject({ enabled: false, disabled_reason: 'manual' });
     expect(await statusesOf(id)).toEqual(['canceled', 'failed', 'pending']);

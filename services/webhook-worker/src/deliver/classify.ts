@@ -78,19 +78,18 @@ export function outcomeOf(
   policy: RetryPolicy,
   random: number,
 ): Outcome {
-  const isTest = lease.eventType === 'webhook.test';
   const answer = result.kind === 'response' ? result : null;
   const { retryAfterMs } = verdict;
   return {
-    result: isTest && verdict.result === 'stop' ? 'retry' : verdict.result,
+    result: lease.isTest && verdict.result === 'stop' ? 'retry' : verdict.result,
     error: verdict.error,
     delayMs:
       verdict.result === 'retry'
         ? (nextDelayMs(policy, { number: lease.number, maxAttempts: lease.maxAttempts, retryAfterMs }, random) ?? 0)
         : 0,
-    openCircuitForMs: isTest ? null : retryAfterMs,
-    countsForHealth: !isTest && verdict.countsForHealth,
-    countsForBreaker: !isTest && verdict.countsForBreaker,
+    openCircuitForMs: lease.isTest ? null : retryAfterMs,
+    countsForHealth: !lease.isTest && verdict.countsForHealth,
+    countsForBreaker: !lease.isTest && verdict.countsForBreaker,
     deliveryId: lease.deliveryId,
     webhookId: lease.webhookId,
     round: lease.round,

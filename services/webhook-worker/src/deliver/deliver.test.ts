@@ -19,6 +19,7 @@ const lease: Lease = {
   maxAttempts: 3,
   round: 0,
   manual: false,
+  isTest: false,
   leaseToken: '',
   webhookVersion: 1,
   // A whole number: with fractions, its age after 10,000 ms can be a rounding error more.

@@ -88,7 +88,7 @@ async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig 
 
 /** A disabled webhook still receives tests; a deleted one receives nothing. */
 function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
-  return state === 'enabled' || (state === 'disabled' && lease.eventType === 'webhook.test');
+  return state === 'enabled' || (state === 'disabled' && lease.isTest);
 }
 
 const unreadableSecret: SendFailure = {
@@ -124,6 +124,7 @@ export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: 
     eventType: lease.eventType,
     deliveryId: toPublicId('dlv', lease.deliveryId),
     attempt: lease.number,
+    test: lease.isTest,
     contentLength: body.length,
     timestampSeconds,
   });

@@ -14,8 +14,8 @@ const text = '{"id":"evt_1","text":"ü"}';
 const body = Buffer.from(text);
 const [eventId, deliveryId] = [newUuid(), newUuid()];
 
-function build(keys: SigningKeys) {
-  const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, body };
+function build(keys: SigningKeys, isTest = false) {
+  const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, isTest, body };
   const begun = { lease, webhook: { url: 'https://example.com/x' }, startedAt: new Date(now) };
   return buildRequest(begun as BegunAttempt, keys);
 }
@@ -50,6 +50,10 @@ describe('the request of an attempt', () => {
     });
     expect(isVerifiedBy(newSecret, headers)).toBe(true);
     expect(isVerifiedBy(oldSecret, headers)).toBe(false);
+  });
+
+  it('says that it is a test', () => {
+    expect(build({ current: signingKey(newSecret), previous: null }, true).headers['X-Service-Test']).toBe('true');
   });
 
   it('is signed with both secrets during the overlap of a rotation, and with the old one in the header that holds one signature', () => {

@@ -126,7 +126,7 @@ describe('a half-open circuit', () => {
 
   it('does not hold up tests, and is not tried by one', async () => {
     const probe = await leaseProbe();
-    const makeTests = sql`update pending_deliveries set event_type = 'webhook.test' where delivery_id <> ${probe.id}`;
+    const makeTests = sql`update pending_deliveries set test = true where delivery_id <> ${probe.id}`;
     await makeTests.execute(db);
     expect(await dispatch()).toHaveLength(4);
     await releaseLeases(db, [probe.id], [probe.lease_token]);

@@ -121,15 +121,13 @@ describe('dispatch', () => {
     expect(dispatched).toMatchObject({ leases: [], notEnabled: [webhookId] });
 
     const [test] = leases as [LeaseRow];
-    await sql`update pending_deliveries set event_type = 'webhook.test' where delivery_id = ${test.id}`.execute(db);
+    await sql`update pending_deliveries set test = true where delivery_id = ${test.id}`.execute(db);
     expect(idsOf((await leaseDueDeliveries(db, page, plenty, leaseMs)).leases)).toEqual([test.id]);
     expect(organizationId).toBe(test.organization_id);
   });
 
   const makeTest = (id: string) =>
-    sql`update pending_deliveries set event_type = 'webhook.test', next_attempt_at = now() where delivery_id = ${id}`.execute(
-      db,
-    );
+    sql`update pending_deliveries set test = true, next_attempt_at = now() where delivery_id = ${id}`.execute(db);
 
   it('leases a test before all else that is due to its webhook', async () => {
     const { leases, webhookId } = await leaseDeliveries(db, 5);

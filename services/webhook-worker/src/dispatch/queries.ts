@@ -127,7 +127,7 @@ const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materia
     select p.delivery_id, c.version, c.is_half_open from due c cross join lateral (
       select p.delivery_id from pending_deliveries p
       where p.webhook_id = c.webhook_id and ${isDue(page)} and c.state = 'enabled'
-        and (p.event_type <> 'webhook.test' or c.is_half_open is not true)
+        and (not p.test or c.is_half_open is not true)
       order by p.next_attempt_at limit least(c.free, c.share) for update skip locked) p
     limit ${capacity.total}
   )`;
@@ -141,7 +141,7 @@ const tests = (capacity: Capacity) => sql`tests as materialized (
     select p.delivery_id, c.version
     from tested t join capacities c on c.webhook_id = t.webhook_id cross join lateral (
       select p.delivery_id from pending_deliveries p
-      where p.webhook_id = c.webhook_id and p.event_type = 'webhook.test' and p.next_attempt_at <= now()
+      where p.webhook_id = c.webhook_id and p.test and p.next_attempt_at <= now()
         and c.state <> 'deleted'
       order by p.next_attempt_at limit least(c.free_for_tests, ${testsPerWebhook}) for update skip locked) p
     limit ${capacity.total}

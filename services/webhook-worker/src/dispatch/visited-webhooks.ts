@@ -42,7 +42,7 @@ export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
     select webhook_id from pending_deliveries where not (select is_complete from known) and ${isDue(page)}
     order by next_attempt_at desc limit ${sql.lit(newestDueRows)}
   ), tested as materialized (
-    select distinct webhook_id from pending_deliveries where event_type = 'webhook.test'
+    select distinct webhook_id from pending_deliveries where test
   ), ${withBacklogs}, not_enabled as materialized (
     select w.id as webhook_id from webhooks w cross join lateral (
       select from pending_deliveries p where p.webhook_id = w.id limit 1) any_pending

@@ -179,6 +179,7 @@ function toLease(row: LeaseRow, leasedAt: number, event: HeldEvent, hostKey: str
     maxAttempts: row.max_attempts,
     round: row.round,
     manual: row.manual,
+    isTest: row.test,
     leaseToken: row.lease_token,
     webhookVersion: row.webhook_version,
     leasedAt,

@@ -18,6 +18,7 @@ export interface Lease {
   maxAttempts: number;
   round: number;
   manual: boolean;
+  isTest: boolean;
   /** Distinguishes this lease from earlier and later ones of the same delivery. */
   leaseToken: string;
   webhookVersion: number;
@@ -39,6 +40,7 @@ export interface LeaseRow {
   max_attempts: number;
   round: number;
   manual: boolean;
+  test: boolean;
   /** `next_attempt_at` as this lease set it, in microseconds: unique among the leases of the row. */
   lease_token: string;
   webhook_version: number;
@@ -49,7 +51,7 @@ export function leaseColumns(alias: string): RawBuilder<unknown> {
   const column = (name: string) => sql.ref(`${alias}.${name}`);
   return sql`${column('delivery_id')} as id, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
     ${column('event_type')}, ${column('attempt_count')}, ${column('max_attempts')}, ${column('round')},
-    ${column('manual')}, ${column('next_attempt_at')}::text as lease_token`;
+    ${column('manual')}, ${column('test')}, ${column('next_attempt_at')}::text as lease_token`;
 }
 
 /**

@@ -60,7 +60,7 @@ const bestOutcomes = sql`best as materialized (
  * read all deliveries between the lowest and the highest id of the batch.
  */
 const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
-    select b.*, d.attempt_count, d.max_attempts, d.event_type, d.delivered_by,
+    select b.*, d.attempt_count, d.max_attempts, d.test, d.delivered_by,
       d.round = b.round and d.status <> 'succeeded'
         and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number)) as counts
     from best b cross join lateral (
@@ -75,7 +75,7 @@ const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as material
 const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materialized (
     select l.*, s.status from locked l join webhooks w on w.id = l.webhook_id
     cross join lateral (select case when l.result = 'delivered' then 'succeeded'
-        when w.state = 'deleted' or (w.state = 'disabled' and l.event_type <> 'webhook.test') then 'canceled'
+        when w.state = 'deleted' or (w.state = 'disabled' and not l.test) then 'canceled'
         when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
     where l.counts
   ), written as (

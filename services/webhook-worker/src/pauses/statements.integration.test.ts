@@ -54,7 +54,7 @@ it('fan-out writes the deliveries of a paused organization, due and without a le
 
 it('dispatch leases nothing of a paused organization, tests neither, and all of it afterwards', async () => {
   await fanOut({ ...plenty, pausedOrganizations: [paused.organizationId, other.organizationId] });
-  await sql`update pending_deliveries set event_type = 'webhook.test' where ctid = (
+  await sql`update pending_deliveries set test = true where ctid = (
     select ctid from pending_deliveries where organization_id = ${paused.organizationId} limit 1)`.execute(db);
   expect((await dispatch()).leases.map((lease) => lease.webhook_id)).toEqual([other.webhookId, other.webhookId]);
   const { leases } = await dispatch(plenty as ReturnType<typeof capacity>);

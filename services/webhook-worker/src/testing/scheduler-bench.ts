@@ -71,6 +71,7 @@ export function schedulerBench(
     maxAttempts: 3,
     round: 0,
     manual: false,
+    isTest: false,
     leaseToken: '',
     webhookVersion: 1,
     leasedAt,

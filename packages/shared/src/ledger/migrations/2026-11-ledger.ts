@@ -110,6 +110,7 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
       id uuid not null primary key,
       organization_id uuid not null,
       type text not null,
+      test boolean not null default false,
       occurred_at timestamptz,
       created_at timestamptz not null default clock_timestamp(),
       request_id text,
@@ -117,7 +118,8 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
       traceparent text
     ) partition by range (id)`.execute(db);
   await createEventBodies(db);
-  await sql`create index events_by_position on events (organization_id, type, position, id)`.execute(db);
+  // Customers do not follow tests, so the index excludes them.
+  await sql`create index events_by_position on events (organization_id, type, position, id) where not test`.execute(db);
   await sql`
     create table event_keys (
       organization_id uuid not null,
@@ -192,6 +194,7 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
       max_attempts smallint not null,
       round smallint not null default 0,
       manual boolean not null default false,
+      test boolean not null default false,
       last_status_code smallint,
       last_error text,
       last_duration_ms int,
@@ -241,13 +244,14 @@ async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
       attempt_count smallint not null default 0,
       max_attempts smallint not null,
       round smallint not null default 0,
-      manual boolean not null default false
+      manual boolean not null default false,
+      test boolean not null default false
     ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`.execute(db);
   await sql`create index pending_deliveries_of_webhook on pending_deliveries (webhook_id, next_attempt_at)`.execute(db);
   await sql`create index pending_deliveries_by_time on pending_deliveries (next_attempt_at)`.execute(db);
   // Finds the few test deliveries, which workers lease before all other due deliveries of a webhook.
   await sql`create index pending_deliveries_tests on pending_deliveries (webhook_id, next_attempt_at)
-    where event_type = 'webhook.test'`.execute(db);
+    where test`.execute(db);
 }
 
 /**

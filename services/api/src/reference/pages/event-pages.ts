@@ -86,6 +86,7 @@ function requestOf(eventType: EventType, body: string): string {
     eventType,
     deliveryId: 'dlv_01jd6kz5r8e2v9qxm3c7t4b0na',
     attempt: 1,
+    test: eventType === 'webhook.test',
     contentLength: Buffer.byteLength(body),
     timestampSeconds: Date.parse('2026-11-21T07:00:01Z') / 1_000,
   });
