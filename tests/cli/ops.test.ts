@@ -56,6 +56,15 @@ describe('enterprise-api ops', () => {
     expect((await ops('id', webhook.id)).stdout).toContain(uuid);
   });
 
+  it('shows the locks, the statements and the sizes of the database', async () => {
+    expect((await json<{ sessions: unknown[] }>('locks')).sessions).toBeInstanceOf(Array);
+    expect((await ops('locks')).stdout).toMatch(/sessions\s+\d/);
+    const statements = await ops('statements');
+    expect(statements.stdout).toMatch(/enterprise-api\s+idle\s+\d/);
+    expect(statements.stderr).toContain('pg_stat_statements');
+    expect((await ops('sizes')).stdout).toMatch(/deliveries\s+\d+\.\d [KM]iB/);
+  });
+
   it('sends a failed delivery again, and replays those of a webhook, on behalf of somebody', async () => {
     const { db } = stage.stage;
     const webhook = await stage.customer.createWebhook('https://hooks.example.com/failing');

@@ -23,6 +23,7 @@ import { createEventService } from './events/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
+import { createDatabaseReports } from './operators/database-reports.ts';
 import { createInspection } from './operators/inspection.ts';
 import { createQueueJobsReader } from './operators/queue-jobs.ts';
 import { operatorRoutes } from './operators/routes.ts';
@@ -90,6 +91,7 @@ export function internalRoutes(
     ...operatorRoutes({
       sendingPauses: createSendingPauses({ db, findExistingOrganizations: findExisting }),
       stats: createStatsReader({ db, clock: databaseClock, countJobs: () => countJobs(queue) }),
+      database: createDatabaseReports({ db, clock: databaseClock }),
       inspection: createInspection({ db, webhooks, deliveries, redelivery }),
       queueJobs: createQueueJobsReader({
         isOpen: config.queueBoard,

@@ -11,6 +11,7 @@ import { action } from './action.ts';
 import type { CommandModule } from './index.ts';
 import { addActCommands } from './ops-act.ts';
 import { addBoardCommand } from './ops-board.ts';
+import { addDatabaseCommands } from './ops-database.ts';
 import { addLedgerCommands } from './ops-ledger.ts';
 
 type Open = (options: GlobalOptions) => Context;
@@ -24,6 +25,7 @@ export const addOpsCommands: CommandModule = (program, open) => {
   addSending(ops, open);
   addInspection(ops, open);
   addActCommands(ops, open);
+  addDatabaseCommands(ops, open);
   addIds(ops, open);
   addBoardCommand(ops, open);
   addLedgerCommands(ops, open);

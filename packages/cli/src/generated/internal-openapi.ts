@@ -147,6 +147,167 @@ export interface components {
             /** @description The key itself. */
             secret: string;
         };
+        /** @description Sessions of the database that wait for locks or hold them for long. */
+        DatabaseLocks: {
+            /** @constant */
+            object: "database_locks";
+            /**
+             * Format: date-time
+             * @description When the database was asked.
+             */
+            at: string;
+            /** @description Sessions that wait for a lock, that block others, or whose transaction is older than a minute. */
+            sessions: components["schemas"]["DatabaseSession"][];
+        };
+        /** @description A session of the database. */
+        DatabaseSession: {
+            /** @description The process id on the server, for `pg_cancel_backend` and `pg_terminate_backend`. */
+            pid: number;
+            /** @description The application name of the connection. Ours begin with `enterprise-api`. */
+            application: string;
+            /** @description The state of the session, such as `active` or `idle in transaction`. */
+            state: string | null;
+            /** @description The type and the name of the wait event; null while the session runs. */
+            waits_for: string | null;
+            /** @description The sessions that hold the lock. 0 is a prepared transaction. */
+            blocked_by: number[];
+            /** @description The age of the transaction. */
+            transaction_seconds: number | null;
+            /** @description The time since the latest statement began. */
+            statement_seconds: number | null;
+            /** @description The latest statement, without literals; null for sessions of other programs. */
+            statement: string | null;
+        };
+        /** @description The sizes of our tables, and who has most of what waits. */
+        DatabaseSizes: {
+            /** @constant */
+            object: "database_sizes";
+            /**
+             * Format: date-time
+             * @description When the database was asked.
+             */
+            at: string;
+            /** @description The size of the database. */
+            bytes: number;
+            /** @description Our tables, the largest first. */
+            tables: {
+                /** @description The name of the table. */
+                name: string;
+                /** @description Its size with its partitions, indexes and large values. */
+                bytes: number;
+                /** @description The part of it that is indexes. */
+                index_bytes: number;
+                /** @description Its rows, estimated. */
+                rows: number;
+                /** @description Rows that a vacuum will remove, estimated. */
+                dead_rows: number;
+                /** @description How many partitions it has. */
+                partitions: number;
+                /** @description Its oldest partition. */
+                oldest_partition: string | null;
+                /** @description Its newest partition. */
+                newest_partition: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it, or one of its partitions, was last vacuumed.
+                 */
+                vacuumed_at: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it, or one of its partitions, was last analyzed.
+                 */
+                analyzed_at: string | null;
+            }[];
+            /** @description Organizations with the most events that are not fanned out. */
+            outbox: {
+                /** @description The organization. */
+                organization_id: string;
+                /** @description Counted among the oldest 10,000. */
+                events: number;
+                /**
+                 * Format: date-time
+                 * @description When the oldest of them was written.
+                 */
+                oldest_at: string;
+            }[];
+            /** @description Webhooks with the most deliveries that are due for more than a minute. Excludes paused deliveries. */
+            overdue: {
+                /** @description The webhook. */
+                webhook_id: string;
+                /** @description Its organization. */
+                organization_id: string;
+                /** @description Counted among the 100,000 that became due last. */
+                deliveries: number;
+                /**
+                 * Format: date-time
+                 * @description When the first of them became due.
+                 */
+                due_since: string;
+            }[];
+            /** @description Deliveries that more than three leases have not sent: they may end their workers. */
+            leased_often: {
+                /** @description The delivery. */
+                delivery_id: string;
+                /** @description How many leases ended without a recorded attempt. */
+                leases: number;
+            }[];
+            /** @description Events whose deliveries the database refuses, the oldest first. */
+            parked_events: {
+                /** @description The event. */
+                event_id: string;
+                /** @description Its organization. */
+                organization_id: string;
+                /** @description The SQLSTATE and the name of what refused its deliveries. */
+                reason: string;
+                /** @description How often its fan-out has failed. */
+                failures: number;
+                /**
+                 * Format: date-time
+                 * @description When its fan-out is tried again.
+                 */
+                retry_at: string;
+            }[];
+        };
+        /** @description What our connections to the database do, and which statements took most time. */
+        DatabaseStatements: {
+            /** @constant */
+            object: "database_statements";
+            /**
+             * Format: date-time
+             * @description When the database was asked.
+             */
+            at: string;
+            /** @description How many connections the server allows. */
+            max_connections: number;
+            /** @description The connections to this database. */
+            connections: {
+                /** @description The application name of the connections. */
+                application: string;
+                /** @description Their state, such as `idle` or `active`. */
+                state: string | null;
+                /** @description How many connections to this database have both. */
+                count: number;
+            }[];
+            /** @description Our sessions with an open transaction, the oldest first. */
+            running: components["schemas"]["DatabaseSession"][];
+            /** @description Our statements by their total time, since the statistics were reset; null without `pg_stat_statements`. */
+            slowest: {
+                /** @description The statement, without literals. */
+                statement: string;
+                /** @description How often it ran. */
+                calls: number;
+                /** @description The time of all its runs. */
+                total_ms: number;
+                /** @description The average time of a run. */
+                mean_ms: number;
+                /** @description How many rows it returned or changed. */
+                rows: number;
+                /** @description How many blocks it read from outside of the shared buffers. */
+                disk_blocks: number;
+            }[] | null;
+            /** @description Why `slowest` is null. */
+            slowest_missing: string | null;
+        };
         /** @description The deliveries that were made in a period, the newest `counts_stop_at` of them, by their status now. */
         DeliveriesOfPeriod: {
             /** @description Counted up to `counts_stop_at`. */

@@ -1,6 +1,7 @@
 export * from './api-keys.ts';
 export * from './areas.ts';
 export * from './audit.ts';
+export * from './database-reports.ts';
 export * from './deliveries.ts';
 export * from './delivery-headers.ts';
 export * from './errors.ts';

@@ -1,4 +1,7 @@
 import {
+  databaseLocksSchema,
+  databaseSizesSchema,
+  databaseStatementsSchema,
   deliverySchema,
   getSendingQuerySchema,
   inspectedDeliverySchema,
@@ -14,6 +17,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
+import type { DatabaseReports } from './database-reports.ts';
 import type { Inspection } from './inspection.ts';
 import type { QueueJobsReader } from './queue-jobs.ts';
 import type { SendingPauses } from './sending-pauses.ts';
@@ -22,6 +26,7 @@ import type { StatsReader } from './stats.ts';
 export interface OperatorServices {
   sendingPauses: SendingPauses;
   stats: StatsReader;
+  database: DatabaseReports;
   inspection: Inspection;
   queueJobs: QueueJobsReader;
 }
@@ -29,6 +34,7 @@ export interface OperatorServices {
 export function operatorRoutes({
   sendingPauses,
   stats,
+  database,
   inspection,
   queueJobs,
 }: OperatorServices): Route<InternalAccess>[] {
@@ -63,6 +69,33 @@ export function operatorRoutes({
       summary: 'What waits, what happened lately, and what needs a look',
       response: statsSchema,
       handle: () => stats.read(),
+    }),
+    defineRoute({
+      endpoint: 'GET /internal/v1/database/locks',
+      operationId: 'getDatabaseLocks',
+      tag: 'Operations',
+      summary: 'List the sessions that wait for locks or hold them for long',
+      errors: ['service_unavailable'],
+      response: databaseLocksSchema,
+      handle: () => database.locks(),
+    }),
+    defineRoute({
+      endpoint: 'GET /internal/v1/database/statements',
+      operationId: 'getDatabaseStatements',
+      tag: 'Operations',
+      summary: 'List our connections, what they do, and the slowest statements',
+      errors: ['service_unavailable'],
+      response: databaseStatementsSchema,
+      handle: () => database.statements(),
+    }),
+    defineRoute({
+      endpoint: 'GET /internal/v1/database/sizes',
+      operationId: 'getDatabaseSizes',
+      tag: 'Operations',
+      summary: 'Show the sizes of our tables, and who has most of what waits',
+      errors: ['service_unavailable'],
+      response: databaseSizesSchema,
+      handle: () => database.sizes(),
     }),
     defineRoute({
       endpoint: 'GET /internal/v1/webhooks/{id}',

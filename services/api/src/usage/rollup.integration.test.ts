@@ -197,6 +197,7 @@ describe('the counting of closed hours', () => {
     rollup.start();
     const remaining = () => db.selectFrom('usage_writers').select('sequence').execute();
     await until('the old writer is gone', async () => (await remaining()).length === 1);
+    await until('the hour is counted', async () => (await countedHours(db)).length === 1);
     await rollup.stop();
     expect(await remaining()).toEqual([{ sequence: 2 }]);
     expect(await countedHours(db)).toEqual([hour(begin, 1, 0, 0)]);

@@ -1,0 +1,206 @@
+import { databaseReportRows } from '@enterprise-api/shared/contracts';
+import type { Database, Schema } from '@enterprise-api/shared/ledger';
+import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { sql } from 'kysely';
+
+/** Every table of the ledger; the view `all_attempts` is none. */
+export const ledgerTables: readonly (keyof Schema)[] = [
+  'organizations',
+  'api_keys',
+  'webhooks',
+  'webhook_urls',
+  'webhook_health',
+  'events',
+  'event_bodies',
+  'event_keys',
+  'outbox',
+  'parked_events',
+  'deliveries',
+  'pending_deliveries',
+  'attempts',
+  'idempotency_keys',
+  'audit_log',
+  'usage_requests',
+  'usage_writers',
+  'usage_ledger',
+  'usage_progress',
+  'retention_progress',
+  'sending_pauses',
+];
+
+const ours = sql`application_name like 'enterprise-api%'`;
+
+export interface SessionRow {
+  pid: number;
+  application: string;
+  state: string | null;
+  waits_for: string | null;
+  blocked_by: number[];
+  transaction_seconds: number | null;
+  statement_seconds: number | null;
+  /** Null for sessions of other programs. */
+  statement: string | null;
+}
+
+/** `sessions`: every other session of this database with an open transaction. */
+const sessions = sql`sessions as materialized (
+    select pid, coalesce(application_name, '') as application, ${ours} as is_ours, state,
+      wait_event_type || ':' || wait_event as waits_for,
+      case when wait_event_type = 'Lock' then pg_blocking_pids(pid) else '{}' end as blocked_by,
+      extract(epoch from clock_timestamp() - xact_start)::float8 as transaction_seconds,
+      extract(epoch from clock_timestamp() - query_start)::float8 as statement_seconds,
+      case when ${ours} then query end as statement
+    from pg_stat_activity
+    where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()
+  )`;
+
+const shown = sql`pid, application, state, waits_for, blocked_by, transaction_seconds, statement_seconds, statement`;
+
+export async function readLockSessions(db: Database): Promise<SessionRow[]> {
+  const { rows } = await sql<SessionRow>`
+    with ${sessions}
+    select ${shown} from sessions
+    where cardinality(blocked_by) > 0 or pid in (select unnest(blocked_by) from sessions) or transaction_seconds > 60
+    order by transaction_seconds desc limit ${databaseReportRows}`.execute(db);
+  return rows;
+}
+
+export async function readRunningSessions(db: Database): Promise<SessionRow[]> {
+  const { rows } = await sql<SessionRow>`
+    with ${sessions}
+    select ${shown} from sessions where is_ours
+    order by transaction_seconds desc limit ${databaseReportRows}`.execute(db);
+  return rows;
+}
+
+export async function readConnections(db: Database) {
+  const { rows } = await sql<{ application: string; state: string | null; count: number }>`
+    select coalesce(application_name, '') as application, state, count(*)::int as count from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend'
+    group by 1, 2 order by 3 desc, 1, 2 limit ${databaseReportRows}`.execute(db);
+  return rows;
+}
+
+export async function readMaxConnections(db: Database): Promise<number> {
+  const { rows } = await sql<{ max: number }>`
+    select current_setting('max_connections')::int as max`.execute(db);
+  return rows[0]?.max ?? 0;
+}
+
+/** The schema of the extension, which need not be in the search path; null without the extension. */
+export async function findStatementStatistics(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ schema: string }>`
+    select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'pg_stat_statements'`.execute(db);
+  return rows[0]?.schema ?? null;
+}
+
+export interface SlowStatementRow {
+  statement: string;
+  calls: number;
+  total_ms: number;
+  mean_ms: number;
+  rows: number;
+  disk_blocks: number;
+}
+
+/** Our statements are those of our role on this database that read or write a table of the ledger. */
+export async function readSlowStatements(db: Database, schema: string): Promise<SlowStatementRow[]> {
+  const { rows } = await sql<SlowStatementRow>`
+    select query as statement, calls, total_exec_time as total_ms, mean_exec_time as mean_ms, rows,
+      shared_blks_read as disk_blocks
+    from ${sql.table(`${schema}.pg_stat_statements`)}
+    where dbid = (select oid from pg_database where datname = current_database())
+      and userid = (select oid from pg_roles where rolname = current_user)
+      and query ~* '^\\s*(with|select|insert|update|delete)\\M'
+      and query ~ ${`\\m(${ledgerTables.join('|')})\\M`}
+    order by total_exec_time desc limit 20`.execute(db);
+  return rows;
+}
+
+export interface TableRow {
+  name: string;
+  bytes: number;
+  index_bytes: number;
+  rows: number;
+  dead_rows: number;
+  partitions: number;
+  oldest_partition: string | null;
+  newest_partition: string | null;
+  vacuumed_at: Date | null;
+  analyzed_at: Date | null;
+}
+
+/** Partitions count for their table. A partitioned table has no storage of its own. */
+export async function readTables(db: Database): Promise<TableRow[]> {
+  const { rows } = await sql<TableRow>`
+    with tables as (
+      select c.oid, c.relname from unnest(${ledgerTables}::text[]) as name
+      join pg_class c on c.oid = to_regclass(quote_ident(name))
+    ), stored as (
+      select t.relname as name, t.oid as stored_in, null as partition from tables t
+      union all
+      select t.relname, i.inhrelid, c.relname from tables t
+      join pg_inherits i on i.inhparent = t.oid join pg_class c on c.oid = i.inhrelid
+    )
+    select s.name, sum(pg_total_relation_size(s.stored_in))::bigint as bytes,
+      sum(pg_indexes_size(s.stored_in))::bigint as index_bytes, sum(coalesce(u.n_live_tup, 0))::bigint as rows,
+      sum(coalesce(u.n_dead_tup, 0))::bigint as dead_rows, count(s.partition)::int as partitions,
+      min(s.partition) filter (where s.partition ~ '\\d$') as oldest_partition,
+      max(s.partition) filter (where s.partition ~ '\\d$') as newest_partition,
+      max(greatest(u.last_vacuum, u.last_autovacuum)) as vacuumed_at,
+      max(greatest(u.last_analyze, u.last_autoanalyze)) as analyzed_at
+    from stored s left join pg_stat_user_tables u on u.relid = s.stored_in
+    group by s.name order by 2 desc, 1`.execute(db);
+  return rows;
+}
+
+export async function readDatabaseBytes(db: Database): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db);
+  return rows[0]?.bytes ?? 0;
+}
+
+/** Bounds the rows that the following statements count. */
+const countedRows = 10_000;
+const countedOverdue = 100_000;
+
+export async function readOutboxByOrganization(db: Database) {
+  const { rows } = await sql<{ organization_id: Uuid; events: number; oldest_at: Date }>`
+    select organization_id, count(*)::int as events, min(created_at) as oldest_at
+    from (select organization_id, created_at from outbox order by event_id limit ${countedRows}) o
+    group by 1 order by 2 desc, 1 limit 10`.execute(db);
+  return rows;
+}
+
+/**
+ * Excludes deliveries of paused organizations, because workers do not send them. Reads the newest first, like the gauge
+ * of overdue deliveries, so that the backlog of a pause hides nothing.
+ */
+export async function readOverdueByWebhook(db: Database) {
+  const { rows } = await sql<{ webhook_id: Uuid; organization_id: Uuid; deliveries: number; due_since: Date }>`
+    select webhook_id, organization_id, count(*)::int as deliveries, min(next_attempt_at) as due_since
+    from (
+      select webhook_id, organization_id, next_attempt_at from pending_deliveries
+      where next_attempt_at < now() - interval '1 minute' order by next_attempt_at desc limit ${countedOverdue}
+    ) d
+    where not exists (select from sending_pauses s where s.organization_id in (d.organization_id, ${nilUuid}))
+    group by 1, 2 order by 3 desc, 1 limit 10`.execute(db);
+  return rows;
+}
+
+export async function readLeasedOften(db: Database) {
+  const { rows } = await sql<{ delivery_id: Uuid; leases: number }>`
+    select delivery_id, lease_count as leases
+    from (select delivery_id, lease_count from pending_deliveries order by next_attempt_at limit ${countedRows}) p
+    where lease_count > 3 order by 2 desc, 1 limit 10`.execute(db);
+  return rows;
+}
+
+export async function readParkedEvents(db: Database) {
+  return db
+    .selectFrom('parked_events')
+    .select(['event_id', 'organization_id', 'reason', 'failures', 'retry_at'])
+    .orderBy('event_id')
+    .limit(10)
+    .execute();
+}
