@@ -202,7 +202,8 @@ async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: J
     throw new UnrecoverableError(`not a job that this version understands: name "${job.name}", version ${version}`);
   }
   try {
-    await handlers[name](parsed.data as JobData<Name>, parseTraceparent(job.opts.telemetry?.metadata));
+    const trace = job.opts.telemetry?.metadata;
+    await handlers[name](parsed.data as JobData<Name>, trace === undefined ? undefined : parseTraceparent(trace));
   } catch (error) {
     if (error instanceof UnprocessableJobError) throw new UnrecoverableError(error.message);
     throw error;

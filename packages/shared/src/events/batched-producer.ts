@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EmitEvent } from '../contracts/index.ts';
 import type { Database, DatabaseTransaction } from '../ledger/database.ts';
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import type { Notifier } from '../queue/enqueue.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { createBatches } from './event-batches.ts';
+import { MicroBatcher } from '../runtime/micro-batcher.ts';
 import { type NewEvent, newEvent, type WrittenEvent, writeEvents } from './write-events.ts';
 
 export interface EmittingRequest {
@@ -55,15 +56,14 @@ export function createBatchedProducer(options: {
 }): BatchedProducer {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
   // A shared statement must not use the abort signal of the caller that started it (`untilAborted`).
-  const batches = createBatches(AsyncLocalStorage.bind((events) => writeEvents(db, events)));
+  const write = createBatches(AsyncLocalStorage.bind((events) => writeEvents(db, events)));
   const notify: BatchedProducer['notify'] = (written) =>
     void notifier.notify(written.filter((event) => !event.duplicate));
   return {
     notify,
     emit: async (events, request) => {
       const now = await clock.current(db);
-      const made = newEvents(events, now, request);
-      const written = await batches.write(made, request?.signal);
+      const written = await write(newEvents(events, now, request), request?.signal);
       notify(written);
       return written;
     },
@@ -77,4 +77,64 @@ function newEvents(
   { requestId, traceparents }: Partial<Pick<EmittingRequest, 'requestId' | 'traceparents'>> = {},
 ): NewEvent[] {
   return events.map((event, index) => newEvent(event, now, { requestId, traceparent: traceparents?.[index] }));
+}
+
+/** The events of one call, which are never split. */
+interface Group extends PromiseWithResolvers<WrittenEvent[]> {
+  events: NewEvent[];
+  signal: AbortSignal | undefined;
+}
+
+type Write = (events: NewEvent[]) => Promise<WrittenEvent[]>;
+
+/** A larger group is written alone, because small groups must not wait for its statement. */
+const maxEventsOfSmallGroup = 20;
+const maxGroupsPerStatement = 100;
+const maxPauseMs = 250;
+
+/**
+ * Small groups that wait share a statement: we measured 20,000 events/s, and 9,600 events/s with a statement per event.
+ *
+ * Large groups are written one at a time. If small groups arrive meanwhile, the next large group waits for as long as
+ * the statement took. Otherwise an organization that emits 100,000 events would fill both the database and this process.
+ */
+export function createBatches(write: Write): (events: NewEvent[], signal?: AbortSignal) => Promise<WrittenEvent[]> {
+  let smallGroups = 0;
+  const run = (groups: Group[]) => writeGroups(write, groups);
+  const small = new MicroBatcher({ run, maxSize: maxGroupsPerStatement, maxRunning: 1 });
+  const large = new MicroBatcher({
+    maxSize: 1,
+    maxRunning: 1,
+    run: async (groups: Group[]) => {
+      const [startedAt, smallBefore] = [performance.now(), smallGroups];
+      await run(groups);
+      if (smallGroups > smallBefore) await pause(Math.min(maxPauseMs, performance.now() - startedAt));
+    },
+  });
+  return (events, signal) => {
+    const group = { events, signal, ...Promise.withResolvers<WrittenEvent[]>() };
+    const isSmall = events.length <= maxEventsOfSmallGroup;
+    if (isSmall) smallGroups += 1;
+    void (isSmall ? small : large).add(group);
+    return group.promise;
+  };
+}
+
+/**
+ * Skips the groups of callers that have already been answered. If a shared statement fails, writes each group alone, so
+ * that no caller fails because of another's event. Never rejects.
+ */
+async function writeGroups(write: Write, all: readonly Group[]): Promise<void> {
+  const groups = all.filter(({ signal, reject }) => {
+    if (signal?.aborted) reject(signal.reason);
+    return !signal?.aborted;
+  });
+  if (groups.length === 0) return;
+  try {
+    const written = await write(groups.flatMap(({ events }) => events));
+    for (const { events, resolve } of groups) resolve(written.splice(0, events.length));
+  } catch (error) {
+    if (groups.length === 1) groups[0]?.reject(error);
+    else for (const group of groups) await writeGroups(write, [group]);
+  }
 }

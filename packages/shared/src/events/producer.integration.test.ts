@@ -1,6 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { insertOrganization, openTestDatabase, queueBackends, until, untilLockWait } from '@enterprise-api/testkit';
+import {
+  elapsedMs,
+  insertOrganization,
+  lowest,
+  openTestDatabase,
+  queueBackends,
+  startFaultProxy,
+  throughProxy,
+  until,
+  untilLockWait,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CamelCasePlugin, Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
@@ -78,6 +88,22 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     await notify();
     expect(notified).toBe(before + 2);
     await until('a job', async () => (await waiting('fanOut')) > 0);
+  });
+
+  it('waits 200 ms for a queue that does not answer, and no longer', async () => {
+    const queueUrl = redisUrl ?? databaseUrl;
+    const { hostname, port } = new URL(queueUrl);
+    await using proxy = await startFaultProxy({ host: hostname, port: Number(port) });
+    const silentUrl = throughProxy(queueUrl, proxy);
+    proxy.freeze();
+    const urls = redisUrl === undefined ? { databaseUrl: silentUrl } : { databaseUrl, redisUrl: silentUrl };
+    const silent = createEventProducer({ ...urls, onError: () => undefined });
+    const trx = await own.startTransaction().execute();
+    const { notify } = await silent.emit(trx, event());
+    await trx.commit().execute();
+    expect(await lowest(500, () => elapsedMs(notify))).toBeLessThan(500);
+    proxy.cut();
+    await silent.close();
   });
 
   it('leaves nothing of a transaction that is rolled back', async () => {

@@ -3,7 +3,7 @@ import { type EmitEventInput, type EmittedEvent, emitEventSchema } from '../cont
 import { createDatabaseClock, type DatabaseClock } from '../ledger/database-clock.ts';
 import { createJobProducer, createNotifier, type NotifierOptions, selectQueueBackend } from '../queue/index.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { toPublicId, type Uuid } from '../runtime/index.ts';
+import { settledWithin, toPublicId, type Uuid } from '../runtime/index.ts';
 import { traceparentOf } from './active-trace.ts';
 import { type EmitOptions, openQueueOnlyProducer, type QueueOnlyProducer, safeRequestId } from './queue-producer.ts';
 import { newEvent, toEmittedEvent, type WrittenEvent, writeEvents } from './write-events.ts';
@@ -70,6 +70,9 @@ export interface EventProducer {
   close(): Promise<void>;
 }
 
+/** The longest time that a caller waits for the queue. Its events are already committed, so workers find them anyway. */
+const notifyWithinMs = 200;
+
 export type EmitInTransaction = (
   events: EmitEventInput | readonly EmitEventInput[],
   options?: EmitOptions,
@@ -117,7 +120,8 @@ export function createEventProducer(options: EventProducerOptions): EventProduce
   const clock = createDatabaseClock(systemClock);
   const emit: EventProducer['emit'] = async (trx, events, options = {}) => {
     const written = await writeInTransaction(trx, clock, [events].flat(), options);
-    const notify = () => notifier.notify(written.filter((event) => !event.duplicate));
+    const notify = async () =>
+      void (await settledWithin(notifier.notify(written.filter((event) => !event.duplicate)), notifyWithinMs));
     return { events: written.map(toEmittedEvent), notify };
   };
   return {

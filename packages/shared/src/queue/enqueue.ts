@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import type { z } from 'zod';
-import { type Clock, MicroBatcher, settledWithin, type Uuid } from '../runtime/index.ts';
+import { type Clock, MicroBatcher, type Uuid } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
 
@@ -78,9 +78,9 @@ export function createJobProducer<Name extends JobName>(
 
 /** Wakes workers for committed events. It may skip events, because the relay finds every event in the outbox. */
 export interface Notifier {
-  /** Resolves once the wake-up jobs are added, refused or timed out; never rejects. */
+  /** Resolves once the wake-up jobs are added or refused; never rejects. */
   notify(events: readonly { id: Uuid }[]): Promise<void>;
-  /** Resolves once the wake-up jobs of all earlier events are added, refused or timed out; never rejects. */
+  /** Resolves once the wake-up jobs of all earlier events are added or refused; never rejects. */
   flush(): Promise<void>;
 }
 
@@ -92,11 +92,6 @@ export interface NotifierOptions {
   onOutcome: (outcome: NotificationOutcome, events: number) => void;
 }
 
-/**
- * The longest time that a caller waits for the queue. A caller need not wait longer, because its events are already
- * committed.
- */
-const addWithinMs = 200;
 /**
  * If this many jobs already wait, another job would wake no worker sooner. The outbox holds the backlog, so Redis stays
  * small.
@@ -110,10 +105,8 @@ const countEveryMs = 1_000;
 const busyAtJobs = 20;
 /** The minimum time between jobs that wake the relay. One run of the relay takes about this long. */
 const wakeRelayEveryMs = 20;
-/**
- * If this many adds wait for an answer, the queue is unavailable. More adds would only delay callers and fill memory.
- */
-const maxUnanswered = 200;
+/** If this many events wait for an answer, the queue is unavailable. More would only fill memory. */
+const maxUnanswered = 1_000;
 
 /**
  * Events of one event loop iteration share a job. If a request is large or many jobs wait, the job names no events and
@@ -121,22 +114,11 @@ const maxUnanswered = 200;
  */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
   const countWaitingJobs = createJobCounter(producer, clock);
-  let unanswered = 0;
-
-  const addJob = async (data: JobInput<'fanOut'>): Promise<NotificationOutcome> => {
-    if (unanswered >= maxUnanswered) return 'timeout';
-    unanswered += 1;
-    const adding = producer
-      .add(data)
-      .then(
-        () => 'added' as const,
-        () => 'failed' as const,
-      )
-      .finally(() => {
-        unanswered -= 1;
-      });
-    return (await settledWithin(adding, addWithinMs)) ? adding : 'timeout';
-  };
+  const addJob = (data: JobInput<'fanOut'>): Promise<NotificationOutcome> =>
+    producer.add(data).then(
+      () => 'added',
+      () => 'failed',
+    );
   const named = new MicroBatcher({
     maxSize: maxEventsPerJob,
     run: async (eventIds: Uuid[]) => onOutcome(await addJob({ version: 1, event_ids: eventIds }), eventIds.length),
@@ -150,6 +132,7 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
     notify: async (events) => {
       if (events.length === 0) return;
       const waitingJobs = countWaitingJobs();
+      if (named.unfinished + relayWaker.unfinished >= maxUnanswered) return onOutcome('timeout', events.length);
       if (waitingJobs >= fullAtJobs) return onOutcome('queue_full', events.length);
       if (events.length > maxEventsPerJob || waitingJobs >= busyAtJobs) {
         onOutcome('left_to_relay', events.length);

@@ -36,8 +36,8 @@ export interface FanOutOptions {
 export type OverdueResult = 'again' | 'soon' | 'all_visited' | 'no_capacity';
 
 /**
- * The relay fans out events of this age or older, because their jobs are late or lost: a producer gives up on a job
- * after 200 ms. If the relay took younger events, their jobs could still arrive and would find nothing. The relay runs
+ * The relay fans out events of this age or older, because their jobs are late or lost. If the relay took younger
+ * events, their jobs could still arrive and would find nothing. The relay runs
  * every {@link relayEveryMs}, which varies by 10 %. So the relay fans out an event without a job 0.6 to 1.7 s after its
  * commit; 2 s are promised.
  */

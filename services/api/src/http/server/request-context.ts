@@ -92,7 +92,8 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
 }
 
 function traceOf(request: IncomingMessage, path: string, { tracing, continuesTrace }: RequestContextOptions) {
-  const given = parseTraceparent(request.headers.traceparent);
+  const { traceparent } = request.headers;
+  const given = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   const continues = given !== undefined && continuesTrace(path);
   const span = tracing && startRequestSpan(tracing, { method: request.method, path, given, continues });
   // If this process records no spans, it still passes on a trace that one of our services sent.

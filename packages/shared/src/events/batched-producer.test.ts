@@ -1,6 +1,6 @@
 import { until } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
-import { createBatches } from './event-batches.ts';
+import { createBatches } from './batched-producer.ts';
 import type { NewEvent, WrittenEvent } from './write-events.ts';
 
 const event = (id: string, organizationId = 'org'): NewEvent => ({
@@ -27,7 +27,7 @@ describe('batches of events', () => {
       statements.push(events.map((each) => each.id));
       return events.map(written);
     });
-    const answers = await Promise.all([batches.write([event('a')]), batches.write([event('b'), event('c')])]);
+    const answers = await Promise.all([batches([event('a')]), batches([event('b'), event('c')])]);
     expect(statements).toEqual([['a', 'b', 'c']]);
     expect(answers.map((answer) => answer.map((each) => each.id))).toEqual([['a'], ['b', 'c']]);
   });
@@ -37,23 +37,19 @@ describe('batches of events', () => {
       if (events.some((each) => each.id === 'bad')) throw new Error('refused');
       return events.map(written);
     });
-    const answers = await Promise.allSettled([
-      batches.write([event('a')]),
-      batches.write([event('bad')]),
-      batches.write([event('b')]),
-    ]);
+    const answers = await Promise.allSettled([batches([event('a')]), batches([event('bad')]), batches([event('b')])]);
     expect(answers.map((answer) => answer.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
   it('never send the events of a caller that was answered while they waited', async () => {
     const { batches, statements } = held();
-    for (const size of [1, 1_000]) void batches.write(group('running', size));
+    for (const size of [1, 1_000]) void batches(group('running', size));
     await turn();
     const answered = new AbortController();
     const [abandoned, alone] = [group('answered', 1), group('answered', 150)].map((events) =>
-      batches.write(events, answered.signal),
+      batches(events, answered.signal),
     );
-    void batches.write(group('waiting', 1), new AbortController().signal);
+    void batches(group('waiting', 1), new AbortController().signal);
     answered.abort(new Error('answered'));
     for (const { end } of statements) end();
     await expect(abandoned).rejects.toThrow('answered');
@@ -68,29 +64,29 @@ describe('batches of events', () => {
       sizes.push(events.length);
       return events.map(written);
     });
-    await Promise.all([15, 15, 20, 150].map((size) => batches.write(group('org', size))));
+    await Promise.all([15, 15, 20, 150].map((size) => batches(group('org', size))));
     expect(sizes.sort((left, right) => left - right)).toEqual([50, 150]);
   });
 
   it('write the few events of others while the many of one are being written', async () => {
     const { batches, statements } = held();
-    for (let n = 0; n < 4; n++) void batches.write(group('much', 1_000));
+    for (let n = 0; n < 4; n++) void batches(group('much', 1_000));
     await turn();
-    const others = Promise.all([batches.write(group('little', 1)), batches.write(group('other', 2))]);
+    const others = Promise.all([batches(group('little', 1)), batches(group('other', 2))]);
     await turn();
     expect(statements.map(({ owners }) => owners)).toEqual([['much'], ['little', 'other']]);
     statements[1]?.end();
     await others;
-    void batches.write(group('little', 1));
+    void batches(group('little', 1));
     await turn();
     expect(statements.map(({ size }) => size)).toEqual([1_000, 3, 1]);
   });
 
   it('gather the events that arrive while a statement runs, a hundred callers per statement', async () => {
     const { batches, statements } = held();
-    void batches.write(group('first', 1));
+    void batches(group('first', 1));
     await turn();
-    for (let n = 0; n < 150; n++) void batches.write(group('later', 1));
+    for (let n = 0; n < 150; n++) void batches(group('later', 1));
     await turn();
     expect(statements).toHaveLength(1);
     for (const index of [0, 1]) {
@@ -102,7 +98,7 @@ describe('batches of events', () => {
 
   it('write one large group after the other', async () => {
     const { batches, statements } = held();
-    for (let n = 0; n < 2; n++) void batches.write(group('much', 1_000));
+    for (let n = 0; n < 2; n++) void batches(group('much', 1_000));
     await turn();
     expect(statements).toHaveLength(1);
     statements[0]?.end();
@@ -113,12 +109,12 @@ describe('batches of events', () => {
   it('pause after a large group as long as it took if others emitted few events meanwhile', async () => {
     const { batches, statements } = held();
     const writesSmall = async () => {
-      void batches.write(group('little', 1));
+      void batches(group('little', 1));
       await turn();
       statements.at(-1)?.end();
       await turn();
     };
-    for (let n = 0; n < 2; n++) void batches.write(group('much', 1_000));
+    for (let n = 0; n < 2; n++) void batches(group('much', 1_000));
     await turn();
     await writesSmall();
     const [large] = statements;
