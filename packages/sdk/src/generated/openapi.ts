@@ -472,13 +472,6 @@ export interface components {
              */
             force?: boolean;
         };
-        /** @description The body of an error under `/scim/v2`. */
-        ScimError: {
-            schemas: "urn:ietf:params:scim:api:messages:2.0:Error"[];
-            status: string;
-            /** @description The code of the error, and its message. */
-            detail: string;
-        };
         /**
          * @description A permission of a key. `*` grants every other scope.
          * @enum {string}

@@ -18,6 +18,7 @@ import { createDocument } from './document.ts';
 import type { JsonObject } from './types.ts';
 
 interface Readable {
+  'x-areas': { area: string; method: string; path: string; scope: string }[];
   paths: Record<string, Record<string, ReadableOperation>>;
   webhooks: Record<string, Record<string, ReadableOperation>>;
   components: Record<string, Record<string, JsonObject & { 'x-error-codes'?: ErrorCode[] }>>;
@@ -57,15 +58,19 @@ describe('a document', () => {
     },
   );
 
-  it('names every area with the scope of each method', () => {
-    for (const { path, scopes, exception } of Object.values(areaCatalogue)) {
-      for (const [method, scope] of Object.entries(scopes).filter(([name]) => name !== 'HEAD')) {
-        expect(documents.public.paths[path]?.[method.toLowerCase()]?.['x-required-scope']).toBe(scope);
+  it('lists the operations of every area with their scopes, and describes no path that other services answer', () => {
+    const listed = documents.public['x-areas'];
+    for (const [area, { path, below, scopes, exception }] of Object.entries(areaCatalogue)) {
+      for (const [method, scope] of Object.entries(scopes)) {
+        expect(listed).toContainEqual({ area, method, path, scope });
+        if (below) expect(listed).toContainEqual({ area, method, path: `${path}/{path}`, scope });
       }
       if (exception === undefined) continue;
-      const operation = documents.public.paths[exception.path]?.[exception.method.toLowerCase()];
-      expect(operation?.['x-required-scope']).toBe(exception.scope);
+      const { method, path: exact, scope } = exception;
+      expect(listed).toContainEqual({ area, method, path: exact, scope });
     }
+    const forwarded = new Set(listed.map(({ path }) => path));
+    expect(Object.keys(documents.public.paths).filter((path) => forwarded.has(path))).toEqual(['/v1/usage']);
   });
 
   it('derives the errors of a route from what is checked of it', () => {

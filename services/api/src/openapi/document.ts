@@ -1,7 +1,7 @@
 import { type ErrorCode, errorBodySchema, errorCatalogue } from '@enterprise-api/shared/contracts';
 import { version } from '@enterprise-api/shared/runtime';
 import type { Route } from '../http/routing/define-route.ts';
-import { areaPaths, scimErrorSchema } from './areas.ts';
+import { areaOperations } from './areas.ts';
 import { introductions, securitySchemes } from './introduction.ts';
 import { operationOf } from './operation.ts';
 import { parameterComponents } from './parameters.ts';
@@ -15,26 +15,16 @@ import { webhookEntries } from './webhooks.ts';
 /** @throws if a route has no named schema or no example */
 export function createDocument<Access>(listener: Listener, routes: readonly Route<Access>[]): JsonObject {
   const schemas = createSchemas();
-  const own = createErrorResponses({
-    mediaType: 'application/json',
-    schema: schemas.of(errorBodySchema, 'output'),
-    prefix: '',
-  });
-  const scim = createErrorResponses({
-    mediaType: 'application/scim+json',
-    schema: schemas.of(scimErrorSchema, 'output'),
-    prefix: 'Scim',
-  });
+  const errors = createErrorResponses(schemas.of(errorBodySchema, 'output'));
   const paths = joined([
-    routePaths(routes, (route) => operationOf(route, { listener, schemas, errors: own })),
-    servicePaths(listener, own),
-    listener === 'public' ? areaPaths({ own, scim }) : {},
+    routePaths(routes, (route) => operationOf(route, { listener, schemas, errors })),
+    servicePaths(listener, errors),
   ]);
   const webhooks = listener === 'public' ? webhookEntries(schemas) : {};
   const components = {
     securitySchemes: securitySchemes[listener],
     schemas: Object.fromEntries(schemas.named),
-    responses: { ...Object.fromEntries(own.named), ...Object.fromEntries(scim.named) },
+    responses: Object.fromEntries(errors.named),
     parameters: parameterComponents,
     headers: headerComponents,
     examples: errorExamples(Object.keys(errorCatalogue) as ErrorCode[]),
@@ -52,6 +42,7 @@ export function createDocument<Access>(listener: Listener, routes: readonly Rout
     },
     servers: [{ url: '/', description: 'The listener that serves this document.' }],
     tags: usedTags(paths),
+    ...(listener === 'public' && { 'x-areas': areaOperations() }),
     ...body,
     components: onlyUsed(components as unknown as Components, body),
   };

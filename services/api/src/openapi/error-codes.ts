@@ -25,23 +25,6 @@ export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode
   return inOrder(found);
 }
 
-/** Errors of forwarded requests that this API itself returns, before or instead of the service that owns the area. */
-export const areaErrorCodes = inOrder(
-  new Set<ErrorCode>([
-    ...keyChecks,
-    'forbidden_scope',
-    'validation_failed',
-    'malformed_request',
-    'not_found',
-    'payload_too_large',
-    'request_timeout',
-    'upstream_unavailable',
-    'upstream_timeout',
-    'internal_error',
-    'service_unavailable',
-  ]),
-);
-
 function checksOfCaller({ scope }: CheckedRoute, listener: Listener): readonly ErrorCode[] {
   if (listener === 'internal') return ['unauthorized', 'forbidden_scope'];
   return scope === null ? keyChecks : [...keyChecks, 'forbidden_scope'];

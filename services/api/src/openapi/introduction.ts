@@ -25,8 +25,8 @@ ${conventions}
 After a 503, or without an answer, the outcome is unknown: repeat the request with the same key.
 After 429 and 503, wait first for as long as \`Retry-After\` says.
 
-**Other areas** of the service, such as consultations and batches, belong to other services: requests to them are checked
-here and passed on. Their shapes are documented by their owners.`.trim(),
+**Other areas**, such as consultations and batches, belong to other services. The API checks the key, the scope and the limits
+of each request, then forwards it. \`x-areas\` lists the methods, paths and scopes. The owner of each area documents its shapes.`.trim(),
   },
   internal: {
     summary: 'Internal services create organizations and keys, and emit events.',

@@ -9,29 +9,40 @@ export interface ErrorResponses {
   readonly named: ReadonlyMap<string, JsonObject>;
 }
 
-export interface ErrorShape {
-  readonly mediaType: string;
-  readonly schema: JsonObject;
-  /** Prefix that distinguishes the names of these components from the names of another shape's components. */
-  readonly prefix: string;
-}
+/** Names of components with several codes. A component with one code has the code's name. */
+const shortNames: Readonly<Record<string, string>> = {
+  'validation_failed malformed_request': 'ValidationError',
+  'validation_failed invalid_cursor malformed_request': 'ListValidationError',
+  'invalid_json validation_failed malformed_request': 'BodyValidationError',
+  'invalid_json validation_failed url_not_allowed malformed_request': 'WebhookValidationError',
+  'ip_not_allowed plan_no_api_access forbidden_scope': 'Forbidden',
+  'limit_reached idempotency_in_progress': 'LimitReached',
+  'conflict idempotency_in_progress': 'Conflict',
+};
 
-export function createErrorResponses({ mediaType, schema, prefix }: ErrorShape): ErrorResponses {
+export function createErrorResponses(schema: JsonObject): ErrorResponses {
   const named = new Map<string, JsonObject>();
   return {
     named,
     of: (codes, facts) => {
       const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
       const entries = [...byStatus].map(([status, some]) => {
-        const name = prefix + (facts.isAuthenticated ? '' : 'Open') + some.map(pascal).join('Or');
+        const name = (facts.isAuthenticated ? '' : 'Open') + nameOf(some);
         const headers = headersOf({ ...facts, codes: some });
-        const content = { [mediaType]: { schema, ...(prefix === '' && { examples: examplesOf(some) }) } };
+        const content = { 'application/json': { schema, examples: examplesOf(some) } };
         named.set(name, { description: describe(some), headers, content, 'x-error-codes': some });
         return [status, reference('responses', name)] as const;
       });
       return Object.fromEntries(entries);
     },
   };
+}
+
+function nameOf(codes: readonly ErrorCode[]): string {
+  const [only = '', ...others] = codes;
+  const name = others.length === 0 ? pascal(only) : shortNames[codes.join(' ')];
+  if (name === undefined) throw new Error(`OpenAPI: give the response with ${codes.join(', ')} a short name.`);
+  return name;
 }
 
 export function headersOf(facts: HeaderFacts): JsonObject {

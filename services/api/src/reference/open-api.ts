@@ -83,11 +83,6 @@ export function operationsOf(document: OpenApiDocument): ListedOperation[] {
   return operations.sort((left, right) => placeOf(left) - placeOf(right));
 }
 
-/** True if another service answers. The document then has no success status, because the other service defines it. */
-export function isForwarded({ responses }: Operation): boolean {
-  return !Object.keys(responses).some((status) => /^2\d\d$/.test(status));
-}
-
 export function needsKey({ security = [] }: Operation): boolean {
   return security.length > 0;
 }

@@ -4,7 +4,6 @@ import { methodBadge, type NavigationGroup, type Page } from '../layout.ts';
 import { anchorOf, renderInline, renderMarkdown } from '../markdown.ts';
 import {
   type Answer,
-  isForwarded,
   type JsonSchema,
   type ListedOperation,
   needsKey,
@@ -55,7 +54,7 @@ export function operationsNavigation(document: OpenApiDocument): NavigationGroup
 }
 
 function operationsByTag(document: OpenApiDocument): [string, ListedOperation[]][] {
-  const own = operationsOf(document).filter((operation) => !isForwarded(operation));
+  const own = operationsOf(document);
   return [...Map.groupBy(own, ({ tag }) => tag)];
 }
 
