@@ -91,7 +91,7 @@ const idleForMs = 30_000;
  * empty read a whole table or index at every use in the first minutes of the month. With 40,000 rows, fan-out took 3.4
  * ms instead of 2.0 ms and outcomes took 11.8 ms instead of 8.7 ms, and these times kept growing. Without the third
  * setting, PostgreSQL planned statements on partitioned tables again at each use, which took twice as long as running
- * them (docs/adr/0042).
+ * them (docs/adr/0012).
  */
 export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' };
 

@@ -178,8 +178,9 @@ async function compressBodies(db: Kysely<unknown>): Promise<void> {
  * 97 of 100 deliveries. The attempt's number, round, status and duration equal the delivery's; the attempt's id holds
  * its start.
  *
- * The two indexes for the history contain no ids. Queries merge the newest deliveries of each status, and sort rows of
- * the same microsecond by id.
+ * Two indexes serve every filter of the history. An index by organization and time alone would read the whole history
+ * for a filter that matches little. The two contain no ids: queries merge the newest deliveries of each status, and sort
+ * rows of the same microsecond by id.
  */
 async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
