@@ -6,9 +6,9 @@ import { describe, expect, it } from '@jest/globals';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const notOurs = ['node_modules', '.git', '.data'];
 const paths = globSync('**/*', { cwd: root, exclude: (name) => notOurs.includes(name) }).map((path) => `/${path}`);
-const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root }).filter(
-  (page) => page !== 'CHANGELOG.md',
-);
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'tests/**/*.md', 'bench/*.md'], {
+  cwd: root,
+}).filter((page) => page !== 'CHANGELOG.md');
 
 /** A path in backticks: it has a slash and an extension, ends with a slash, or is the name of a test file. */
 const inBackticks =

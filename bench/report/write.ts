@@ -9,8 +9,8 @@ const summaryFile = new URL('../../docs/performance.md', import.meta.url);
 const markers = { begin: '<!-- bench: begin -->', end: '<!-- bench: end -->' };
 
 /**
- * Writes the tables of a form beside its results. The picture and the summary in docs/performance.md come from the full
- * form, or from the short form while there is none.
+ * Writes the tables of a form beside its results. The picture and the goals in docs/performance.md come from the full form,
+ * or from the short form while there is none.
  */
 export function writeReport(form: Form): void {
   const { runs } = openResults(form);
@@ -20,16 +20,13 @@ export function writeReport(form: Form): void {
   const note = form === 'full' ? '' : ' (short form)';
   const picture = costPicture(viewOf(runs), note);
   if (picture !== undefined) writeFileSync(new URL('cost.svg', resultsFolder), picture);
-  writeSummary(form, runs);
+  writeGoals(form, runs);
 }
 
 function wholeReport(form: Form, runs: readonly RunRecord[]): string {
   const notes = remarks(runs);
   const sections = [
-    [
-      '# Results',
-      `The ${form} form of the benchmark, written by \`make bench\`. docs/performance.md says what it means.`,
-    ],
+    ['# Results', `The ${form} form of the benchmark, written by \`make bench\`. bench/NOTES.md explains the series.`],
     machines(runs),
     goalTable(runs),
     ['## Series'],
@@ -41,21 +38,12 @@ function wholeReport(form: Form, runs: readonly RunRecord[]): string {
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function writeSummary(form: Form, runs: readonly RunRecord[]): void {
+function writeGoals(form: Form, runs: readonly RunRecord[]): void {
   const text = existsSync(summaryFile) ? readFileSync(summaryFile, 'utf8') : '';
   const [begin, end] = [text.indexOf(markers.begin), text.indexOf(markers.end)];
   if (begin === -1 || end === -1) throw new Error('docs/performance.md has lost its markers.');
-  const warning =
-    'From the short form: few events, one run each, programs not warm. Costs are up to twice those of the full form.';
-  const voids = remarks(runs).length;
-  const sections = [
-    [`Measured by the ${form} form${form === 'full' ? '' : `. ${warning}`}`],
-    machines(runs),
-    goalTable(runs),
-    costTable(runs),
-    ...(voids > 0 ? [[`Void or noisy runs: ${voids}, listed in bench/results/${form}.md.`]] : []),
-  ];
-  const block = sections.map((lines) => lines.join('\n')).join('\n\n');
+  const warning = form === 'full' ? [] : [['From the short form, which costs up to twice as much as the full form.']];
+  const block = [...warning, machines(runs), goalTable(runs)].map((lines) => lines.join('\n')).join('\n\n');
   const before = text.slice(0, begin + markers.begin.length);
   writeFileSync(summaryFile, `${before}\n\n${block}\n\n${text.slice(end)}`);
 }

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 import { writeRow } from './report.ts';
 
 /**
- * `make faults`: makes every run in full and writes a row for each into docs/reliability.md. Arguments select runs
+ * `make faults`: makes every run in full and writes a row for each into RESULTS.md. Arguments select runs
  * (`R1 R5-crash`) and, with `redis` or `postgres`, one of the queues. Starts its own stores.
  */
 async function main(args: string[]): Promise<number> {
@@ -32,7 +32,7 @@ async function main(args: string[]): Promise<number> {
       failures += kept ? 0 : 1;
       process.stdout.write(`${kept ? 'kept' : `NOT KEPT: ${finding.broken.join('; ')}`} (${seconds} s)\n`);
       process.stdout.write(`  ${JSON.stringify(finding.figures)}, duplicates ${finding.duplicates}\n`);
-      writeRow({ ...campaign, id, backend, finding, seconds }, Object.keys(campaigns), versions);
+      writeRow({ ...campaign, id, backend, finding, seconds }, versions);
     }
   }
   return failures === 0 ? 0 : 1;

@@ -14,7 +14,7 @@ export interface Row {
   seconds: number;
 }
 
-const file = fileURLToPath(new URL('../../docs/reliability.md', import.meta.url));
+const file = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 const markers = { begin: '<!-- campaign: begin -->', end: '<!-- campaign: end -->' };
 const header = [
   '| run | promise | what was done | queue | lost | requests beyond the first | measured | kept | commit, date, time |',
@@ -22,29 +22,24 @@ const header = [
 ];
 
 /**
- * Writes a row into the table of docs/reliability.md, in place of the one with the same run and queue. The others stay,
- * each with the commit of its measurement.
+ * Writes a row at the top of the table of RESULTS.md and removes the older one of the same run and queue. Each row names
+ * the commit of its measurement.
  */
-export function writeRow(row: Row, order: readonly string[], versions: string): void {
+export function writeRow(row: Row, versions: string): void {
   const text = readFileSync(file, 'utf8');
   const [before, rest] = split(text, markers.begin);
   const [block, after] = split(rest, markers.end);
-  const rows = new Map(
-    block.split('\n').flatMap((line) => (/^\| [RF]\d/.test(line) ? [[keyOf(line), line] as const] : [])),
-  );
   const line = format(row);
-  rows.set(keyOf(line), line);
-  const place = (key: string) => order.indexOf(key.split(' ')[0] ?? '');
-  const sorted = [...rows].sort(([a], [b]) => place(a) - place(b) || a.localeCompare(b)).map(([, each]) => each);
-  const lines = ['', `Last run with ${versions}.`, '', ...header, ...sorted, ''];
+  const others = block.split('\n').filter((each) => /^\| [RF]\d/.test(each) && keyOf(each) !== keyOf(line));
+  const lines = ['', `Last run with ${versions}.`, '', ...header, line, ...others, ''];
   writeFileSync(file, `${before}${markers.begin}\n${lines.join('\n')}\n${markers.end}${after}`);
 }
 
 /** The commit that is being measured, and whether files differ from it. */
 function commitName(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: fileURLToPath(new URL('.', import.meta.url)) });
-  // The page that is written here does not affect the measurement.
-  const isChanged = git('status', '--porcelain', '--', ':/', ':!/docs/reliability.md').toString().trim() !== '';
+  // This file's own output does not affect the measurement.
+  const isChanged = git('status', '--porcelain', '--', ':/', ':!/tests/faults/RESULTS.md').toString().trim() !== '';
   return `${git('rev-parse', '--short', 'HEAD').toString().trim()}${isChanged ? ' with changes' : ''}`;
 }
 
@@ -64,6 +59,6 @@ function keyOf(line: string): string {
 
 function split(text: string, marker: string): [string, string] {
   const at = text.indexOf(marker);
-  if (at === -1) throw new Error(`docs/reliability.md has lost its marker ${marker}.`);
+  if (at === -1) throw new Error(`RESULTS.md has lost its marker ${marker}.`);
   return [text.slice(0, at), text.slice(at + marker.length)];
 }
