@@ -3,7 +3,7 @@ import { createPrinter, type Printer } from './output/printer.ts';
 import { openProfiles, type Profiles } from './settings/profiles.ts';
 import type { GlobalOptions } from './settings/settings.ts';
 
-/** What a command works with. */
+/** The environment of a command. */
 export interface Context {
   readonly io: Io;
   readonly options: GlobalOptions;

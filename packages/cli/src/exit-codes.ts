@@ -1,4 +1,4 @@
-/** What the exit code of the process says. The table of `--help` and of the README is made from it. */
+/** The meaning of each exit code. `--help` and the README show this table. */
 export const exitCodes = {
   success: { code: 0, meaning: 'done; also when nobody reads the output any more (| head)' },
   failure: { code: 1, meaning: 'something unexpected' },
@@ -15,7 +15,7 @@ export const exitCodes = {
 
 export type Outcome = keyof typeof exitCodes;
 
-/** The outcome that a status of the API stands for. */
+/** Maps a status of the API to an outcome. */
 export function outcomeOfStatus(status: number): Outcome {
   if (status < 400) return 'success';
   if (status >= 500) return 'unavailable';

@@ -2,29 +2,29 @@ import { ApiError, ConnectionError } from '@enterprise-api/sdk';
 import { type Outcome, outcomeOfStatus } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 
-/** An error in words. */
+/** An error, explained to the user. */
 export interface Explanation {
   outcome: Outcome;
   message: string;
-  /** More about the message, one line each. */
+  /** Details, one per line. */
   details: string[];
-  /** What the user can do. */
+  /** What the user can do about the error. */
   hint?: string | undefined;
 }
 
-/** What went wrong, what to do about it, and the outcome that the exit code tells. */
+/** Explains an error, suggests a remedy, and determines the exit code. */
 export function explain(error: unknown): Explanation {
   if (error instanceof Failure)
     return { outcome: error.outcome, message: error.message, details: [], hint: error.hint };
   if (error instanceof ApiError) return explainRefusal(error);
   if (error instanceof ConnectionError)
     return { outcome: 'unavailable', message: error.message, details: [], hint: connectionHint };
-  // The SDK's word for arguments that no request can be made with.
+  // The SDK throws this for invalid arguments.
   if (error instanceof TypeError) return { outcome: 'usage', message: error.message, details: [] };
   return { outcome: 'failure', message: error instanceof Error ? error.message : String(error), details: [] };
 }
 
-/** Whether the same request may succeed a little later. */
+/** True if the same request may succeed soon. */
 export function isTemporary(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
@@ -34,7 +34,7 @@ const connectionHint =
   'Is the API running, and is the address right? --api-url, --internal-url or a profile name another one.';
 
 function explainRefusal(error: ApiError): Explanation {
-  // The message names the first place.
+  // The message already names the first parameter.
   const places = error.details.length > 1 ? error.details.map(placeOf) : [];
   const request = error.requestId === null ? [] : [`request ${error.requestId}`];
   return {

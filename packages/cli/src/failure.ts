@@ -3,7 +3,7 @@ import type { Outcome } from './exit-codes.ts';
 /** An expected failure: ends the command with a message, a hint on what to do, and an exit code. */
 export class Failure extends Error {
   readonly outcome: Outcome;
-  /** What the user can do about it, as a whole sentence. */
+  /** A whole sentence that tells the user what to do. */
   readonly hint: string | undefined;
 
   constructor(outcome: Outcome, message: string, hint?: string) {

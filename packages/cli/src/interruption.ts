@@ -1,11 +1,11 @@
 const codes = {
   SIGINT: 130,
   SIGTERM: 143,
-  // The reader has what it wanted, as in `| head`: no failure.
+  // The reader closed the pipe because it needs no more output, as in `| head`. That is not a failure.
   EPIPE: 0,
 } as const;
 
-/** Why a command ended before its work was done: by a signal, or because nobody reads its output any more. */
+/** Why a command ended early: a signal arrived, or nobody reads its output any more. */
 export class Interruption extends Error {
   readonly exitCode: number;
 

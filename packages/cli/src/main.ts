@@ -2,11 +2,11 @@ import { exitCodes } from './exit-codes.ts';
 import { Interruption } from './interruption.ts';
 import { run } from './program.ts';
 
-// The process of `enterprise-api`. It ends by itself when nothing is left to do, with the exit code of the command.
+// The process of `enterprise-api`. It ends when nothing is left to do, with the command's exit code.
 const ending = new AbortController();
 const interrupt = (signal: 'SIGINT' | 'SIGTERM' | 'EPIPE') => ending.abort(new Interruption(signal));
 
-// Once: a second Ctrl-C ends the process at once, should the first not have done so.
+// Handles only the first signal. If the process hangs, a second Ctrl-C ends it at once.
 process.once('SIGINT', () => interrupt('SIGINT'));
 process.once('SIGTERM', () => interrupt('SIGTERM'));
 for (const output of [process.stdout, process.stderr]) {

@@ -9,20 +9,24 @@ import { isColoured, paintFor } from './output/paint.ts';
 import { manyLines } from './output/text.ts';
 import { version } from './version.ts';
 
-/** Runs one command line. @returns the exit code of the process */
+/**
+ * Runs one command line.
+ *
+ * @returns the process's exit code
+ */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   try {
     await createProgram(io).parseAsync(args, { from: 'user' });
     return io.signal.aborted ? endedEarly(io.signal.reason) : exitCodes.success.code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success.code : exitCodes.usage.code;
-    // Whatever fails after an interruption fails because of it.
+    // After an interruption, any failure is a consequence of it.
     if (io.signal.aborted) return endedEarly(io.signal.reason);
     return report(error, io);
   }
 }
 
-/** The tree of commands. */
+/** Builds the tree of commands. */
 export function createProgram(io: Io, modules: readonly CommandModule[] = commandModules): Command {
   const program = new Command('enterprise-api')
     .description('Works with the Enterprise API: webhooks, deliveries, events, usage, and the areas behind it.')

@@ -10,9 +10,9 @@ import { createUsage } from './resources/usage.ts';
 import { createWebhooks } from './resources/webhooks.ts';
 
 /**
- * A client of the API with one key. It keeps connections open and may be shared; it needs no closing. Methods reject with
- * `ApiError` when the API refuses, `ConnectionError` when no answer came, and `TypeError` for arguments that no request
- * could be made with.
+ * A client of the API with one key. It keeps connections open, can be shared, and needs no closing. Methods reject with
+ * `ApiError` if the API refuses, with `ConnectionError` if no answer arrives, and with `TypeError` for invalid
+ * arguments.
  */
 export class EnterpriseApi {
   readonly me: ReturnType<typeof createMe>;
@@ -20,10 +20,10 @@ export class EnterpriseApi {
   readonly deliveries: ReturnType<typeof createDeliveries>;
   readonly events: ReturnType<typeof createEvents>;
   readonly usage: ReturnType<typeof createUsage>;
-  /** Calls any path, for the areas whose shapes are their owners': `request('POST', '/v1/consultations', { body })`. */
+  /** Calls any path, such as a path of another service behind the API: `request('POST', '/v1/consultations', { body })`. */
   readonly request: Request;
 
-  /** @throws TypeError for options that no request could be made with */
+  /** @throws TypeError for invalid options */
   constructor(options: ClientOptions) {
     const settings = checkOptions(options);
     const send = createSend(settings);

@@ -1,6 +1,6 @@
 import type { ApiErrorCode, ApiErrorDetail, ApiErrorType } from './types.ts';
 
-/** What an {@link ApiError} is made of. */
+/** The parts of an {@link ApiError}. */
 export interface ApiErrorFields {
   status: number;
   message: string;
@@ -15,28 +15,28 @@ export interface ApiErrorFields {
   body: unknown;
 }
 
-/** The API refused the request or failed: every answer that is not the one that was asked for. */
+/** The API refused the request, or failed to process it. */
 export class ApiError extends Error implements ApiErrorFields {
   override readonly name = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
-  /** The kind of remedy there is; null when another service answered in a shape of its own. */
+  /** The kind of remedy; null if the error does not have the API's format. */
   readonly type: ApiErrorFields['type'];
-  /** What went wrong, to branch on; null when another service answered in a shape of its own. */
+  /** The cause, for your code to branch on; null if the error does not have the API's format. */
   readonly code: ApiErrorFields['code'];
-  /** `X-Request-Id` of the answer: name it when you ask for help. */
+  /** `X-Request-Id` of the answer. Include it when you ask for help. */
   readonly requestId: string | null;
   /** The first invalid parameter: `events[1]`. */
   readonly param: string | null;
-  /** Everything that is invalid. */
+  /** Every invalid parameter. */
   readonly details: readonly ApiErrorDetail[];
-  /** With `forbidden_scope`: the scope that the key lacks. */
+  /** With `forbidden_scope`: the missing scope. */
   readonly requiredScope: string | null;
-  /** How long to wait before the request is made again, in seconds; null when the answer does not say. */
+  /** Seconds to wait before the next try; null if the answer names no time. */
   readonly retryAfter: number | null;
   /** The answer's headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The answer's body: parsed if it is JSON, else its text. */
+  /** The answer's body: parsed if it is JSON, otherwise text. */
   readonly body: unknown;
 
   constructor(fields: ApiErrorFields) {
@@ -54,10 +54,13 @@ export class ApiError extends Error implements ApiErrorFields {
   }
 }
 
-/** No answer came: the API was not reached, the connection broke, or the time was up. What the request did is unknown. */
+/**
+ * No answer arrived: the API was unreachable, the connection broke, or the time limit passed. The outcome of the
+ * request is unknown.
+ */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  /** The cause as Node.js names it: `ECONNREFUSED`, `ETIMEDOUT`, `ENOTFOUND`, … */
+  /** The cause in Node.js's terms: `ECONNREFUSED`, `ETIMEDOUT`, `ENOTFOUND`, … */
   readonly code: string;
 
   constructor(message: string, code: string, options?: ErrorOptions) {

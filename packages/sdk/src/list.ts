@@ -3,21 +3,20 @@ export interface Page<Item> {
   object: 'list';
   data: Item[];
   has_more: boolean;
-  /** Where the next page begins; null when there is none. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor: string | null;
 }
 
-/** A list that is read page by page: `for await` goes through all of it, `page` reads one page. */
+/** A paged list. `for await` iterates over all items; `page` reads one page. */
 export interface List<Item> extends AsyncIterable<Item> {
-  /** The first page, or the one that a cursor leads to. */
+  /** Returns the first page, or the page of a cursor. */
   page(cursor?: string): Promise<Page<Item>>;
 }
 
 /**
- * A list of any path that is read in pages as the API's are, such as one of an area:
- * `createList((cursor) => …)`.
+ * Creates a list from any path with the API's paging, such as one of an area: `createList((cursor) => …)`.
  *
- * @param read reads the page that a cursor leads to; without one the first
+ * @param read reads the page of a cursor, or the first page without one
  */
 export function createList<Item>(read: (cursor: string | undefined) => Promise<Page<Item>>): List<Item> {
   return {

@@ -7,8 +7,8 @@ import { createList, type List, type Page } from './list.ts';
 import type { CallOptions, ChangeOptions, PostOptions } from './options.ts';
 
 /**
- * The ways in which the API's own operations are called. All of them may be made again: a GET always, a POST because its
- * Idempotency-Key is honoured, a change because it says what the resource is to be.
+ * Calls of the API's own operations. The SDK may repeat all of them: a GET has no effect, a POST has an
+ * `Idempotency-Key`, and a change states the final values.
  */
 export interface Operations {
   get<Body>(path: string, query?: Query, options?: CallOptions): Promise<Body>;
@@ -22,7 +22,7 @@ export function createOperations(send: Send): Operations {
   const call = async (request: TransportRequest, options: CallOptions = {}): Promise<unknown> => {
     const answer = await send(request, options);
     options.onResponse?.(headOf(answer));
-    // No operation of ours redirects: something else answered.
+    // The API never redirects, so another server answered.
     if (answer.status >= 300) throw errorOf(answer, Date.now());
     return answer.body;
   };
@@ -58,7 +58,7 @@ export function headOf({ status, headers }: Answer) {
   return { status, headers, requestId: headers['x-request-id'] ?? null };
 }
 
-/** With If-Match a change that was made looks like a conflict the second time. */
+/** With `If-Match`, repeating a change that succeeded looks like a conflict. */
 function changes({ ifMatch }: ChangeOptions): TransportRequest['repeatable'] {
   return ifMatch === undefined ? 'always' : 'when_refused';
 }

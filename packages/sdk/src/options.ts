@@ -1,26 +1,26 @@
-/** How an {@link EnterpriseApi} reaches the API. */
+/** How an {@link EnterpriseApi} connects to the API. */
 export interface ClientOptions {
   /** `nwk_…` */
   apiKey: string;
-  /** Where the API is, with a path if an ingress serves it below one: `https://api.example.com`. */
+  /** The API's address, including a path if an ingress adds one: `https://api.example.com`. */
   baseUrl: string;
-  /** For one attempt, from its start until its answer is whole; 30 s by default. Milliseconds. */
+  /** Time limit of one attempt until its answer is complete, in milliseconds; 30 s by default. */
   timeoutMs?: number | undefined;
-  /** How often a request that failed is made again where that is safe; 3 by default, 0 for never. */
+  /** How many times a failed request is repeated if that is safe; 3 by default, 0 = never. */
   maxRetries?: number | undefined;
-  /** A `Retry-After` beyond this is not waited for: the error is thrown at once. 60 s by default. Milliseconds. */
+  /** If `Retry-After` is longer, the call fails at once. In milliseconds; 60 s by default. */
   maxRetryAfterMs?: number | undefined;
-  /** Put before the SDK's own `User-Agent`: `acme-sync/1.4`. */
+  /** Precedes the SDK's own `User-Agent`: `acme-sync/1.4`. */
   userAgent?: string | undefined;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call, its retries included: it then rejects with the signal's reason. */
+  /** Aborts the call and its retries. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** In place of the client's. Milliseconds. */
+  /** Replaces the client's `timeoutMs`, in milliseconds. */
   timeoutMs?: number | undefined;
-  /** In place of the client's. */
+  /** Replaces the client's `maxRetries`. */
   maxRetries?: number | undefined;
   /** Called with the final answer's status and headers: `etag`, `ratelimit`, `x-request-id`. */
   onResponse?: ((response: ResponseHead) => void) | undefined;
@@ -28,30 +28,33 @@ export interface CallOptions {
 
 export interface ResponseHead {
   status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   headers: Readonly<Record<string, string>>;
   requestId: string | null;
 }
 
-/** What every POST takes. */
+/** Options of every POST. */
 export interface PostOptions extends CallOptions {
   /**
-   * Makes calls of several processes or of several runs one: the same key and body give the same answer for 24 hours.
-   * By default each call has a key of its own, which its retries share.
+   * Identifies the call across processes and restarts: for 24 hours, the same key and body return the same answer. By
+   * default, each call gets a new key, which its retries share.
    */
   idempotencyKey?: string | undefined;
 }
 
-/** What a change takes. */
+/** Options of a change. */
 export interface ChangeOptions extends CallOptions {
-  /** The `etag` of the resource as it was read: a resource that has changed since is refused with `precondition_failed`. */
+  /**
+   * The `etag` of the resource that you read. If the resource has changed since, the API refuses with
+   * `precondition_failed`.
+   */
   ifMatch?: string | undefined;
 }
 
-/** {@link ClientOptions} with their defaults. */
+/** {@link ClientOptions} with the defaults filled in. */
 export interface Settings {
   apiKey: string;
-  /** Without a slash at its end. */
+  /** Has no trailing slash. */
   baseUrl: string;
   timeoutMs: number;
   maxRetries: number;
@@ -59,7 +62,7 @@ export interface Settings {
   userAgent: string | null;
 }
 
-/** @throws TypeError for options that no request could be made with */
+/** @throws TypeError for invalid options */
 export function checkOptions(options: ClientOptions): Settings {
   const { apiKey, timeoutMs = 30_000, maxRetries = 3, maxRetryAfterMs = 60_000, userAgent = null } = options;
   if (!isHeaderText(apiKey)) throw new TypeError('apiKey must be the whole API key, nwk_….');
@@ -74,7 +77,7 @@ function isHeaderText(text: unknown): boolean {
   return typeof text === 'string' && /^[\x20-\x7e]+$/.test(text) && text.trim() === text;
 }
 
-/** Without a slash at its end. */
+/** Checks the URL, and removes a trailing slash. */
 function checkBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';

@@ -5,30 +5,30 @@ import type { Send, TransportRequest } from './http/transport.ts';
 import { headOf } from './operations.ts';
 import type { CallOptions, ResponseHead } from './options.ts';
 
-/** What a request to a path takes whose shapes are its owner's. */
+/** Options of a request to any path. */
 export interface RequestOptions extends CallOptions {
   query?: Query | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, in place of `body`; name its `content-type` in `headers`. */
+  /** Sent unchanged, instead of `body`. Set its `content-type` in `headers`. */
   rawBody?: string | Uint8Array | undefined;
   /**
-   * The service that owns the path honours `Idempotency-Key`: the request gets one, and may be made again. Without it a
-   * POST, PUT, PATCH or DELETE is made again only when it was refused with 429 `rate_limited`.
+   * Set this if the service honours `Idempotency-Key`. The request then gets a key and may be repeated. Otherwise a
+   * POST, PUT, PATCH or DELETE is repeated only after 429 `rate_limited`.
    */
   ownerHonoursIdempotencyKey?: boolean | undefined;
-  /** In place of a key of its own. It alone does not allow the request to be made again. */
+  /** Replaces the generated key. Does not by itself allow repeats. */
   idempotencyKey?: string | undefined;
 }
 
 export interface ApiResponse<Body> extends ResponseHead {
-  /** Parsed if it is JSON, else its text; undefined when it is empty. */
+  /** Parsed if it is JSON, otherwise text; undefined if it is empty. */
   body: Body;
   rawBody: Uint8Array;
 }
 
-/** Calls a path as it is. */
+/** Calls a path without interpreting the answer. */
 export type Request = <Body = unknown>(
   method: string,
   path: string,

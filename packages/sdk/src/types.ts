@@ -1,6 +1,6 @@
 import type { components, operations } from './generated/openapi.ts';
 
-// Everything here is made of docs/openapi.json: a field that is missing is missing there.
+// All types derive from docs/openapi.json. If a field is missing here, it is missing there.
 type Schemas = components['schemas'];
 
 export type Attempt = Schemas['Attempt'];
@@ -20,7 +20,7 @@ export type ApiErrorCode = Schemas['ErrorCode'];
 export type ApiErrorDetail = Schemas['ErrorDetail'];
 export type ApiErrorType = Schemas['ErrorType'];
 
-/** RFC 3339, or a Date. */
+/** An RFC 3339 text, or a Date. */
 export type Instant = string | Date;
 
 export type CreateWebhook = Input<Schemas['CreateWebhook']>;
@@ -33,14 +33,14 @@ export type ListWebhooks = QueryOf<'listWebhooks'>;
 export type ListDeliveries = QueryOf<'listDeliveries'>;
 export type GetUsage = QueryOf<'getUsage'>;
 
-/** What a caller may write: undefined for what may be absent, and a Date where a period begins or ends. */
+/** Parameters as a caller may write them: optional ones may be undefined, and times may be Dates. */
 type Input<Body> = {
   [Name in keyof Body]: Given<Name, Body[Name]> | (undefined extends Body[Name] ? undefined : never);
 };
 
 type QueryOf<Id extends keyof operations> = Queried<NonNullable<operations[Id]['parameters']['query']>>;
 
-/** A parameter that may be repeated may be a list or a single value. */
+/** A repeatable parameter may be a list or a single value. */
 type Queried<Query> = { [Name in keyof Query]?: Given<Name, Query[Name]> | ItemOf<Query[Name]> | undefined };
 
 type Given<Name, Value> = Name extends 'since' | 'until'
@@ -49,5 +49,5 @@ type Given<Name, Value> = Name extends 'since' | 'until'
     ? ItemOf<Value>[]
     : Value;
 
-/** The names in lists are of catalogues that grow: a newer service may know more of them than this version. */
+/** These catalogues grow: a newer service may use names that this version does not know. */
 type ItemOf<Value> = NonNullable<Value> extends (infer Item)[] ? Item | (string & {}) : never;

@@ -1,4 +1,4 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of the SDK, from the manifest of the package this file is in. */
+/** The version in this package's manifest. */
 export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;

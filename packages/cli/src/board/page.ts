@@ -3,7 +3,7 @@ import { count, orDash, time } from '../present/format.ts';
 
 const states = ['waiting', 'active', 'delayed', 'failed'] as const;
 
-/** The style of the page. The page has no script: it is loaded again every five seconds. */
+/** The page's style. The page has no script and reloads every five seconds. */
 export const boardStyle = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
@@ -14,9 +14,9 @@ td.text { overflow-wrap: anywhere; }
 `;
 
 /**
- * The board: the jobs of each queue by state, and the newest of the state that was chosen.
+ * Renders the board: the number of jobs per queue and state, and the newest jobs of the selected state.
  *
- * @param at when it was asked for, RFC 3339
+ * @param at time of the request, RFC 3339
  */
 export function boardPage(at: string, found: QueueJobs): string {
   return `<!doctype html>
@@ -67,7 +67,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text within markup. Reasons and names of jobs may be anybody's. */
+/** Escapes text for HTML, because anyone may have chosen the names and failure reasons of jobs. */
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
 }

@@ -7,14 +7,17 @@ import type { InternalApi } from '../internal/client.ts';
 import type { QueueJobs } from '../internal/types.ts';
 import { boardPage, boardStyle } from './page.ts';
 
-/** The board while it is served. */
+/** A running board. */
 export interface ServedBoard {
-  /** With the random part that every request must have. */
+  /** Contains the random path that every request must have. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Of every answer: no script runs, no other page embeds it or learns its address, and nothing keeps a copy. */
+/**
+ * Sent with every answer. No script runs, no other page embeds this page or learns its address, and nothing stores a
+ * copy.
+ */
 const headers = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -26,11 +29,12 @@ const headers = {
 };
 
 /**
- * Serves the queue board on a free port of 127.0.0.1, with what the internal listener tells. The secret stays in this process.
+ * Serves the queue board on a free port of 127.0.0.1, with data from the internal listener. The secret stays in this
+ * process.
  *
- * Whoever may open a connection to loopback is not enough: the path has 128 random bits, which other users of the machine do
- * not know. The `Host` must be the address itself, so that no name that leads here (DNS rebinding) reads it, and a browser
- * that says that another site asks is refused. Only GET and HEAD are answered.
+ * Other users of the machine can also connect to loopback, so the path contains 128 random bits. `Host` must be the
+ * address itself, which prevents DNS rebinding. The server refuses requests that another site causes, and every method
+ * except GET and HEAD.
  */
 export async function serveBoard(api: Pick<InternalApi, 'get'>): Promise<ServedBoard> {
   const token = randomBytes(16).toString('base64url');
@@ -74,7 +78,7 @@ async function answer(request: IncomingMessage, { token, host, api }: Place): Pr
   const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
   if (pathname === `/${token}/board.css`) return { status: 200, type: 'text/css', body: boardStyle };
   if (pathname !== `/${token}/`) return refusal(404, 'There is nothing here.');
-  // The queue alone is asked, so that the board works while the ledger does not, and open tabs cost the ledger nothing.
+  // Requests only the queue, so the board works without the ledger, and open tabs cost the ledger nothing.
   const found = await api.get<QueueJobs>('/internal/v1/queue-jobs', {
     queue: searchParams.get('queue') ?? 'events',
     state: searchParams.get('state') ?? 'failed',
@@ -84,7 +88,7 @@ async function answer(request: IncomingMessage, { token, host, api }: Place): Pr
 
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
   const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
-  // A tab that has met a failure asks again by itself, as the page does.
+  // After a failure, a tab reloads like the page does.
   const refresh = status === 502 ? { Refresh: '5' } : {};
   response.writeHead(status, { ...headers, ...allow, ...refresh, 'Content-Type': `${type}; charset=utf-8` });
   response.end(request.method === 'HEAD' ? '' : body);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 
-/** A commander action whose work gets a context, the options of all levels, and the operands. */
+/** A commander action. Its work gets a context, the options of all levels, and the operands. */
 export function action<Options extends object>(
   open: (options: GlobalOptions) => Context,
   work: (context: Context, options: Options & GlobalOptions, ...operands: string[]) => void | Promise<void>,

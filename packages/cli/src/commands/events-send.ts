@@ -48,7 +48,7 @@ async function sendEvents(context: Context, options: SendOptions): Promise<void>
     }
   } catch (error) {
     progress.end();
-    // All or nothing holds for each batch: what came before it is accepted.
+    // Each batch is accepted or refused as a whole. Earlier batches stay accepted.
     if (sent.length > 0)
       printer.note(
         `${sent.length} of ${texts.length} events were accepted before the error: those of the first lines.`,

@@ -18,7 +18,7 @@ import { addWebhookCommands } from './webhooks.ts';
 /** Adds commands to the program. */
 export type CommandModule = (program: Command, open: (options: GlobalOptions) => Context) => void;
 
-/** In the order of the help. */
+/** The order of the help. */
 export const commandModules: readonly CommandModule[] = [
   addLoginCommands,
   addMeCommand,

@@ -40,7 +40,7 @@ export const addListenCommand: CommandModule = (program, open) => {
     );
 };
 
-/** Follows the stream until the command is interrupted; without a target the events are printed only. */
+/** Follows the stream until the command is interrupted. Without a target, only prints the events. */
 export async function followAndListen(
   context: Context,
   { target, events, after }: { target?: string; events: readonly string[]; after: string | undefined },
@@ -51,7 +51,7 @@ export async function followAndListen(
 }
 
 function parseTarget(text: string): string {
-  // `localhost:4000` would be read as a URL of the scheme `localhost`.
+  // A URL parser would take `localhost` in `localhost:4000` for the scheme.
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   const isHttp = url !== null && /^https?:$/.test(url.protocol);
   if (isHttp && url.username === '' && url.password === '' && url.hash === '') return url.href;

@@ -88,7 +88,7 @@ async function askFor({ io }: Context, question: string): Promise<string> {
   );
 }
 
-/** @returns who the key belongs to, in a sentence */
+/** @returns a sentence that names the key's owner */
 async function identify(baseUrl: string, apiKey: string, signal: AbortSignal): Promise<string> {
   let found: string | undefined;
   const isComplete = await isAccepted(async () => {
@@ -100,7 +100,7 @@ async function identify(baseUrl: string, apiKey: string, signal: AbortSignal): P
     : `Logged in to ${baseUrl}. The key lacks the scope me:read, so its name is not known.`;
 }
 
-/** @returns false when the secret is good, but may not do this */
+/** @returns false if the secret is valid but lacks this permission */
 async function isAccepted(ask: () => Promise<unknown>): Promise<boolean> {
   try {
     await ask();

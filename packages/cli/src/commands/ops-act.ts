@@ -13,7 +13,7 @@ import { action } from './action.ts';
 
 type Open = (options: GlobalOptions) => Context;
 
-/** What an operator does for an organization, as the organization would do it with a key of its own. */
+/** An operator's actions for an organization. They follow the same rules as the organization's own requests. */
 export function addActCommands(ops: Command, open: Open): void {
   addRetry(ops, open);
   addReplay(ops, open);
@@ -31,7 +31,7 @@ export function addActCommands(ops: Command, open: Open): void {
   );
 }
 
-/** Each of them is in the audit log. */
+/** The audit log records each action. */
 const withActor = (command: Command) => command.option('--actor <name>', 'who asks for it, for the audit log');
 
 function addRetry(ops: Command, open: Open): void {

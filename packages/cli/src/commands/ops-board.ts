@@ -19,7 +19,8 @@ export function addBoardCommand(ops: Command, open: (options: GlobalOptions) => 
       action(open, async (context) => {
         const { printer, io } = context;
         const api = internalApiOf(context);
-        // Whether the board is open, and the secret is right: better said now than in the browser.
+        // Checks now that the API offers the board and accepts the secret, so that the error appears here and not in
+        // the browser.
         await api.get<QueueJobs>('/internal/v1/queue-jobs', { queue: 'events', state: 'failed' });
         const board = await serveBoard(api);
         printer.record({ object: 'board', url: board.url }, () => board.url);

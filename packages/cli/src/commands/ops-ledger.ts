@@ -9,17 +9,17 @@ import { Failure } from '../failure.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 
-/** The programs of the services that work on the ledger itself, by their places in the repository and in the images. */
+/** The services' programs that work on the ledger, by their paths in the repository and in the images. */
 const programs = {
   retention: 'services/webhook-worker/src/retention-main.ts',
   reencrypt: 'services/api/src/reencrypt-main.ts',
   retryJobs: 'services/webhook-worker/src/retry-jobs-main.ts',
 } as const;
 
-/** The folder that this file is in when it runs in the repository. */
+/** This file's folder in the repository. */
 const repository = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** What retention goes by. Its defaults are the services', which need not be what production runs with. */
+/** The settings of retention. Production may use other values than the defaults. */
 const retentionSettings = ['RETENTION_BODIES', 'RETENTION_HISTORY', 'RETENTION_AUDIT'];
 
 interface LedgerOptions {
@@ -28,8 +28,8 @@ interface LedgerOptions {
 }
 
 /**
- * Commands that need the ledger and not the API. They are programs of the services, which this package does not contain: it
- * starts them where the services are installed, with the settings of the environment.
+ * Commands that need the ledger instead of the API. They start programs of the services, which this package does not
+ * contain. So the services must be installed. The programs read their settings from the environment.
  */
 export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) => Context): void {
   const help = '\nTakes DATABASE_URL and the other settings of the services from the environment.';
@@ -68,7 +68,7 @@ export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) =
   );
 }
 
-/** A default that is shorter than what production runs with would remove history for good. */
+/** A default shorter than production's setting would delete history irrecoverably. */
 function requireRetentionSettings({ io }: Context): void {
   const missing = retentionSettings.filter((name) => !io.env[name]);
   if (missing.length === 0) return;
@@ -79,7 +79,7 @@ function requireRetentionSettings({ io }: Context): void {
   );
 }
 
-/** Runs a program of the services to its end. Its output is the command's, and so is a failure. */
+/** Runs a program of the services until it ends. Passes on its output and its failure. */
 async function runProgram({ io }: Context, path: string, services: string | undefined, args: string[]): Promise<void> {
   const folder = resolve(services ?? repository);
   const program = join(folder, path);

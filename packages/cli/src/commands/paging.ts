@@ -7,17 +7,17 @@ export interface PagingOptions {
   all?: boolean;
 }
 
-/** The options of every list: how much of it is printed. */
+/** Options of every list: how many items to print. */
 export function withPaging(command: Command): Command {
   return command
     .option('--limit <n>', 'how many to print at most', wholeNumber(1, 1_000_000), 20)
     .option('--all', 'print the whole list');
 }
 
-/** The size of the pages to ask for. */
+/** The page size to request. */
 export const pageSize = ({ limit, all }: PagingOptions) => (all ? 100 : Math.min(100, limit));
 
-/** The beginning of a list as long as the options say, with a note when there is more. */
+/** Reads as many items as the options allow, and prints a note if there are more. */
 export async function collect<Item>(
   { printer, io }: Context,
   items: AsyncIterable<Item>,

@@ -51,7 +51,7 @@ async function sendRequest(context: Context, options: RequestOptions, method: st
     });
     printAnswer(context, answer, include);
   } catch (error) {
-    // The answer is what was asked for, whatever its status; the exit code and the message tell that it is a refusal.
+    // The user asked for this answer, so print it at any status. The exit code and the message show the refusal.
     if (error instanceof ApiError) {
       const { status, headers, body } = error;
       printAnswer(context, { status, headers, rawBody: Buffer.from(textOfBody(body)) }, include);

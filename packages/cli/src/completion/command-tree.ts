@@ -1,16 +1,16 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** A command as completion scripts need it: with the options of all levels above it. */
+/** A command for completion scripts, including the options of all parent commands. */
 export interface CommandNode {
-  /** The names from below the program: `webhooks list`; empty for the program itself. */
+  /** The names after the program's name: `webhooks list`. Empty for the program itself. */
   path: string;
   children: { name: string; description: string }[];
   options: { names: string[]; description: string; takesValue: boolean; values: string[] }[];
-  /** Values of the first operand, where there is a fixed choice. */
+  /** Values of the first operand, if they are a fixed list. */
   operands: string[];
 }
 
-/** Every command of the program, the program first. */
+/** Returns the program, followed by all its commands. */
 export function readCommandTree(program: Command): CommandNode[] {
   return walk(program, [], []);
 }

@@ -3,7 +3,7 @@ import type { CommandNode } from './command-tree.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** A script that completes the commands, options and fixed values of the tree. It calls nothing but the shell itself. */
+/** Creates a script that completes commands, options and fixed values. The script calls only the shell itself. */
 export function completionScript(shell: Shell, tree: readonly CommandNode[]): string {
   return { bash, zsh, fish }[shell](tree);
 }
@@ -15,7 +15,7 @@ const valueOptions = (tree: readonly CommandNode[]) => [
   ),
 ];
 
-/** Finds, in the words before the cursor, which command they name; options and their values do not count. For bash and zsh. */
+/** For bash and zsh: finds the command in the words before the cursor. Ignores options and their values. */
 function findPath(tree: readonly CommandNode[], words: string): string {
   return `  local command='' word skip=''
   for word in ${words}; do

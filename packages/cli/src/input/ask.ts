@@ -1,7 +1,7 @@
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
-/** Asks on the terminal without showing what is typed or pasted; where there is none, reads a line of standard input. */
+/** Asks on the terminal without showing the input. Without a terminal, reads a line of standard input. */
 export async function askSecret(io: Io, question: string): Promise<string> {
   if (!io.stdin.isTTY) return firstLine(await readAll(io));
   io.stderr.write(question);
@@ -12,14 +12,18 @@ export async function askSecret(io: Io, question: string): Promise<string> {
   }
 }
 
-/** Asks a question that is answered with y or n. @returns false for anything but y or yes */
+/**
+ * Asks a yes/no question.
+ *
+ * @returns true only for y or yes
+ */
 export async function confirm(io: Io, question: string): Promise<boolean> {
   io.stderr.write(`${question} [y/N] `);
   const answer = await readVisible(io);
   return /^y(es)?$/i.test(answer.trim());
 }
 
-/** All of standard input as text. */
+/** Reads standard input to its end. */
 export async function readAll({ stdin, signal }: Io): Promise<string> {
   const chunks: Buffer[] = [];
   const stop = () => (stdin as Partial<{ destroy(): void }>).destroy?.();
@@ -35,7 +39,7 @@ export async function readAll({ stdin, signal }: Io): Promise<string> {
 
 const firstLine = (text: string) => (text.split('\n', 1)[0] ?? '').trim();
 
-/** Characters until Enter, with the terminal's echo off. */
+/** Reads characters until Enter while the terminal's echo is off. */
 async function readHidden(io: Io): Promise<string> {
   io.stdin.setRawMode?.(true);
   try {
@@ -49,7 +53,7 @@ const readVisible = (io: Io) => readKeys(io);
 
 const keys = { enter: ['\r', '\n'], erase: ['\x7f', '\b'], interrupt: '\x03', end: '\x04', eraseLine: '\x15' };
 
-/** Collects what is typed up to Enter. In raw mode Ctrl-C is a character like any other and ends the question. */
+/** Collects characters until Enter. In raw mode Ctrl-C is an ordinary character, so this code handles it. */
 function readKeys({ stdin, signal }: Io): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let typed = '';

@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts';
 
-/** What ids stand for, by the prefix of their public form. */
+/** The object type of each id prefix. */
 const idKinds = {
   org: 'organization',
   key: 'API key',
@@ -16,15 +16,20 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 const publicForm = new RegExp(`^(${Object.keys(idKinds).join('|')})_([0-7][${digits}]{25})$`);
 
 /**
- * The public form of an id. The API takes no other, and the ledger's tables have UUIDs: an operator has either.
+ * Converts an id to its public form. The API accepts only this form, but an operator may have copied a UUID from the
+ * ledger.
  *
- * @param given a public id, which is returned as it is, or a UUID
+ * @param given a public id, returned unchanged, or a UUID
  */
 export function publicId(prefix: IdPrefix, given: string): string {
   return uuidForm.test(given) ? `${prefix}_${toDigits(given)}` : given;
 }
 
-/** Both forms of an id. @throws when it is neither */
+/**
+ * Returns both forms of an id.
+ *
+ * @throws if the text has neither form
+ */
 export function formsOf(given: string): { uuid: string; publicIds: readonly (readonly [kind: string, id: string])[] } {
   const [, prefix, suffix] = publicForm.exec(given) ?? [];
   if (prefix !== undefined && suffix !== undefined) {
@@ -35,7 +40,7 @@ export function formsOf(given: string): { uuid: string; publicIds: readonly (rea
   return { uuid: given.toLowerCase(), publicIds };
 }
 
-/** 128 bits as 26 digits of five bits. */
+/** Encodes 128 bits as 26 digits of five bits. */
 function toDigits(uuid: string): string {
   const number = BigInt(`0x${uuid.replaceAll('-', '')}`);
   return Array.from({ length: 26 }, (_, at) => digits[Number((number >> BigInt(5 * (25 - at))) & 31n)]).join('');

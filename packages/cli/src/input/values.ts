@@ -4,16 +4,16 @@ import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readAll } from './ask.ts';
 
-// Parsers of options. commander adds the option's name to their errors.
+// Parsers for option values. If one throws, commander adds the option's name.
 
-/** For options that may be given several times, each with one value or a comma list. */
+/** For repeatable options. Each value may be a comma-separated list. */
 export function listOf(value: string, previous: string[] = []): string[] {
   const items = value.split(',').map((item) => item.trim());
   if (items.includes('')) throw new InvalidArgumentError('It holds an empty entry.');
   return [...previous, ...items];
 }
 
-/** For options that may be given several times. */
+/** For repeatable options. */
 export function each(value: string, previous: string[] = []): string[] {
   return [...previous, value];
 }
@@ -35,7 +35,11 @@ export function durationMs(value: string): number {
   return Number(count) * unitMs[unit as keyof typeof unitMs];
 }
 
-/** An instant: RFC 3339, a day, or how long ago (`2h`). @returns RFC 3339 in UTC */
+/**
+ * Parses RFC 3339, a date, or an age such as `2h`.
+ *
+ * @returns RFC 3339 in UTC
+ */
 export function instant(now: () => number = Date.now) {
   return (value: string): string => {
     if (/^\d+(ms|s|m|h|d)$/.test(value)) return new Date(now() - durationMs(value)).toISOString();
@@ -48,14 +52,14 @@ export function instant(now: () => number = Date.now) {
   };
 }
 
-/** Text of an option: as it is, `@file`, or `-` for standard input. */
+/** Returns an option's text: the value itself, the content of `@file`, or standard input for `-`. */
 export async function textOf(value: string, io: Io): Promise<string> {
   if (value === '-') return await readAll(io);
   if (!value.startsWith('@')) return value;
   return readFile(value.slice(1));
 }
 
-/** @throws {Failure} that names the file and why it cannot be read */
+/** @throws {Failure} that names the file and the reason */
 function readFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -5,12 +5,12 @@ import { userAgent } from '../version.ts';
 
 type Query = Record<string, string | number>;
 
-/** Calls the internal listener with its secret. Methods reject as those of the SDK's client do. */
+/** Calls the internal listener with its secret. Methods reject like those of the SDK's client. */
 export interface InternalApi {
   get<Body>(path: string, query?: Query): Promise<Body>;
-  /** Every item of a list, page by page. */
+  /** Yields every item of a list, page by page. */
   list<Item>(path: string, query?: Query): AsyncIterable<Item>;
-  /** @param body an object, or JSON as text, which is sent as it is */
+  /** @param body an object, or JSON text, which is sent unchanged */
   post<Body>(path: string, body: object | string): Promise<Body>;
   patch<Body>(path: string, body: object): Promise<Body>;
   delete(path: string): Promise<void>;
@@ -18,11 +18,11 @@ export interface InternalApi {
 
 interface Caller {
   signal: AbortSignal;
-  /** Who asks, for the audit log. */
+  /** The person's name for the audit log. */
   actor?: string | undefined;
 }
 
-/** The internal listener with the secret of the environment or of the profile. */
+/** Creates a client of the internal listener with the secret of the environment or the profile. */
 export function internalApiOf({ io, options, profiles }: Context): InternalApi {
   const access = resolveAccess('internal', options, io.env, profiles);
   return openInternalApi(access, { signal: io.signal, actor: options.actor });
@@ -39,7 +39,7 @@ export function openInternalApi({ url, secret }: Access, { signal, actor }: Call
       ...(actor !== undefined && { 'x-actor': actor }),
       ...(fields.rawBody !== undefined && { 'content-type': 'application/json' }),
     };
-    // The internal listener honours Idempotency-Key on its POSTs; its changes and deletions may be made twice anyway.
+    // The internal listener honours `Idempotency-Key` on every POST. Repeating a change or a deletion does no harm.
     const answer = await client.request<Body>(method, path, {
       ...fields,
       headers,

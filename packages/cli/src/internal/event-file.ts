@@ -1,8 +1,8 @@
 import { Failure } from '../failure.ts';
 
-/** Events in one request: a limit of the API. */
+/** The API's limit of events per request. */
 const eventsPerRequest = 1_000;
-/** Bytes of events in one request: below the API's limit of 4 MiB. */
+/** Maximum bytes of events per request; less than the API's limit of 4 MiB. */
 const bytesPerRequest = 3 * 1024 * 1024;
 
 interface EventFields {
@@ -12,17 +12,17 @@ interface EventFields {
   occurred_at?: string | undefined;
 }
 
-/** An event as JSON. `data` stays the text that it is, so that numbers keep all their digits. */
+/** Returns an event as JSON. Keeps the original text of `data`, so that numbers keep all their digits. */
 export function eventText(fields: EventFields, data: string): string {
   parseObject(data, '--data');
   return `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`;
 }
 
 /**
- * The events of a file, each as the JSON text that it is there.
+ * Splits a file into its events and keeps each event's JSON text.
  *
  * @param text one event per line, or an array of events
- * @param organizationId of events that name none
+ * @param organizationId for events that name no organization
  */
 export function eventTexts(text: string, organizationId: string | undefined): string[] {
   return text.trimStart().startsWith('[') ? fromArray(text, organizationId) : fromLines(text, organizationId);
@@ -53,7 +53,7 @@ function withOrganization(text: string, event: object, organizationId: string | 
   return `{"organization_id":${JSON.stringify(organizationId)}${separator}${text.slice(1)}`;
 }
 
-/** The events in as few requests as the API's limits allow. */
+/** Groups events into as few requests as the API's limits allow. */
 export function* batchesOf(texts: readonly string[]): Generator<string[]> {
   let batch: string[] = [];
   let bytes = 0;

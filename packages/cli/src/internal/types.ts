@@ -1,6 +1,6 @@
 import type { components } from '../generated/internal-openapi.ts';
 
-// What the internal listener answers is made of docs/internal-openapi.json: a field that is missing is missing there.
+// These types derive from docs/internal-openapi.json. If a field is missing here, it is missing there.
 type Schemas = components['schemas'];
 
 export type Organization = Schemas['Organization'];

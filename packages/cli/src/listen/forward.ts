@@ -1,17 +1,17 @@
 import type { StreamedEvent } from '@enterprise-api/sdk';
 import got, { RequestError } from 'got';
 
-/** What the local program answered, or why it did not. */
+/** The local program's answer, or the reason why none arrived. */
 export interface LocalAnswer {
   status: number | null;
   error: string | null;
   durationMs: number;
 }
 
-/** As long as a webhook's receiver has. */
+/** Equals the default time limit of a delivery. */
 const timeoutMs = 15_000;
 
-/** Sends an event to the local program as a delivery: a POST with exactly the headers and the body of the stream. */
+/** Sends an event to the local program like a delivery: a POST with exactly the headers and body from the stream. */
 export async function forward(
   target: string,
   { headers, body }: StreamedEvent,
@@ -42,7 +42,7 @@ export async function forward(
   }
 }
 
-/** What a status or an error means for a delivery, as a hint. */
+/** Explains how a delivery would treat this status or error. */
 export function hintFor({ status, error }: LocalAnswer): string | undefined {
   if (error === 'ECONNREFUSED') return 'nothing listens there';
   if (error === 'ETIMEDOUT') return `no answer within ${timeoutMs / 1_000} s`;

@@ -7,19 +7,19 @@ import { forward, hintFor, type LocalAnswer } from './forward.ts';
 import { headerOf, type Signer } from './own-signature.ts';
 
 export interface ListenOptions {
-  /** Patterns of types; all when there is none. */
+  /** Patterns of event types; an empty list means all types. */
   events: readonly string[];
-  /** The event after which the stream begins; now when there is none. */
+  /** The stream begins after this event; by default it begins now. */
   after: string | undefined;
-  /** Where the local program listens; undefined: events are printed only. */
+  /** The local program's URL. If undefined, events are only printed. */
   target: string | undefined;
-  /** Signs what is forwarded. */
+  /** Signs forwarded events. */
   sign: Signer;
   printer: Printer;
   signal: AbortSignal;
 }
 
-/** Forwards each event of the stream to the local program, one after the other, and prints what it answered. */
+/** Forwards the events to the local program one at a time, and prints its answers. */
 export async function listen(
   api: Pick<EnterpriseApi, 'events'>,
   { events, after, target, sign, printer, signal }: ListenOptions,
@@ -32,7 +32,7 @@ export async function listen(
 
 type Notices = Pick<StreamOptions, 'onConnect' | 'onDisconnect' | 'onUnverified'>;
 
-/** What happens to the stream between its events. */
+/** Reports connections, losses and unverified events. */
 function noticesTo(printer: Printer): Notices {
   let known: string | undefined;
   return {
@@ -50,7 +50,7 @@ function noticesTo(printer: Printer): Notices {
   };
 }
 
-/** The local program verifies with the secret, so it is printed, also when a new connection has another one. */
+/** Prints the secret of each connection, because the local program needs it to verify events. */
 function printSecret(printer: Printer, secret: string, known: string | undefined): void {
   if (secret === known) return printer.note('Connected again.', 'dim');
   if (printer.isJson) return printer.record({ object: 'session', secret }, () => '');

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import type { StreamedEvent } from '@enterprise-api/sdk';
 import { Failure } from '../failure.ts';
 
-/** Signs an event anew, so that a local program can keep one secret over connections and sessions. */
+/** Signs events again with a fixed secret, so that the local program can keep one secret across connections. */
 export type Signer = (message: StreamedEvent) => StreamedEvent;
 
 /**
- * @param secret `whsec_…`, as of a webhook; undefined: events are forwarded with the signatures of the stream
- * @throws {Failure} when it is no such secret
+ * @param secret a webhook secret (`whsec_…`). If undefined, events keep the signatures of the stream
+ * @throws {Failure} if it is not a webhook secret
  */
 export function createSigner(secret: string | undefined): Signer {
   if (secret === undefined) return (message) => message;
@@ -32,7 +32,7 @@ export function createSigner(secret: string | undefined): Signer {
   };
 }
 
-/** Names of headers have no case. */
+/** Header names are case-insensitive. */
 export function headerOf(headers: StreamedEvent['headers'], name: string): string | undefined {
   return Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
 }

@@ -1,6 +1,6 @@
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A horizontal bar of at most `columns` columns, in steps of an eighth; what is more than nothing is visible. */
+/** Draws a horizontal bar of at most `columns` columns, in eighths of a column. Any value above zero is visible. */
 export function bar(share: number, columns: number): string {
   const wanted = Math.round(Math.min(1, Math.max(0, share)) * columns * 8);
   const steps = share > 0 ? Math.max(1, wanted) : 0;

@@ -4,7 +4,7 @@ import type { Environment, Output } from '../io.ts';
 export type Colour = Parameters<typeof styleText>[0];
 export type Paint = (colour: Colour, text: string) => string;
 
-/** Colours for this stream: on a terminal that knows them, unless NO_COLOR asks for none. */
+/** Colours text if the stream is a terminal with colours, unless NO_COLOR is set. */
 export function paintFor(output: Output, env: Environment): Paint {
   const coloured = isColoured(output, env);
   return (colour, text) => (coloured ? styleText(colour, text, { validateStream: false }) : text);
@@ -14,7 +14,7 @@ export function isColoured(output: Output, env: Environment): boolean {
   return isInteractive(output, env) && !env.NO_COLOR;
 }
 
-/** Whether a line can be drawn again: false in pipes and files, and on terminals without cursor movements. */
+/** True if a line can be redrawn. False for pipes, files and terminals without cursor movement. */
 export function isInteractive(output: Output, env: Environment): boolean {
   return output.isTTY === true && env.TERM !== 'dumb';
 }

@@ -4,29 +4,29 @@ import { type Progress, startProgress } from './progress.ts';
 import { type Column, renderPlain, renderTable } from './table.ts';
 import { manyLines, oneLine, pad, width } from './text.ts';
 
-/** A field of an object for people: its name and its value; undefined leaves it out. */
+/** A field's name and value for people. Undefined omits the field. */
 export type Field = readonly [name: string, value: string | undefined];
 
-/** Writes results to standard output, as text or as JSON, and everything else to standard error. */
+/** Writes results to standard output, as text or JSON, and everything else to standard error. */
 export interface Printer {
-  /** Whether results are JSON. */
+  /** True if results are JSON. */
   readonly isJson: boolean;
-  /** Whether standard output is a terminal: then tables have titles and fit its width. */
+  /** True if standard output is a terminal. Tables then have titles and fit its width. */
   readonly isTerminal: boolean;
   readonly paint: Paint;
-  /** One object: its fields for people, or the object itself as JSON. */
+  /** Prints one object: its fields for people, or the object as JSON. */
   object(value: object, fields: readonly Field[]): void;
-  /** Many objects of one kind: a table for people, lines with tabs in a pipe, or a JSON array. */
+  /** Prints several objects: a table on a terminal, tab-separated lines in a pipe, or a JSON array. */
   list<Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): void;
-  /** One object of a tail as a line of its own; `line` makes it for people. */
+  /** Prints one object of a tail on a line. `line` formats it for people. */
   record(value: object, line: () => string): void;
-  /** Lines for people, as they are: callers make data safe with `oneLine`. With --json they are left out. */
+  /** Prints lines for people, unchanged; with --json prints nothing. Callers escape untrusted data with `oneLine`. */
   text(...lines: string[]): void;
-  /** Text as it is, in both forms, for what is neither an object nor a table. */
+  /** Prints text unchanged, with or without --json. */
   raw(text: string | Uint8Array): void;
-  /** A table within a larger text. */
+  /** Returns a table as text. */
   section<Row>(title: string, rows: readonly Row[], columns: readonly Column<Row>[]): void;
-  /** A remark, to standard error, in both forms. */
+  /** Prints a remark to standard error, with or without --json. */
   note(text: string, colour?: Colour): void;
   progress(title: string): Progress;
 }
@@ -76,7 +76,7 @@ function tableLines<Row>(
   return renderTable(columns, rows, { columns: output.columns || 80, paintTitle: (title) => paint('bold', title) });
 }
 
-/** `name   value`, with all values in one column. */
+/** Formats `name   value` lines with aligned values. */
 function fieldLines(fields: readonly Field[], paint: Paint): string[] {
   const present = fields.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
   const nameWidth = Math.max(0, ...present.map(({ name }) => width(name)));

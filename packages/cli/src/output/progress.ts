@@ -4,17 +4,17 @@ import { isInteractive } from './paint.ts';
 import { oneLine, shorten } from './text.ts';
 
 export interface Progress {
-  /** How much is done; of `total`, where that is known. */
+  /** Shows how much is done, and the total if known. */
   update(done: number, total?: number): void;
   /** Removes the line. */
   end(): void;
 }
 
 const barColumns = 24;
-/** A line drawn more often than this only costs time. */
+/** Redrawing more often would only cost time. */
 const everyMs = 80;
 
-/** One line on a terminal that shows how far long work is. Writes nothing where there is no terminal. */
+/** Shows the progress of long work on one line of a terminal. Without a terminal, writes nothing. */
 export function startProgress(
   title: string,
   output: Output,

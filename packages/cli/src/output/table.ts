@@ -3,25 +3,25 @@ import { oneLine, pad, shorten, width } from './text.ts';
 export interface Column<Row> {
   title: string;
   text: (row: Row) => string;
-  /** Right for numbers. */
+  /** For numbers. */
   align?: 'left' | 'right';
-  /** May be cut where the terminal is too narrow. */
+  /** Truncated if the terminal is too narrow. */
   isElastic?: boolean;
-  /** Colours a cell that is already as wide as its column. */
+  /** Colours a cell that is already padded to its column's width. */
   paint?: (cell: string, row: Row) => string;
 }
 
 export interface TableLayout {
-  /** Width of the terminal. */
+  /** The terminal's width. */
   columns: number;
   paintTitle: (title: string) => string;
 }
 
-/** An elastic column keeps at least so many columns. */
+/** Minimum width of an elastic column. */
 const narrowest = 8;
 const gap = '  ';
 
-/** Rows under a line of titles, for people. Wide columns that are elastic are cut until a row fits the terminal. */
+/** Formats rows below titles, for people. Truncates wide elastic columns until a row fits the terminal. */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], layout: TableLayout): string[] {
   const cells = rows.map((row) => columns.map((column) => oneLine(column.text(row))));
   const widths = columns.map((column, index) =>
@@ -41,12 +41,12 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return [titles, ...lines].map((line) => line.join(gap).trimEnd());
 }
 
-/** Rows for programs: cells in full, separated by tabs, without titles. */
+/** Formats rows for programs: full cells, separated by tabs, without titles. */
 export function renderPlain<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
   return rows.map((row) => columns.map((column) => oneLine(column.text(row))).join('\t'));
 }
 
-/** Takes from the widest elastic column, one at a time, what a row is too long. */
+/** Narrows the widest elastic column, one character at a time, until a row fits. */
 function fit<Row>(columns: readonly Column<Row>[], widths: number[], available: number): void {
   let excess = widths.reduce((sum, each) => sum + each, 0) + gap.length * (columns.length - 1) - available;
   while (excess > 0) {

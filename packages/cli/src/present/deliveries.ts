@@ -24,7 +24,7 @@ export function deliveryColumns(paint: Paint): Column<Delivery>[] {
   ];
 }
 
-/** A delivery as a line of a tail. */
+/** Formats a delivery as a line of `deliveries tail`. */
 export function deliveryLine(delivery: Delivery, paint: Paint): string {
   const { id, status, created_at } = delivery;
   const state = paint(colours[status], status.padEnd(9));
@@ -70,7 +70,7 @@ export function attemptColumns(paint: Paint): Column<Attempt>[] {
   ];
 }
 
-/** The headers of the request, for the view of one delivery. */
+/** Formats the request's headers. */
 export const headerColumns: Column<[name: string, value: string]>[] = [
   { title: 'HEADER', text: ([name]) => name },
   { title: 'VALUE', text: ([, value]) => value, isElastic: true },

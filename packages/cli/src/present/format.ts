@@ -1,9 +1,9 @@
-/** `2026-11-22T08:00:00.000Z` → `2026-11-22 08:00:00`, UTC like every time that is printed; `-` for none. */
+/** `2026-11-22T08:00:00.000Z` → `2026-11-22 08:00:00`. All printed times are in UTC. A missing time prints as `-`. */
 export function time(instant: string | null | undefined): string {
   return instant ? instant.slice(0, 19).replace('T', ' ') : '-';
 }
 
-/** `-` for what is not known or not there. */
+/** Prints a missing or unknown value as `-`. */
 export function orDash(value: string | number | null | undefined): string {
   return value === null || value === undefined || value === '' ? '-' : String(value);
 }
@@ -22,7 +22,7 @@ export function bytes(number: number): string {
   return `${exponent === 0 ? value : value.toFixed(1)} ${units[exponent]}`;
 }
 
-/** Text of an answer or a body: JSON with line breaks and indentation, anything else as it is. */
+/** Indents JSON. Any other text stays unchanged. */
 export function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -51,7 +51,7 @@ export function statsFields(stats: Stats): Field[] {
   ];
 }
 
-/** A part of the statistics, or that it is missing. */
+/** Formats a part of the statistics, or says that the part is missing. */
 function shown<Part>(part: Part | null, present: (part: Part) => string): string {
   return part === null ? 'did not answer in time' : present(part);
 }

@@ -8,7 +8,7 @@ type Bucket = Usage['data'][number];
 
 const barColumns = 20;
 
-/** A row for each bucket; on a terminal a bar compares the requests. */
+/** Prints a row per bucket. On a terminal, bars compare the requests. */
 export function usageColumns({ data, granularity }: Usage, paint: Paint, isTerminal: boolean): Column<Bucket>[] {
   const most = Math.max(1, ...data.map(({ requests }) => requests));
   const number = (title: string, read: (bucket: Bucket) => number, show = count): Column<Bucket> => ({
@@ -35,7 +35,7 @@ export function usageColumns({ data, granularity }: Usage, paint: Paint, isTermi
   ];
 }
 
-/** What the buckets are divided by, when they are. */
+/** The field that divides the buckets, if any. */
 function groupColumns(data: Usage['data']): Column<Bucket>[] {
   if (data.some((bucket) => bucket.key_id !== undefined))
     return [{ title: 'KEY', text: ({ key_id }) => key_id ?? '-' }];
@@ -47,7 +47,7 @@ const lengths = { hour: 16, day: 10, month: 7 } as const;
 
 const startOf = (start: string, granularity: Usage['granularity']) => time(start).slice(0, lengths[granularity]);
 
-/** The sums of the period in one line. */
+/** Prints the period's sums in one line. */
 export function totalsLine({ totals, since, until }: Usage): string {
   const parts = [
     `${count(totals.requests)} requests (${count(totals.refused)} refused)`,

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../failure.ts';
 import type { Environment } from '../io.ts';
 
-/** What `login` stored under one name. Each secret goes to the address that it was stored with, and to no other. */
+/** The values that `login` stored under a name. The command line sends each secret only to the address stored with it. */
 export interface Profile {
   api_url?: string;
   api_key?: string;
@@ -16,15 +16,15 @@ export interface Profile {
 const fieldNames = ['api_url', 'api_key', 'internal_url', 'internal_secret'] as const satisfies (keyof Profile)[];
 
 export interface Profiles {
-  /** Where the profiles are stored. */
+  /** Path of the file with the profiles. */
   readonly file: string;
-  /** Undefined when nothing is stored under the name. */
+  /** Returns undefined for an unknown name. */
   read(name: string): Profile | undefined;
-  /** Stores the profile; undefined removes it. */
+  /** Stores a profile; undefined deletes it. */
   write(name: string, profile: Profile | undefined): void;
 }
 
-/** The profiles of this user, in a file that only this user can read. */
+/** This user's profiles, in a file that no other user can read. */
 export function openProfiles(env: Environment): Profiles {
   const file = join(configFolder(env), 'enterprise-api', 'profiles.json');
   return {
@@ -39,7 +39,7 @@ export function openProfiles(env: Environment): Profiles {
   };
 }
 
-/** The folder for settings by the XDG base directory specification, which ignores relative paths. */
+/** The settings folder of the XDG base directory specification, which ignores relative paths. */
 function configFolder(env: Environment): string {
   const { XDG_CONFIG_HOME: given = '', HOME: home } = env;
   return given.startsWith('/') ? given : join(home || homedir(), '.config');
@@ -65,13 +65,13 @@ function readAll(file: string): Map<string, Profile> {
   }
 }
 
-/** Text fields that this version knows; anything else is no part of a profile. */
+/** Keeps only the known text fields of a profile. */
 function knownFields(profile: Profile): Profile {
   const fields = fieldNames.filter((name) => typeof profile[name] === 'string');
   return Object.fromEntries(fields.map((name) => [name, profile[name]]));
 }
 
-/** The file is complete or not there, and never readable for others: it is made with its mode, then takes its place. */
+/** Writes a temporary file with the right mode and renames it. So the file is never incomplete or readable by others. */
 function writeAll(file: string, profiles: ReadonlyMap<string, Profile>): void {
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   const text = `${JSON.stringify({ profiles: Object.fromEntries(profiles) }, null, 2)}\n`;

@@ -11,13 +11,13 @@ export interface GlobalOptions {
   actor?: string;
 }
 
-/** An address and the secret that opens it. */
+/** An address, and the secret for it. */
 export interface Access {
   url: string;
   secret: string;
 }
 
-/** Where a kind of access comes from. */
+/** The sources of an address and its secret. */
 interface Kind {
   urlOption: 'apiUrl' | 'internalUrl';
   urlFlag: string;
@@ -25,7 +25,7 @@ interface Kind {
   secretVariable: string;
   urlField: 'api_url' | 'internal_url';
   secretField: 'api_key' | 'internal_secret';
-  /** What the secret is called. */
+  /** The secret's name in messages. */
   secret: string;
   login: string;
 }
@@ -60,10 +60,10 @@ export function profileName(options: GlobalOptions, env: Environment): string {
 }
 
 /**
- * The address and the secret of a command: options win over the environment, the environment over the profile. A stored
- * secret is sent to no other address than the one that it was stored with.
+ * Finds the address and secret for a command. An option precedes the environment, and the environment precedes the
+ * profile. Sends a stored secret only to the address stored with it.
  *
- * @throws {Failure} that says what is missing and how to give it
+ * @throws {Failure} that names the missing value and the ways to provide it
  */
 export function resolveAccess(kind: AccessKind, options: GlobalOptions, env: Environment, profiles: Profiles): Access {
   const { urlVariable, urlFlag, secretVariable, urlField, secretField, secret: what, login }: Kind = kinds[kind];
@@ -94,7 +94,7 @@ export function resolveAccess(kind: AccessKind, options: GlobalOptions, env: Env
   return { url: stored, secret: storedSecret };
 }
 
-/** The address of an option or of the environment, in its canonical form. */
+/** Returns the canonical form of an address from an option or the environment. */
 export function givenUrl(kind: AccessKind, options: GlobalOptions, env: Environment): string | undefined {
   const { urlOption, urlFlag, urlVariable }: Kind = kinds[kind];
   const option = options[urlOption];
@@ -103,7 +103,7 @@ export function givenUrl(kind: AccessKind, options: GlobalOptions, env: Environm
   return variable === undefined ? undefined : parseUrl(variable, urlVariable);
 }
 
-/** `https://api.example.com/` → `https://api.example.com`: the address that paths such as `/v1/me` are appended to. */
+/** `https://api.example.com/` → `https://api.example.com`, so that paths such as `/v1/me` can be appended. */
 function parseUrl(text: string, name: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';

@@ -8,26 +8,25 @@ export interface TailFilter {
   event_id?: string;
   event_type?: string[];
   status?: string[];
-  /** RFC 3339: created from then on, instead of from now on. */
+  /** RFC 3339. Shows deliveries created since then; by default only new ones. */
   since?: string;
 }
 
 export interface TailOptions {
-  /** The pause between two looks. */
+  /** Interval of the polls. */
   everyMs?: number;
 }
 
-/** Deliveries may be committed a little after others that were created later: the last minute is read again. */
+/** Each poll reads the last minute again, because a delivery may be committed after a delivery that was created later. */
 const overlapMs = 60_000;
-/** Pending deliveries that are older than what a look reads are asked for one by one, so many in each look. */
+/** Each poll reads at most this many older pending deliveries, one by one. */
 const askedPerLook = 10;
-/** The oldest known delivery is forgotten beyond this many. */
+/** Beyond this many, the tail forgets the oldest known delivery. */
 const known = 20_000;
 
 /**
- * Deliveries that are created from now on (or from `since` on), each when it is first seen and again when its status or
- * its number of attempts has changed, until it is completed. Ends when the command is interrupted; goes on when the API
- * cannot be reached for a while.
+ * Yields each new delivery, and again whenever its status or number of attempts changes, until the delivery completes.
+ * `since` includes earlier deliveries. Ends on an interruption, and continues while the API is temporarily unreachable.
  */
 export async function* tailDeliveries(
   api: Pick<EnterpriseApi, 'deliveries'>,
@@ -35,7 +34,8 @@ export async function* tailDeliveries(
   { io, printer }: Pick<Context, 'io' | 'printer'>,
   { everyMs = 2_000 }: TailOptions = {},
 ): AsyncGenerator<Delivery> {
-  // Not asked of the API: a delivery that comes to a status hours after its creation would not be found.
+  // Filters here and not in the API. With the API's filter, the tail would miss a delivery that reaches the status
+  // hours later.
   const isWanted = ({ status }: Delivery) => statuses === undefined || statuses.includes(status);
   const look = createLook(api, filter, io.signal);
   while (!io.signal.aborted) {
@@ -49,7 +49,7 @@ export async function* tailDeliveries(
   }
 }
 
-/** One look at what is new or has changed since the look before. */
+/** Polls once for new and changed deliveries. */
 function createLook(api: Pick<EnterpriseApi, 'deliveries'>, filter: TailFilter, signal: AbortSignal) {
   const seen = new Map<string, { state: string; isPending: boolean }>();
   let newestMs = filter.since === undefined ? undefined : Date.parse(filter.since);
@@ -65,7 +65,8 @@ function createLook(api: Pick<EnterpriseApi, 'deliveries'>, filter: TailFilter, 
   };
   return async function* look(): AsyncGenerator<Delivery> {
     if (newestMs === undefined) {
-      // What there is at the start is not printed; its time, by the API's clock, is where the tail begins.
+      // At the start, prints no existing deliveries. The newest one's time, by the API's clock, is where the tail
+      // begins.
       newestMs = 0;
       const { data } = await api.deliveries.list({ ...filter, limit: 100 }, { signal }).page();
       for (const delivery of data) isNews(delivery);

@@ -2,14 +2,14 @@ import { ApiError, type ApiErrorFields } from '../errors.ts';
 import type { ApiErrorBody } from '../types.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-/** A whole answer, whatever its status. */
+/** A complete answer with any status. */
 export interface Answer {
   status: number;
-  /** Names in lower case; several of one name are joined with a comma. */
+  /** Names are in lower case. Repeated headers are joined with a comma. */
   headers: Readonly<Record<string, string>>;
-  /** As it came, decompressed. */
+  /** The decompressed bytes. */
   rawBody: Uint8Array;
-  /** Parsed if it is JSON, else its text; undefined when it is empty. */
+  /** Parsed if it is JSON, otherwise text; undefined if it is empty. */
   body: unknown;
 }
 
@@ -25,7 +25,7 @@ export function answerOf(
   return { status, headers: flat, rawBody, body: parseBody(rawBody, flat['content-type'] ?? '') };
 }
 
-/** An upstream may call anything JSON: what does not parse stays text. */
+/** An upstream may label any text as JSON, so text that does not parse stays text. */
 function parseBody(rawBody: Uint8Array, contentType: string): unknown {
   if (rawBody.length === 0) return undefined;
   const text = new TextDecoder().decode(rawBody);
@@ -37,12 +37,12 @@ function parseBody(rawBody: Uint8Array, contentType: string): unknown {
   }
 }
 
-/** `error.code` of an answer, also in the shape of SCIM; null when it has another shape. */
+/** `error.code` of an answer, also of a SCIM error; null for any other format. */
 export function errorCodeOf({ body }: Answer): string | null {
   return ownError(body)?.code ?? scimError(body)?.code ?? null;
 }
 
-/** The error that an answer stands for. */
+/** Converts a refused answer into its error. */
 export function errorOf(answer: Answer, now: number): ApiError {
   const { status, headers, body } = answer;
   const own = ownError(body);
@@ -72,7 +72,7 @@ function ownError(body: unknown): ApiErrorBody['error'] | null {
     : null;
 }
 
-/** Below /scim/v2 the API's own errors have SCIM's shape: `detail` is `<code>: <message>`. */
+/** Below /scim/v2 the API's own errors have SCIM's format: `detail` is `<code>: <message>`. */
 function scimError(body: unknown): { code: string; message: string } | null {
   const detail = fieldOf(body, 'detail');
   const [, code, message] = (typeof detail === 'string' && /^([a-z]+(?:_[a-z]+)*): (.+)$/s.exec(detail)) || [];

@@ -14,16 +14,16 @@ export function createGotClient({ apiKey, userAgent }: Settings): Got {
       authorization: `Bearer ${apiKey}`,
     },
     agent: { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) },
-    // The key goes to the base URL and nowhere else.
+    // The client sends the key to the base URL only.
     followRedirect: false,
     allowGetBody: true,
   });
 }
 
 /**
- * got's own error holds the request, and with it the key: only its words are passed on.
+ * Takes only the message of got's error, because the error itself contains the request and the key.
  *
- * @param failed what went wrong, before got's words
+ * @param failed describes the failure; got's message follows it
  */
 export function withoutRequest(error: unknown, failed = 'The API gave no answer'): unknown {
   if (!(error instanceof RequestError) || error instanceof HTTPError) return error;

@@ -6,22 +6,22 @@ import { answerOf, errorOf } from './answer.ts';
 import { createGotClient, withoutRequest } from './got-client.ts';
 import { type Query, targetOf } from './target.ts';
 
-/** The API writes a comment every 15 s: a stream without a byte for three times as long is broken. */
+/** The API writes a comment every 15 s. A stream without a byte for three times as long is broken. */
 const longestSilenceMs = 45_000;
 
-/** A stream that was opened. */
+/** An open stream. */
 interface OpenedStream {
-  /** `Last-Event-ID` of the answer: the place where the stream begins; undefined where the API does not name it. */
+  /** `Last-Event-ID` of the answer: the stream begins after this event. Undefined if the API does not name it. */
   lastEventId: string | undefined;
-  /** They end, or throw a ConnectionError, when the connection does. */
+  /** If the connection ends, the iteration ends or throws a ConnectionError. */
   chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
  * Opens a stream of server-sent events.
  *
- * @throws ApiError when the API refuses
- * @throws ConnectionError when it was not reached
+ * @throws ApiError if the API refuses
+ * @throws ConnectionError if the API is unreachable
  */
 export type OpenStream = (
   path: string,
@@ -30,7 +30,7 @@ export type OpenStream = (
   signal: AbortSignal | undefined,
 ) => Promise<OpenedStream>;
 
-/** @param idleMs after so long without a byte a stream has ended, in milliseconds */
+/** @param idleMs after this many milliseconds without a byte, the stream counts as ended */
 export function createOpenStream(settings: Settings, idleMs = longestSilenceMs): OpenStream {
   const client = createGotClient(settings);
   return async (path, query, headers, signal) => {
@@ -40,14 +40,14 @@ export function createOpenStream(settings: Settings, idleMs = longestSilenceMs):
       timeout: { lookup: 10_000, connect: 10_000, secureConnect: 10_000, response: settings.timeoutMs, socket: idleMs },
       retry: { limit: 0 },
       throwHttpErrors: false,
-      // Else got waits for a body to be written.
+      // Otherwise got waits until a body is written.
       allowGetBody: false,
       decompress: false,
     });
     try {
       const [{ statusCode, headers: answered }] = (await once(stream, 'response')) as [Response];
       if (statusCode === 200) {
-        // Only of Set-Cookie are several values kept apart.
+        // Node.js returns an array only for `Set-Cookie`.
         const lastEventId = answered['last-event-id'] as string | undefined;
         return { lastEventId, chunks: withOwnErrors(stream) };
       }

@@ -1,17 +1,17 @@
-/** Which requests may be made again by themselves. */
+/** Tells when the SDK may repeat a request by itself. */
 export type Repeatable =
-  /** Making it twice is as good as once: a GET, or a request whose Idempotency-Key is honoured. */
+  /** A repeat has no second effect: a GET, or a request with an `Idempotency-Key` that the service honours. */
   | 'always'
-  /** Only when the answer says that nothing was done: 429 `rate_limited`. */
+  /** Only after 429 `rate_limited`, because then the request had no effect. */
   | 'when_refused';
 
-/** How a request failed. */
+/** Describes how a request failed. */
 export interface Failure {
-  /** Of the answer; undefined when none came. */
+  /** The answer's status; undefined if no answer arrived. */
   status?: number | undefined;
-  /** `error.code` of the answer's body, where it is one of the API's. */
+  /** `error.code` of the answer, if the error has the API's format. */
   errorCode?: string | null | undefined;
-  /** The cause when no answer came, as Node.js names it. */
+  /** If no answer arrived, the cause in Node.js's terms. */
   connectionCode?: string | undefined;
   /** Milliseconds. */
   retryAfterMs: number | null;
@@ -19,7 +19,7 @@ export interface Failure {
 
 export interface RepeatLimits {
   maxRetries: number;
-  /** A longer `Retry-After` is left to the caller, in milliseconds. */
+  /** In milliseconds. If `Retry-After` is longer, the caller gets the error. */
   maxRetryAfterMs: number;
 }
 
@@ -28,7 +28,7 @@ const mostDelayMs = 8_000;
 
 const repeatedStatuses = new Set([429, 502, 503]);
 
-/** Causes that may be over soon. A wrong name, an untrusted certificate or bytes that are not HTTP will stay so. */
+/** Failures that a later try may avoid. A wrong name, an untrusted certificate or invalid HTTP would fail again. */
 const passingCauses = new Set([
   'ECONNABORTED',
   'ECONNREFUSED',
@@ -44,10 +44,10 @@ const passingCauses = new Set([
 ]);
 
 /**
- * How long to wait before a request is made again, in milliseconds; null: not again. Delays double from half a second to
- * eight, each shortened by up to a half at random, so that clients that failed together do not come back together.
+ * Returns the milliseconds to wait before the next try, or null to give up. The delay doubles from 0.5 s to 8 s. A
+ * random part of up to half is subtracted, so that clients that failed together do not return together.
  *
- * @param failures how often the request has failed so far, from 1
+ * @param failures number of failures so far, from 1
  * @param random from 0 to 1
  */
 export function delayBeforeRepeat(
@@ -68,16 +68,16 @@ function mayPass({ status, errorCode, connectionCode }: Failure, repeatable: Rep
   if (status === 429 && errorCode === 'rate_limited') return true;
   if (repeatable === 'when_refused') return false;
   if (status === undefined) return isPassingCause(connectionCode);
-  // The first of two requests with one Idempotency-Key still runs: its answer will be this one's.
+  // The first request with this `Idempotency-Key` still runs. The repeat will get its answer.
   return repeatedStatuses.has(status) || errorCode === 'idempotency_in_progress';
 }
 
-/** Whether a connection that failed like this may be made soon. */
+/** True if another connection may succeed soon after a failure with this code. */
 export function isPassingCause(connectionCode: string | undefined): boolean {
   return passingCauses.has(connectionCode ?? '');
 }
 
-/** Whether the request may have been carried out although it failed. */
+/** True if the failed request may have taken effect. */
 export function mayHaveWorked({ status }: Failure): boolean {
   return status === undefined || status >= 500;
 }

@@ -1,12 +1,12 @@
-/** A query: each entry of a list is a parameter of its own, dates become RFC 3339, undefined is left out. */
+/** Query parameters. A list becomes a repeated parameter, dates become RFC 3339, and undefined values are omitted. */
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 type QueryValue = string | number | boolean | Date | undefined;
 
 /**
- * The URL of a request.
+ * Builds the URL of a request.
  *
- * @param path begins with `/`; may have a query of its own
- * @throws TypeError for a path that the URL standard would turn into another one
+ * @param path begins with `/` and may contain a query
+ * @throws TypeError if URL parsing would change the path
  */
 export function targetOf(baseUrl: string, path: string, query: Query = {}): string {
   if (!path.startsWith('/') || isRewritten(path))
@@ -22,9 +22,9 @@ export function targetOf(baseUrl: string, path: string, query: Query = {}): stri
 }
 
 /**
- * A path with values in it: `` pathOf`/v1/webhooks/${id}` ``.
+ * Builds a path from values: `` pathOf`/v1/webhooks/${id}` ``.
  *
- * @throws TypeError for a value that would end in another path: an empty one, `.` or `..`
+ * @throws TypeError for values that would change the path: an empty value, `.` or `..`
  */
 export function pathOf(parts: TemplateStringsArray, ...ids: readonly string[]): string {
   for (const id of ids) {

@@ -6,24 +6,24 @@ import { delayBeforeRepeat, type Failure, mayHaveWorked, type Repeatable } from 
 import { parseRetryAfter } from './retry-after.ts';
 import { type Query, targetOf } from './target.ts';
 
-/** One request, with what may be done when it fails. */
+/** A request, and whether it may be repeated after a failure. */
 export interface TransportRequest {
   method: string;
-  /** Below the base URL. */
+  /** Relative to the base URL. */
   path: string;
   query?: Query | undefined;
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   body?: string | Uint8Array | undefined;
   repeatable: Repeatable;
-  /** That there is no such resource is as good as success when an earlier attempt may have deleted it. */
+  /** True for a DELETE: if an earlier attempt may have deleted the resource, 404 counts as success. */
   deletes?: boolean;
 }
 
 /**
- * Sends a request, again where that is safe, and resolves with an answer below 400.
+ * Sends a request, and repeats it if that is safe. Resolves with an answer below 400.
  *
- * @throws ApiError for an answer from 400 on
- * @throws ConnectionError when no answer came
+ * @throws ApiError for a status of 400 or more
+ * @throws ConnectionError if no answer arrives
  */
 export type Send = (request: TransportRequest, options?: CallOptions) => Promise<Answer>;
 
@@ -34,7 +34,7 @@ export function createSend(settings: Settings): Send {
     signal?.throwIfAborted();
     const failures: Failure[] = [];
     const exchange = client(targetOf(settings.baseUrl, request.path, request.query), {
-      // The type knows the usual methods only; got sends any.
+      // got's type lists the common methods only, but got sends any method.
       method: request.method as 'POST',
       responseType: 'buffer',
       headers: { ...request.headers, authorization: `Bearer ${settings.apiKey}` },
@@ -61,7 +61,7 @@ export function createSend(settings: Settings): Send {
   };
 }
 
-/** got waits and sends again; whether and when is decided by our own rules alone. `failures` gets each failure. */
+/** got waits and repeats the request; our own rules decide whether and when. `failures` collects each failure. */
 function retryOf(repeatable: Repeatable, settings: Settings, failures: Failure[]): Partial<RetryOptions> {
   return {
     limit: settings.maxRetries,
@@ -69,7 +69,7 @@ function retryOf(repeatable: Repeatable, settings: Settings, failures: Failure[]
     calculateDelay: ({ error }) => {
       const failure = failureOf(error);
       failures.push(failure);
-      // Zero ends the retries.
+      // Zero makes got give up.
       return delayBeforeRepeat(failure, failures.length, repeatable, settings, Math.random()) ?? 0;
     },
   };

@@ -6,13 +6,13 @@ import { followEvents } from '../stream/follow.ts';
 import type { StreamedEvent, StreamOptions } from '../stream/options.ts';
 import type { Event, ListEvents } from '../types.ts';
 
-/** What happened in the organization, whether or not a webhook was told of it. */
+/** The organization's events, whether or not a webhook received them. */
 export function createEvents({ get, list }: Operations, open: OpenStream) {
   return {
-    /** With `order: 'asc'` every page has a `next_cursor`, from which a later call goes on. */
+    /** With `order: 'asc'`, every page has a `next_cursor` from which a later call continues. */
     list: (query?: ListEvents, options?: CallOptions) => list<Event>('/v1/events', { ...query }, options),
     get: (id: string, options?: CallOptions) => get<Event>(pathOf`/v1/events/${id}`, {}, options),
-    /** Events as they happen. Reconnects by itself, without a gap or a repetition; see `StreamOptions`. */
+    /** Yields events as they happen. Reconnects without gaps or repetitions; see `StreamOptions`. */
     stream: (options?: StreamOptions): AsyncGenerator<StreamedEvent> => followEvents({ open }, options),
   };
 }

@@ -7,10 +7,10 @@ import { readMessages } from './messages.ts';
 import type { StreamedEvent, StreamOptions, UnverifiedEvent } from './options.ts';
 import { createRecentIds } from './recent-ids.ts';
 
-/** Where the events come from. */
+/** The source of a stream. */
 export interface EventSource {
   open: OpenStream;
-  /** Pauses between tries, in milliseconds: doubled from the first to the longest. */
+  /** Pauses between tries, in milliseconds. They double from `firstMs` to `longestMs`. */
   pauses?: { firstMs: number; longestMs: number };
 }
 
@@ -18,13 +18,14 @@ const usualPauses = { firstMs: 500, longestMs: 15_000 };
 const longestHintMs = 60_000;
 
 /**
- * Follows the stream of events over as many connections as it takes. Each goes on after the last event that was handed
- * on, so that none is left out and none comes twice. Before there is one, that place is where the API says that the first
- * connection began.
+ * Follows the event stream over any number of connections. Each connection continues after the last event that the
+ * caller got, so no event is missing or repeated. Before the first event, it continues from the beginning that the API
+ * named.
  *
- * @throws ApiError when the API refuses for good: the key, its scope, the plan, a place that is unknown or too old
- * @throws ConnectionError when the API was never reached, for a cause that will not pass, such as a wrong name
- * @throws WebhookVerificationError for an event with a wrong signature, unless `onUnverified` takes it
+ * @throws ApiError if the API refuses permanently: the key, its scope, the plan, or an event id that is unknown or too
+ *   old
+ * @throws ConnectionError if the API was never reached and another try would fail too, such as for a wrong name
+ * @throws WebhookVerificationError if an event's signature is wrong and there is no `onUnverified`
  */
 export async function* followEvents(
   { open, pauses = usualPauses }: EventSource,
@@ -71,7 +72,7 @@ export async function* followEvents(
   }
 }
 
-/** @returns null when the caller took it as unverified */
+/** @returns null if `onUnverified` handled the event */
 async function verify(
   message: UnverifiedEvent,
   secret: string,
@@ -79,7 +80,8 @@ async function verify(
 ): Promise<StreamedEvent | null> {
   const { headers, body } = message;
   try {
-    // The connection says who sent it: there is no age to judge, and this machine's clock may be wrong.
+    // The connection authenticates the sender, so the event's age does not matter, and this machine's clock may be
+    // wrong.
     const toleranceSeconds = Number.POSITIVE_INFINITY;
     return { ...message, event: await verifyWebhook({ headers, rawBody: body, secret, toleranceSeconds }) };
   } catch (error) {
@@ -89,20 +91,20 @@ async function verify(
   }
 }
 
-/** A name that is not found at the beginning is a wrong one; later on it is a network that is away. */
+/** Before the first connection, an unknown name is a mistake. Later it means that the network is down. */
 function isTemporary(error: unknown, wasConnected: boolean): error is Error {
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
   return error instanceof ConnectionError && (wasConnected || isPassingCause(error.code));
 }
 
-/** Counts the tries since the last connection, and says how long to wait before the next one. */
+/** Counts the tries since the last connection, and computes the pause before the next try. */
 function createTries({ firstMs, longestMs }: NonNullable<EventSource['pauses']>) {
   let failures = 0;
   return {
     reset: () => {
       failures = 0;
     },
-    /** @param hintMs as the API asks */
+    /** @param hintMs the pause that the API asked for */
     nextPauseMs: (hintMs: number): number => {
       const backoffMs = Math.min(longestMs, firstMs * 2 ** failures++) * (1 - Math.random() / 2);
       return Math.max(backoffMs, Math.min(hintMs, longestHintMs));

@@ -1,22 +1,22 @@
 import { createParser } from 'eventsource-parser';
 
-/** What a stream of events sends. */
+/** A message of the event stream. */
 export type StreamMessage =
-  /** The beginning of a connection: the secret that signs its events. */
+  /** Begins a connection. Contains the secret that signs its events. */
   | { kind: 'session'; secret: string }
-  /** An event, as a delivery would have it. */
+  /** An event, with the headers and body of a delivery. */
   | { kind: 'event'; id: string; headers: Record<string, string>; body: string }
-  /** Where the stream is, when events were left out since the last message. */
+  /** The current place of the stream, if the API skipped events since the last message. */
   | { kind: 'place'; id: string }
-  /** How long to wait before the next connection. */
+  /** The pause before the next connection. */
   | { kind: 'retry'; ms: number };
 
-/** Reads server-sent events. What is no message of an event stream is left out: later versions may send more. */
+/** Reads server-sent events. Ignores unknown messages, because later versions may send more kinds. */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamMessage> {
   const decoder = new TextDecoder();
   const messages: StreamMessage[] = [];
   const parser = createParser({
-    // Called for the id of every message, before the message. What has no data is no message.
+    // The parser calls this with the id of every message, before the message. It reports no message without data.
     onId: (id) => void messages.push({ kind: 'place', id }),
     onEvent: ({ event, id, data }) => {
       if (id !== undefined) messages.pop();

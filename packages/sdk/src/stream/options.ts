@@ -1,38 +1,38 @@
 import type { WebhookEvent, WebhookVerificationError } from '../webhooks/index.ts';
 
-/** How the stream of events is followed. The functions are called in order with the events, never beside one. */
+/** Options of the event stream. The stream calls these functions one at a time, in the order of the events. */
 export interface StreamOptions {
-  /** Patterns as webhooks have them: `batch.*`; all events by default. */
+  /** Patterns, as for webhooks: `batch.*`. All events by default. */
   events?: readonly string[] | undefined;
-  /** The id of the event after which the stream begins; by default it begins now. */
+  /** The stream begins after the event with this id; by default it begins now. */
   after?: string | undefined;
-  /** Ends the stream, without an error: no event comes after it. */
+  /** Ends the stream without an error. No further event follows. */
   signal?: AbortSignal | undefined;
-  /** Called when a connection was made, with the secret that signs its events: each connection has one of its own. */
+  /** Called for each new connection, with the secret that signs its events. Each connection has its own secret. */
   onConnect?: ((secret: string) => void) | undefined;
   /**
-   * Called when a connection was lost or refused for now, with the time until the next try in milliseconds; `null` when
-   * the API ended the stream.
+   * Called when a connection is lost or temporarily refused, with the milliseconds until the next try. The reason is
+   * `null` if the API ended the stream.
    */
   onDisconnect?: ((reason: Error | null, retryMs: number) => void) | undefined;
   /**
-   * Called in place of an event that is not signed with the secret of its connection; the stream goes on after it.
-   * Without this function the stream ends with the error.
+   * Called instead of yielding an event with a wrong signature; the stream then continues. Without this function, the
+   * stream ends with the error.
    */
   onUnverified?: ((message: UnverifiedEvent, error: WebhookVerificationError) => void) | undefined;
 }
 
-/** A message of the stream as it came. */
+/** An event of the stream before verification. */
 export interface UnverifiedEvent {
-  /** The place in the stream: `after` goes on from here. */
+  /** To continue after this event, pass the id as `after`. */
   id: string;
-  /** Those that a delivery of the event would have. */
+  /** The headers that a delivery of the event would have. */
   headers: Readonly<Record<string, string>>;
-  /** The exact text that is signed. */
+  /** The exact signed text. */
   body: string;
 }
 
-/** A message of the stream whose signature was verified, with its event. */
+/** A verified message of the stream, with its event. */
 export interface StreamedEvent extends UnverifiedEvent {
   event: WebhookEvent;
 }

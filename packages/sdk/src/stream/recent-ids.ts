@@ -1,10 +1,10 @@
-/** Ids that came lately, should one come twice. */
+/** Remembers recent ids, to detect repeated ones. */
 interface RecentIds {
-  /** Whether the id comes for the first time; from then on it is known. */
+  /** Returns true if the id is new, and remembers it. */
   isNew(id: string): boolean;
 }
 
-/** @param most how many ids are remembered; beyond it the oldest is forgotten */
+/** @param most how many ids to remember; beyond that, the oldest is forgotten */
 export function createRecentIds(most = 10_000): RecentIds {
   const ids = new Set<string>();
   return {

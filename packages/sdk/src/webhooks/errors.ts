@@ -1,12 +1,12 @@
 /**
- * Why a request is not a delivery to trust.
+ * Why verification refuses a request.
  *
- * - `missing_signature`: it has neither `webhook-signature` nor `X-Service-Signature`.
- * - `invalid_headers`: `webhook-signature` came without a usable `webhook-id` or `webhook-timestamp`.
- * - `signature_mismatch`: no signature was made of these bytes with one of the secrets.
- * - `timestamp_too_old`, `timestamp_too_new`: the signature is right, but it was made too long ago, or lies ahead: a
- *   replayed request, or a wrong clock.
- * - `invalid_body`: the signature is right, but the body is no event.
+ * - `missing_signature`: the request has neither `webhook-signature` nor `X-Service-Signature`.
+ * - `invalid_headers`: with `webhook-signature`, `webhook-id` or `webhook-timestamp` is missing or invalid.
+ * - `signature_mismatch`: no secret produces this signature for these bytes.
+ * - `timestamp_too_old`, `timestamp_too_new`: the signature is valid, but its time is not. Either the request was
+ *   replayed or a clock is wrong.
+ * - `invalid_body`: the signature is valid, but the body is not an event.
  */
 export type WebhookVerificationReason =
   | 'missing_signature'
@@ -25,7 +25,7 @@ const messages: Record<WebhookVerificationReason, string> = {
   invalid_body: 'The signature is right, but the body is no event.',
 };
 
-/** The request is refused: answer 401. `reason` says why. */
+/** The request is not a genuine delivery: answer 401. `reason` names the cause. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly reason: WebhookVerificationReason;

@@ -10,9 +10,8 @@ export type ConsultationFailedEvent = Schemas['ConsultationFailedEvent'];
 export type WebhookTestEvent = Schemas['WebhookTestEvent'];
 
 /**
- * The body of a delivery; `type` tells what `data` has. It is the same on every attempt, so `id` recognizes an event that
- * was delivered before. A newer service may send types that this version does not know: answer 2xx to those too (`default`
- * of a switch).
+ * The body of a delivery. `type` determines the fields of `data`. Every attempt sends the same body, so `id` detects a
+ * repeated delivery. A newer service may send unknown types: answer them with 2xx too (`default` of a switch).
  */
 export type WebhookEvent =
   | BatchCompletedEvent
@@ -22,5 +21,5 @@ export type WebhookEvent =
   | ConsultationFailedEvent
   | WebhookTestEvent;
 
-/** The type of an event, `webhook.test` included. */
+/** The type of an event, including `webhook.test`. */
 export type WebhookEventType = WebhookEvent['type'];

@@ -1,12 +1,9 @@
-/**
- * The headers of a request: the `Headers` of fetch, Node's `request.headers`, or any object whose names may be in upper
- * or lower case.
- */
+/** The headers of a request: the `Headers` of fetch, Node's `request.headers`, or any object with names in any case. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A header's value; undefined when there is none. One that came several times is joined as HTTP joins them. */
+/** Returns a header's value, or undefined. Repeated headers are joined as HTTP defines. */
 export function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
   const values = Object.entries(headers)

@@ -1,18 +1,18 @@
 import { WebhookVerificationError } from './errors.ts';
 import { headerOf, type WebhookHeaders } from './headers.ts';
 
-// Only what every runtime has, edge and browsers included.
+// Uses only what every runtime offers, including edge runtimes and browsers.
 const utf8 = new TextEncoder();
 const prefix = 'whsec_';
 
-/** The bytes that are signed. */
+/** The bytes to sign. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Whether one of the Standard Webhooks signatures, `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, was made with
- * one of the secrets. Signatures of other versions are ignored, as the standard says.
+ * Checks the Standard Webhooks signatures: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. One signature by
+ * one of the secrets suffices. Ignores other signature versions, as the standard requires.
  *
- * @returns when it was signed, in seconds since 1970; null when no signature fits
+ * @returns the time of the signature in seconds since 1970; null if no signature matches
  * @throws WebhookVerificationError `invalid_headers`
  */
 export async function verifyStandard(
@@ -34,7 +34,7 @@ export async function verifyStandard(
   return matches ? Number(timestamp) : null;
 }
 
-/** Whether `X-Service-Signature`, the HMAC-SHA256 of the body in lower-case hex, was made with one of the secrets. */
+/** True if one of the secrets produces `X-Service-Signature`, the HMAC-SHA256 of the body in lower-case hex. */
 export async function verifyHex(signature: string, body: Bytes, secrets: readonly string[]): Promise<boolean> {
   let matches = false;
   for (const secret of secrets) {
@@ -44,9 +44,9 @@ export async function verifyHex(signature: string, body: Bytes, secrets: readonl
 }
 
 /**
- * The secrets to verify with.
+ * Returns the secrets as a list.
  *
- * @throws TypeError for anything that is no secret of a webhook: this is the receiver's mistake, not the sender's
+ * @throws TypeError if a value is not a webhook secret, which is the receiver's mistake and not the sender's
  */
 export function secretsOf(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : secret;
@@ -60,7 +60,7 @@ function isSecret(text: unknown): boolean {
   );
 }
 
-/** The key of Standard Webhooks: the base64 part of the secret, decoded. */
+/** Decodes the base64 part of the secret, which is the key in Standard Webhooks. */
 function standardKey(secret: string): Bytes {
   return Uint8Array.from(atob(secret.slice(prefix.length)), (character) => character.charCodeAt(0));
 }
@@ -71,7 +71,7 @@ async function hmac(key: Bytes, data: Bytes): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, data));
 }
 
-/** Compares in constant time: how long it takes must not tell where the texts differ. Their length is no secret. */
+/** Compares in constant time, so that the duration does not reveal where the texts differ. Their length is not secret. */
 function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;

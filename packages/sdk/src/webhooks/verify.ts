@@ -7,27 +7,27 @@ const defaultToleranceSeconds = 300;
 
 export interface VerifyWebhookOptions {
   headers: WebhookHeaders;
-  /** The body as it arrived, before any JSON parser: parsing and serializing again changes the bytes. */
+  /** The body as received, before any JSON parser. Parsing and serializing it again changes the bytes. */
   rawBody: string | Uint8Array | ArrayBuffer;
-  /** The webhook's secret, the whole `whsec_…` string; during a rotation a list, in any order. */
+  /** The webhook's secret, the whole `whsec_…` text. During a rotation, a list of both secrets in any order. */
   secret: string | readonly string[];
   /**
-   * How far `webhook-timestamp` may be from this machine's clock; 300 by default. `X-Service-Signature` has no timestamp:
-   * a request that has only this one is accepted whenever it comes, unless `requireTimestamp` is set.
+   * How many seconds `webhook-timestamp` may differ from this machine's clock; 300 by default. `X-Service-Signature`
+   * has no timestamp. Unless `requireTimestamp` is set, a request with only that signature is accepted at any age.
    */
   toleranceSeconds?: number | undefined;
-  /** Refuses requests without the Standard Webhooks headers, so that none is accepted whose age is unknown. */
+  /** Refuses requests without the Standard Webhooks headers, because their age is unknown. */
   requireTimestamp?: boolean | undefined;
-  /** The current time; for tests of a receiver. */
+  /** The current time, for tests. */
   now?: Date | undefined;
 }
 
 /**
- * Verifies a delivery and returns its event. The Standard Webhooks signature decides where the request has one, else
- * `X-Service-Signature`. Deliveries may come more than once: the event's `id` recognizes them.
+ * Verifies a delivery and returns its event. Checks the Standard Webhooks signature if the request has one, otherwise
+ * `X-Service-Signature`. A delivery may arrive more than once: compare the event's `id`.
  *
- * @throws WebhookVerificationError when the request is not to be trusted: answer 401
- * @throws TypeError when the caller's options are wrong: answer 500, and the delivery is sent again later
+ * @throws WebhookVerificationError if the request is not a genuine delivery: answer 401
+ * @throws TypeError if the options are invalid: answer 500, and the service sends the delivery again later
  */
 export async function verifyWebhook(options: VerifyWebhookOptions): Promise<WebhookEvent> {
   const secrets = secretsOf(options.secret);
@@ -60,7 +60,7 @@ function checkTimestamp(signedAt: number, toleranceSeconds: number, now: Date): 
 function bytesOf(rawBody: VerifyWebhookOptions['rawBody']): Bytes {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (rawBody instanceof ArrayBuffer) return new Uint8Array(rawBody.slice(0));
-  // A copy: the caller may change its own bytes meanwhile, and WebCrypto takes no shared memory.
+  // Copies the bytes, because the caller may change them meanwhile, and WebCrypto refuses shared memory.
   if (ArrayBuffer.isView(rawBody))
     return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength).slice();
   throw new TypeError('rawBody must be the text or the bytes of the body as they arrived, before any JSON parser.');
@@ -80,7 +80,7 @@ function parseJson(body: Bytes): unknown {
   }
 }
 
-/** What every event has. The sender is trusted by now, and its types may be newer than these. */
+/** Checks the fields that every event has. The sender is verified, and its event types may be newer than these. */
 function isEvent(event: unknown): event is WebhookEvent {
   if (typeof event !== 'object' || event === null) return false;
   const { id, type, timestamp, organization_id, data } = event as Record<string, unknown>;

@@ -3,7 +3,7 @@ import type { Database, Schema } from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
-/** Every table of the ledger; the view `all_attempts` is none. */
+/** Every table of the ledger, but not the view `all_attempts`. */
 export const ledgerTables: readonly (keyof Schema)[] = [
   'organizations',
   'api_keys',
