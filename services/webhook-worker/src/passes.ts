@@ -20,9 +20,9 @@ const lateCommitMs = 30_000;
 const fullPassEveryMs = 60_000;
 
 /**
- * While a transaction stays open, PostgreSQL keeps deleted rows, and a full pass reads the index entries of all rows
- * that have waited since. So a pass starts at the oldest row that the last pass left, but at least 30 s before the last
- * pass. A pass is full if it is the first, if the last pass did not see all rows, and once a minute.
+ * While a transaction stays open, PostgreSQL keeps deleted rows. A full pass then reads the index entries of all rows
+ * that have waited since. So a pass starts at the oldest row that the last pass left, or 30 s before the last pass if
+ * that is earlier. Full passes are the first one, one a minute, and one after each pass that did not see all rows.
  */
 export function createPasses(clock: Clock): Passes {
   let from: Date | null = null;

@@ -40,8 +40,8 @@ export interface QueueConsumer {
 }
 
 /**
- * A process without capacity pauses after a job. Otherwise it would be the quickest to take the next job, although
- * another process may have capacity for that job's events.
+ * A process without capacity pauses after a job. Otherwise it would take the next job first, although another process
+ * may have capacity for that job's events.
  */
 const noCapacityPauseMs = 20;
 const maxConcurrency = 4;

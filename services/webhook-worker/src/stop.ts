@@ -19,11 +19,11 @@ export interface StoppableStages {
 
 /** Time reserved for closing the probes, the tracing and the database after the stages. */
 const processReserveMs = 2_500;
-/** Limits a statement that runs when a stage stops, because a store that hangs must not use up the attempts' time. */
+/** Limits a statement that runs when a stage stops. A store that hangs must not use up the attempts' time. */
 const statementMs = 500;
 /** Time that attempts must leave for recording their outcomes. */
 const flushReserveMs = 1_000;
-/** Time reserved for consequences of outcomes and for leases being released: each step takes at most `statementMs`. */
+/** Time reserved to act on outcomes and to release leases. Each step takes at most `statementMs`. */
 const closeReserveMs = 2 * statementMs;
 
 /**

@@ -88,7 +88,7 @@ async function answer(request: IncomingMessage, { token, host, api }: Place): Pr
 
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
   const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
-  // After a failure, a tab reloads like the page does.
+  // The failure page also reloads by itself, like the board.
   const refresh = status === 502 ? { Refresh: '5' } : {};
   response.writeHead(status, { ...headers, ...allow, ...refresh, 'Content-Type': `${type}; charset=utf-8` });
   response.end(request.method === 'HEAD' ? '' : body);

@@ -19,8 +19,8 @@ export function addBoardCommand(ops: Command, open: (options: GlobalOptions) => 
       action(open, async (context) => {
         const { printer, io } = context;
         const api = internalApiOf(context);
-        // Checks now that the API offers the board and accepts the secret, so that the error appears here and not in
-        // the browser.
+        // Checks now that the API offers the board and accepts the secret. Otherwise the error would appear in the
+        // browser.
         await api.get<QueueJobs>('/internal/v1/queue-jobs', { queue: 'events', state: 'failed' });
         const board = await serveBoard(api);
         printer.record({ object: 'board', url: board.url }, () => board.url);

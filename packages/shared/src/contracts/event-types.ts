@@ -94,8 +94,8 @@ export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]])
 const familiesOfStar = new Set(['consultation', 'batch']);
 
 /**
- * The patterns that match a type: its name, its family, and `*`. No pattern matches a type that is not subscribable, so
- * that an event of that type reaches only the webhook for which it was created.
+ * The patterns that match a type: its name, its family, and `*`. No pattern matches a type that is not subscribable. An
+ * event of that type reaches only the webhook for which it was created.
  */
 export function eventPatternsFor(type: EventType): string[] {
   if (!eventTypes[type].subscribable) return [];

@@ -6,8 +6,8 @@ import { changesSchema, distinct, exampleId, publicIdSchema, textSchema, timesta
 export const maxWebhooksPerOrganization = 100;
 
 /**
- * A webhook is disabled as `failing` if it had no success for this many days, and this many attempts failed since the
- * last success. The worker applies this rule, and the API announces the time of disabling as `disable_at`.
+ * Workers disable a webhook as `failing` after this many days without a success and this many failed attempts. The API
+ * announces the time as `disable_at`.
  */
 export const failingPolicy = { afterDays: 5, failedAttempts: 20 } as const;
 

@@ -14,8 +14,7 @@ export interface Emission {
   events: EmittedEvent[];
   /**
    * Wakes the workers. Call it after the commit. It never rejects and resolves within 200 ms, even if the queue does
-   * not answer. Without this call, or if it precedes the commit, workers find the events within 2 s, because they read
-   * the outbox every second.
+   * not answer. Without this call, or if it precedes the commit, workers find the events in the outbox within 2 s.
    */
   notify: () => Promise<void>;
 }

@@ -89,8 +89,8 @@ export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
 
 /**
  * Writes events, their bodies and their outbox rows in one statement, in the caller's transaction if `db` is one. Skips
- * an event whose caller's `id` was used before. All writers insert keys in the same order, so that writers with common
- * keys wait for each other instead of deadlocking.
+ * an event whose caller's `id` was used before. All writers insert keys in the same order. So writers with common keys
+ * wait for each other instead of deadlocking.
  *
  * @returns one entry per event, in the order given
  */

@@ -43,9 +43,7 @@ export function createIdentifyCaller(apiInternalUrl: string): IdentifyCaller {
   };
 }
 
-/**
- * Error codes for a key set that timed out, did not arrive as JSON with status 200 (the generic code), or is invalid.
- */
+/** Error codes of jose: the key set timed out, is not JSON with status 200 (the generic code), or is invalid. */
 const keySetErrors: ReadonlySet<string> = new Set([
   errors.JOSEError.code,
   errors.JWKSTimeout.code,

@@ -15,10 +15,10 @@ export interface CancelOptions {
  * Cancels pending deliveries of webhooks that are disabled or deleted. Test deliveries are canceled only if the webhook
  * is deleted, because a disabled webhook can still be tested.
  *
- * Cancels a delivery only in the round in which the statement found it, because somebody may enable the webhook and
- * replay the delivery before the statement gets its lock. With `wait`, the statement locks rows in the order of ids,
- * like every statement that locks several rows. With `skip`, the statement never waits, so the order does not matter.
- * Its limit then counts only the rows that it locked, so that rows locked by other transactions hide no unlocked rows.
+ * Cancels a delivery only in the round in which the statement found it. Before the statement gets its lock, somebody
+ * may enable the webhook and replay the delivery. With `wait`, the statement locks rows in the order of ids, like every
+ * statement that locks several rows. With `skip`, the statement never waits, so the order does not matter. Its limit
+ * then counts only the rows that it locked, so that rows locked by other transactions hide no unlocked rows.
  *
  * @returns the number of canceled deliveries. If it is below `limit`, only deliveries that other transactions have
  *   locked may remain

@@ -4,8 +4,8 @@ import { databaseTimeMs } from './clock.ts';
 import type { Database } from './database.ts';
 
 /**
- * The database's clock, measured regularly and advanced by this machine's monotonic clock, so that a wrong or jumping
- * wall clock has no effect. Only until the first measurement, `now` returns the machine's wall clock.
+ * The database's clock, measured regularly and advanced by this machine's monotonic clock. A wrong or jumping wall
+ * clock has no effect. Only until the first measurement, `now` returns the machine's wall clock.
  */
 export interface DatabaseClock extends Clock {
   /** Measures through `db`. If that fails, rejects with the database's error and keeps the last measurement. */

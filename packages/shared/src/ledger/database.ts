@@ -87,11 +87,10 @@ const idleForMs = 30_000;
 
 /**
  * Planner settings for statements that read few rows by index, however large the tables are. A prepared statement keeps
- * its plan until the table is analyzed. Without the first two settings, a plan made while the month's partition was
- * empty read a whole table or index at every use in the first minutes of the month. With 40,000 rows, fan-out took 3.4
- * ms instead of 2.0 ms and outcomes took 11.8 ms instead of 8.7 ms, and these times kept growing. Without the third
- * setting, PostgreSQL planned statements on partitioned tables again at each use, which took twice as long as running
- * them (docs/adr/0012).
+ * its plan until the table is analyzed. A plan made while the month's partition is empty would otherwise read a whole
+ * table at every use, in the first minutes of the month. The first two settings prevent that. With 40,000 rows, fan-out
+ * took 3.4 ms instead of 2.0 ms, and the time kept growing. Without the third setting, PostgreSQL would plan statements
+ * on partitioned tables at each use, which takes twice as long as running them (docs/adr/0012).
  */
 export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' };
 
@@ -106,9 +105,9 @@ export function createPool(options: DatabaseOptions): Pool {
     ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
   });
   pool.on('error', (error) => options.onError?.(error));
-  // The pool handles errors of idle clients only. Without this listener, a client in use that lost its server between
-  // two statements would end the process with an unhandled error event. With it, the next statement of the client
-  // fails, and the pool drops the client.
+  // The pool handles errors of idle clients only. A client in use may lose its server between two statements. Without
+  // this listener, its unhandled error event would end the process. With it, the next statement of the client fails,
+  // and the pool drops the client.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     cutWhenSilent(client, options.silentAfterMs ?? silentAfterMs);
@@ -126,7 +125,7 @@ function setStatements(settings: Readonly<Record<string, string>>): string {
 
 /**
  * The server ends every statement after 30 s, unless the server itself silently disappears (lost host, firewall). TCP
- * alone would notice only after a quarter of an hour, and a loop that awaits its statement would stall until then.
+ * alone would notice only after 15 minutes. A loop that awaits its statement would stall until then.
  */
 function cutWhenSilent(client: PoolClient, ms: number): void {
   const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;

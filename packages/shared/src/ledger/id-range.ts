@@ -9,8 +9,8 @@ import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
 export const usualIdMarginMs = 10 * 60_000;
 
 /**
- * Limits the partition key of a table to the range from the smallest to the greatest id, so that a cached plan opens
- * only the partitions in this range. From a parameter with a list of ids, the planner derives no range.
+ * Limits the partition key of a table to the range from the smallest to the greatest id. So a cached plan opens only
+ * the partitions in this range. From a parameter with a list of ids, the planner derives no range.
  */
 export function withinRangeOf(ids: readonly string[]): RawBuilder<unknown> {
   const sorted = [...ids].sort();

@@ -13,7 +13,7 @@ const applicationName = 'enterprise-api-migrate';
 
 /**
  * A migration of a large ledger may take minutes without traffic on the connection. The lock timeout stays short,
- * because all other statements would queue behind a migration that waits for the lock of a long query.
+ * because all other statements queue behind a migration that waits for a lock.
  */
 const patientSettings = { serverSettings: { statement_timeout: '0' }, silentAfterMs: 2 * 60 * 60_000 };
 
@@ -75,8 +75,8 @@ async function missingMigrations(migrator: Migrator): Promise<string[]> {
 }
 
 /**
- * Refuses a ledger that lacks migrations of this version and has unknown ones, because such a ledger cannot be migrated
- * to this version.
+ * Refuses a ledger that lacks migrations of this version and has unknown ones. No migration leads from it to this
+ * version.
  */
 async function refuseOtherLedger(session: Database): Promise<void> {
   const { rows: tables } = await sql`select from pg_class where oid = to_regclass('kysely_migration')`.execute(session);

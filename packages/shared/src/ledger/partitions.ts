@@ -26,7 +26,7 @@ export function createPartitionLoop(db: Database, onError: (error: unknown) => v
 const monthsAhead = 2;
 /** About as far ahead as the monthly partitions. */
 const bodyDaysAhead = 60;
-/** Readers of all bodies wait at most this long while a new day's partition is cut out of the default partition. */
+/** Limits how long readers of all bodies wait while a new day's partition leaves the default partition. */
 const lockWithinMs = 100;
 
 /**
@@ -58,9 +58,9 @@ export function startOfMonth(timeMs: number, offset = 0): number {
 }
 
 /**
- * A generous limit for the difference between the time in an event's id and its `created_at`. Ids are corrected if
- * their time is wrong by more than 5 minutes, and a producer may wait for the lock of an event's key. The limit does
- * not hold for deliveries: a row may be created any time after the time in its id.
+ * A generous limit for the difference between the time in an event's id and its `created_at`. An id's time is corrected
+ * if it is wrong by more than 5 minutes. A producer may also wait for the lock of an event's key. The limit does not
+ * hold for deliveries: a row may be created any time after the time in its id.
  */
 export const idMarginMs = 24 * 60 * 60_000;
 

@@ -24,10 +24,7 @@ export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): 
   client.query = byName as PoolClient['query'];
 }
 
-/**
- * The name is a hash, which gives another version of the statement another name, even on a connection that a pooler
- * shares.
- */
+/** The name is a hash. So another version of the statement has another name, even on a connection that a pooler shares. */
 function nameOf(text: string): string {
   let name = names.get(text);
   if (name === undefined) {

@@ -9,8 +9,8 @@ import type { Logger } from '../runtime/index.ts';
 const tolerableOffsetMs = 5_000;
 
 /**
- * Runs before a process starts. The ledger must exist and be migrated, the queue's Redis must accept our credentials
- * and keep its jobs, and this machine's clock should agree with the database's. Logs lesser problems as warnings.
+ * Runs before a process starts. The ledger must exist and be migrated. The queue's Redis must accept our credentials
+ * and keep its jobs. This machine's clock should agree with the database's. Logs lesser problems as warnings.
  *
  * @throws an error that says what to do if the process must not start
  */

@@ -8,8 +8,8 @@ export interface JobProducer<Name extends JobName> {
   /**
    * Rejects if the backend does not answer; the caller decides how to react.
    *
-   * @param traceparent the trace of the job. It travels in BullMQ's telemetry field and not in the data, so that a
-   *   worker of an older version still accepts the job
+   * @param traceparent the trace of the job. It travels in BullMQ's telemetry field, not in the data. So a worker of an
+   *   older version still accepts the job
    */
   add(data: JobInput<Name>, traceparent?: string): Promise<void>;
   waitingCount(): Promise<number>;
@@ -109,8 +109,8 @@ const wakeRelayEveryMs = 20;
 const maxUnanswered = 1_000;
 
 /**
- * Events of one event loop iteration share a job. If a request is large or many jobs wait, the job names no events and
- * the relay reads them from the outbox.
+ * Events of one event loop iteration share a job. If a request is large or many jobs wait, the job names no events. The
+ * relay then reads them from the outbox.
  */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
   const countWaitingJobs = createJobCounter(producer, clock);

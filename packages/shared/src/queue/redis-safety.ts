@@ -14,9 +14,9 @@ const answerWithinMs = 2_000;
 
 /**
  * Checks the queue's Redis before a process starts. The process must not start if Redis refuses our credentials,
- * because waiting would not help, or if Redis evicts keys when full, because jobs would silently be lost. A missing
- * append-only file only causes a warning: if a restart of Redis loses wake-up jobs, this costs time but no event.
- * Events that only the queue holds are lost, however.
+ * because waiting would not help. Nor may it start if a full Redis evicts keys, because jobs would silently be lost. A
+ * missing append-only file only causes a warning, because losing wake-up jobs costs time but no event. Events that only
+ * the queue holds are lost, however.
  */
 export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> {
   if (backend.kind === 'postgres') return { problem: null, warnings: [] };
@@ -71,9 +71,7 @@ const modes: Readonly<Record<string, { what: string; as: string }>> = {
 /** How Redis answers a wrong password, an unknown user or a missing password. Older versions of Redis say ERR. */
 const credentialsRefused = /^(NOAUTH|WRONGPASS|ERR (invalid password|.*\bAUTH\b))/;
 
-/**
- * Answers of a server that is neither a Sentinel nor a Cluster node, and of a Sentinel that does not know the master.
- */
+/** Errors of a server that is neither a Sentinel nor a Cluster node, or of a Sentinel without this master. */
 const formRefused =
   /ERR (This instance has cluster support disabled|unknown command .?(cluster|sentinel)\b|No such master)/i;
 

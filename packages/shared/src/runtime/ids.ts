@@ -34,10 +34,7 @@ export function newUuid(): Uuid {
   return randomUUIDv7();
 }
 
-/**
- * Replaces the time bits of a UUIDv7 that a machine with a wrong clock created, because the ledger is partitioned by
- * these bits.
- */
+/** Replaces the time bits of a UUIDv7 from a machine with a wrong clock. The ledger is partitioned by these bits. */
 export function withUuidTime(uuid: Uuid, unixMs: number): Uuid {
   const time = Math.max(0, Math.floor(unixMs)).toString(16).padStart(timeDigits, '0');
   return formatUuid(time + uuid.replaceAll('-', '').slice(timeDigits));

@@ -1,10 +1,7 @@
 /** A task that this process repeats, never twice at the same time. */
 export interface Loop {
   start(): void;
-  /**
-   * Starts the next run now, or once the current run ends, but at the earliest `wakeFloorMs` after the last run's
-   * start.
-   */
+  /** Starts the next run now, or once the current run ends. Waits until `wakeFloorMs` after the last run's start. */
   wake(): void;
   /** Prevents further runs, and resolves when the current one ends. */
   stop(): Promise<void>;

@@ -58,8 +58,7 @@ function urlProblem(raw: string, policy: AddressPolicy): string | null {
   const authority = /^https:\/\/([^/?#]*)/i.exec(raw)?.[1] ?? '';
   if (authority.includes('@')) return 'The URL must not contain credentials.';
   if (authority.includes('%')) return 'The host must not be percent-encoded.';
-  // The pattern excludes an empty port, a leading zero, and a host that the parser would read from another part of the
-  // URL.
+  // The pattern excludes an empty port, a leading zero, and a host in another part of the URL.
   const [, typedHost = ''] = /^(\[[^\]]*\]|[^:[\]]+)(?::[1-9]\d{0,4})?$/.exec(authority) ?? [];
   const url = URL.parse(raw);
   if (typedHost === '' || url === null) return 'The URL is not valid.';
@@ -114,7 +113,7 @@ const maxNameLength = 253;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Checks the syntax of a host name from the URL parser (lower case, punycode), because the parser accepts `{{host}}`,
+ * Checks the syntax of a host name from the URL parser (lower case, punycode). The parser accepts `{{host}}`,
  * `a..b.com`, 64-octet labels and a bare `xn--`. Refuses a trailing dot as an empty label, because name, SNI and
  * certificate would differ.
  */

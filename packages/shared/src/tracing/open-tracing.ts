@@ -53,9 +53,7 @@ export interface OpenTracingOptions {
   registry: Registry;
 }
 
-/**
- * The queue gives up this long after the exporter's timeout, for example if a collector sends its answer byte by byte.
- */
+/** The queue gives up this long after the exporter's timeout. A collector may send its answer byte by byte. */
 const graceMs = 1_000;
 
 /**

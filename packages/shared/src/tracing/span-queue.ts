@@ -20,7 +20,7 @@ const flushWithinMs = 1_000;
 
 /**
  * Queues spans for the collector, with one export request at a time. OpenTelemetry's own queue drops excess spans
- * without counting them, and its stop waits half a minute for a collector that hangs.
+ * without counting them. Its stop waits 30 s for a collector that hangs.
  */
 export class SpanQueue implements SpanProcessor {
   readonly #options: SpanQueueOptions;

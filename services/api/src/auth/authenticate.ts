@@ -8,9 +8,9 @@ import type { StoredKey } from './queries.ts';
 
 export interface Authenticator {
   /**
-   * Finds the presented key. A missing, malformed, unknown, revoked or expired key gets the same answer: 401. An
-   * address with too many failures gets 429 before any look-up, unless the key succeeded from this address within the
-   * last hour.
+   * Finds the presented key. A missing, malformed, unknown, revoked or expired key gets the same answer: 401. If an
+   * address has too many failures, it gets 429 before any look-up. A key that succeeded from this address within the
+   * last hour is exempt.
    *
    * @throws the database's error when the database is needed and does not answer
    */
@@ -121,7 +121,7 @@ const maxAddresses = 50_000;
 
 /**
  * Remembers in memory which keys authenticated from which address within the last hour. Such keys are looked up even
- * while the address is blocked, because one client's failures must not lock out all others behind a shared proxy.
+ * while the address is blocked. Otherwise one client's failures would lock out all others behind a shared proxy.
  */
 export interface RecentSuccesses {
   /** @param digest SHA-256 of the key; the key itself is never kept */

@@ -42,7 +42,7 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
 }
 
 /**
- * Records the last use of keys. Locks rows in id order, and skips keys whose recorded use is less than 50 s older than
+ * Records the last use of keys. Locks rows in id order. Skips a key if its recorded use is less than 50 s older than
  * the new one.
  */
 export async function markKeysUsed(db: Database, uses: readonly { keyId: Uuid; usedAt: Date }[]): Promise<void> {

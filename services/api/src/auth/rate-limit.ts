@@ -62,7 +62,7 @@ export interface RateLimiterOptions {
 
 /**
  * Limits each organization in fixed windows of one minute. While Redis is unavailable, each process counts alone and
- * allows half the limit, so that two processes together allow no more than the limit.
+ * allows half the limit. So two processes together stay within the limit.
  */
 export function createRateLimiter({ limits, redis, clock, onError }: RateLimiterOptions): RateLimiter {
   const plans = planNames.filter((plan): plan is ApiPlan => plan !== 'starter');
@@ -101,7 +101,7 @@ function createPair(limit: number, redis: RedisClient | undefined): LimiterPair 
     points: limit,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    // An organization over its limit remains over it until the window ends, so there is no need to ask Redis again.
+    // An organization over its limit remains over it until the window ends. So do not ask Redis again.
     inMemoryBlockOnConsumed: limit + 1,
   });
   return { shared, local: new RateLimiterMemory({ ...window, points: Math.max(1, Math.floor(limit / 2)) }) };

@@ -20,9 +20,8 @@ export interface DatabaseShareOptions {
 }
 
 /**
- * Without the limit, an organization whose statements hang (a held lock, a huge range) would hold every connection of
- * the pool, and no other organization would get an answer. Below the limit, work starts at once and costs two map
- * look-ups.
+ * An organization's statements may hang, for example on a lock. Without the limit, they would hold every connection,
+ * and no other organization would get an answer. Below the limit, work starts at once and costs two map look-ups.
  */
 export function createDatabaseShare(options: DatabaseShareOptions): WithinDatabaseShare {
   const { connections, waitMs = 2_000, onWaited } = options;

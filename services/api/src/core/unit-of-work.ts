@@ -29,8 +29,8 @@ interface ReportedAction {
 }
 
 /**
- * The transaction of a request. Every statement of the work must use `trx`. A statement on another connection would not
- * be rolled back with the rest or see its writes, and the request would need a second connection.
+ * The transaction of a request. Every statement of the work must use `trx`. A statement on another connection would
+ * neither be rolled back with the rest nor see its writes. The request would also need a second connection.
  */
 interface UnitOfWork {
   readonly trx: DatabaseTransaction;

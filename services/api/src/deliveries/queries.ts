@@ -134,8 +134,8 @@ function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids 
 }
 
 /**
- * The range of delivery ids within the event's millisecond. Does not end at the next millisecond, because the greatest
- * event id, which a client may send, has no next millisecond.
+ * The range of delivery ids within the event's millisecond. Does not end at the next millisecond. A client may send the
+ * greatest possible event id, which has no next millisecond.
  */
 function idsOfEvent(eventId: Uuid): Ids {
   return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };

@@ -114,8 +114,8 @@ function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[
 }
 
 /**
- * Lets PostgreSQL open only the partitions that the period or the cursor allows, because each event is written within a
- * margin of its id's time.
+ * Lets PostgreSQL open only the partitions that the period or the cursor allows. Each event is written within a margin
+ * of its id's time.
  */
 function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   const from = earliestOf(question) - idMarginMs;

@@ -14,8 +14,8 @@ export interface ForwardedRequest {
 type Headers = Pick<IncomingMessage, 'headersDistinct'>['headersDistinct'];
 
 /**
- * Reads the ingress's headers about a request. Each header may appear only once, because a second one could come from
- * the client, and nothing distinguishes the two headers.
+ * Reads the ingress's headers about a request. Each header may appear only once. A second one could come from the
+ * client, and nothing distinguishes the two.
  */
 export function readForwardedRequest(headers: Headers): ForwardedRequest | Problem {
   const method = oneOf(headers, 'X-Forwarded-Method', 'X-Original-Method');

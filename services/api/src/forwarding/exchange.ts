@@ -73,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headTimer: NodeJS.Timeout | undefined;
   #wasResent = false;
   #hasHead = false;
-  /** The head and a small first chunk are buffered until the next tick, so a complete small answer needs one write. */
+  /** Buffers the head and a small first chunk until the next tick. So a complete small answer needs one write. */
   #isHeadHeld = false;
   #heldBody: Buffer | undefined;
   readonly #writtenChunks: WrittenChunks;

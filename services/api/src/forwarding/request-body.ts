@@ -14,9 +14,9 @@ export interface RequestBodyOptions {
 export class BodyTooLargeError extends Error {}
 
 /**
- * Streams a request's body to the upstream, as fast as the upstream reads. The HTTP client library reads this stream
- * instead of the request, because the library destroys its source when the upstream fails. Destroying the request would
- * close the client's connection, so no answer could be sent.
+ * Streams a request's body to the upstream, as fast as the upstream reads. undici reads this stream instead of the
+ * request, because it destroys its source when the upstream fails. Destroying the request would close the client's
+ * connection, so no answer could be sent.
  */
 export class RequestBody extends Readable {
   readonly #request: IncomingMessage;

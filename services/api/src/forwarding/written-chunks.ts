@@ -4,8 +4,8 @@ const minBytes = 16 * 1_024;
 const maxWaiting = 64;
 
 /**
- * Frees the memory of a body's chunks once they are written. Otherwise the memory accumulates: a chunk takes 64 KiB,
- * but its object is tiny, so V8 collects chunks only once some 100 MB are waiting.
+ * Frees the memory of a body's chunks once they are written. Otherwise the memory accumulates. A chunk takes 64 KiB,
+ * but its object is tiny. V8 collects chunks only after about 100 MB.
  *
  * A chunk is part of the buffer that its connection was read into. The buffer may also contain other chunks and their
  * framing. Once a chunk of another buffer arrives, the parser has read the whole earlier buffer. The earlier buffer can

@@ -30,7 +30,7 @@ export type RunOnce = (
 /**
  * Runs requests with an `Idempotency-Key` once. One transaction stores the effect and the answer: either both exist or
  * neither. So a client that got no answer may repeat its request. A running request holds an advisory lock of its
- * transaction and no row, so a crash leaves nothing to clean up.
+ * transaction, and no row. A crash leaves nothing to clean up.
  *
  * An `Idempotency-Key` belongs to its owner, method and path. Under `/v1` the owner is the organization, not the API
  * key. A client that replaces its API key between two tries must not repeat the effect. Under `/internal/v1` the owner

@@ -1,4 +1,7 @@
-/** Quoted names, which stay; dollar-quoted text, `E'…'`, `'…'`, comments, and numbers that are not part of a name. */
+/**
+ * Matches quoted names, which the result keeps. Also matches dollar-quoted text, `E'…'`, `'…'`, comments, and numbers
+ * that are not part of a name.
+ */
 const parts =
   /"(?:[^"]|"")*"|\$([A-Za-z_]\w*)?\$[\s\S]*?(?:\$\1\$|$)|[eE]'(?:[^'\\]|''|\\[\s\S])*(?:'|$)|'(?:[^']|'')*(?:'|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(?<![\w$.])\d[\w.]*/g;
 

@@ -39,7 +39,7 @@ export async function paginate<Row extends Positioned, Item>(
   start?: Position,
 ): Promise<Page<Item> | Problem> {
   const { order = 'desc' } = request;
-  // For newest first, the scope contains no order, so that cursors from before the choice of an order stay valid.
+  // For newest first, the scope contains no order, so that cursors of older versions stay valid.
   const scope = order === 'desc' ? listed : { ...listed, filters: { ...listed.filters, order } };
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');

@@ -71,9 +71,7 @@ async function nextSpan(trx: DatabaseTransaction, longestMs: number): Promise<Sp
   return untilMs > from.getTime() ? { from, until: new Date(untilMs) } : null;
 }
 
-/**
- * Starts one hour before the first event's hour, because the clock that dated its id may have been wrong by minutes.
- */
+/** Starts one hour before the first event's hour. The clock that dated its id may have been wrong by minutes. */
 async function beginning(trx: DatabaseTransaction): Promise<Date | null> {
   const first = await firstEventTime(trx);
   return first === null ? null : new Date(startOfHour(first.getTime()) - hourMs);

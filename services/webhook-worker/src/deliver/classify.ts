@@ -109,7 +109,7 @@ export function outcomeOf(
 const maxLocationLength = 200;
 
 /**
- * Tells the receiver's owner the target of a redirect and that a body is compressed, because status and body do not.
+ * Names the target of a redirect, or says that the body is compressed. The status and the body do not show this.
  *
  * @param url the webhook's URL, the base of a relative `Location`
  */

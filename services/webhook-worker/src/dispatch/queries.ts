@@ -105,11 +105,10 @@ const probes = sql`probes as materialized (
 /**
  * `due`: webhooks with capacity and due deliveries, in the order in which the run serves them. The order starts after
  * the cursor and wraps around. After a run that reached its limit, the next run starts after the last webhook that was
- * served. (A plan with a hash join returned another order.) `lateral` and `limit` make the search for due deliveries an
- * index probe per webhook. With `exists`, the planner joined all due deliveries.
- * The webhooks get equal parts of the process's capacity. Otherwise one backlog would take all of it and use as many
- * connections as one webhook may have, and then the next backlog would do the same. (Measured with 100 backlogs: four
- * times the CPU per delivery.)
+ * served. (A plan with a hash join returned another order.) With `lateral` and `limit`, PostgreSQL probes the index
+ * once per webhook. With `exists`, the planner joined all due deliveries. The webhooks get equal parts of the process's
+ * capacity. Otherwise one backlog after another would take all of it, with as many connections as one webhook may have.
+ * (Measured with 100 backlogs: four times the CPU per delivery.)
  */
 const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
@@ -198,8 +197,8 @@ interface Summary {
 
 /**
  * Returns the webhook after which the next run starts. If this run reached its limit, that is the last webhook that it
- * served, in wrapped order. Exception: if the run wrapped around without knowing all due deliveries, the next run takes
- * the next page of webhooks with backlogs, so that every page is visited.
+ * served, in wrapped order. Exception: the run wrapped around without knowing all due deliveries. Then the next run
+ * takes the next page of webhooks with backlogs, so that it visits every page.
  */
 function nextCursor(page: DispatchPage, row: Summary | undefined, inTurn: LeaseRow[], limit: number): string | null {
   const nextPage = row?.visited_to ?? null;

@@ -12,7 +12,7 @@ export interface DispatchPage {
   from: Date | null;
 }
 
-/** A run also reads this many of the newest due deliveries, so that a retry does not wait behind a backlog. */
+/** A run also reads this many of the newest due deliveries. So a retry does not wait behind a backlog. */
 const newestDueRows = 200;
 
 export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
@@ -21,8 +21,8 @@ export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
 /**
  * `visited_webhooks`: the webhooks of the oldest due deliveries and of tests. A full pass adds disabled and deleted
  * webhooks with pending deliveries. If more deliveries are due than a run reads, all that it reads may belong to one
- * webhook. Then the run adds the webhooks of the newest due deliveries, and `with_backlogs`, a page of the webhooks
- * with any pending delivery. Otherwise webhooks would wait behind another webhook's backlog.
+ * webhook. Then the run adds the webhooks of the newest due deliveries. It also adds `with_backlogs`, a page of the
+ * webhooks with any pending delivery. Otherwise webhooks would wait behind another webhook's backlog.
  */
 export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
   const { cursor, visit, rows, from } = page;

@@ -48,10 +48,7 @@ const overdueAfterMs = 600;
  */
 const relayEveryMs = 1_000;
 const overdueBatchSize = 100;
-/**
- * In the estimate of deliveries per event, a fan-out of n events has the weight n / `eventsPerWeight`, at most
- * `maxWeight`.
- */
+/** The weight of a fan-out in the estimate of deliveries per event: its events / `eventsPerWeight`, at most `maxWeight`. */
 const eventsPerWeight = 30;
 const maxWeight = 0.3;
 
@@ -179,8 +176,8 @@ export interface Relay extends Loop {
 }
 
 /**
- * Fans out events that no job has fanned out, so that the outbox empties even if the queue loses every job. Runs again
- * at once while it finds events, and as soon as capacity is free for waiting events.
+ * Fans out events that no job has fanned out. So the outbox empties even if the queue loses every job. Runs again at
+ * once while it finds events, and as soon as capacity is free for waiting events.
  */
 export function createRelay(options: {
   fanOut: Pick<FanOut, 'fanOutOverdue'>;

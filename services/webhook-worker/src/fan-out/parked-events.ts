@@ -55,8 +55,8 @@ export async function fanOutOneByOne(
 }
 
 /**
- * Returns only the SQLSTATE and the name of a constraint or table, because PostgreSQL's message and detail may contain
- * values of the row.
+ * Returns only the SQLSTATE and the name of a constraint or table. PostgreSQL's message and detail may contain values
+ * of the row.
  */
 function reasonOf(error: Error): string {
   const { code, constraint, table } = error as Error & { code: string; constraint?: string; table?: string };

@@ -131,8 +131,8 @@ function visitedOrganizations({ cursor, from }: OutboxPage): RawBuilder<unknown>
 
 /**
  * The statement returns before its commit is on disk. That saves a third of an event's disk writes and the wait for
- * them. If PostgreSQL loses the commit in a crash, the event is in the outbox again, and its second fan-out produces
- * the same delivery ids: ADR 0041.
+ * them. If PostgreSQL loses the commit in a crash, the event is in the outbox again. Its second fan-out produces the
+ * same delivery ids: ADR 0041.
  */
 const committedLater = sql`committed_later as materialized (select set_config('synchronous_commit', 'off', true))`;
 
@@ -161,7 +161,7 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
     leases: rows.filter((row) => row.id !== null),
     cursor: total?.cursor ?? null,
     oldestLeft: total?.oldest_left ?? null,
-    // Only one row carries the list: repeated in every row, the list was most of the data from the database.
+    // Only one row carries the list. In every row, the list would be most of the data from the database.
     leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
   };
 }
@@ -182,7 +182,7 @@ function typeWithPatterns(type: EventType): string {
 
 /**
  * An event stays in the outbox if only a newer version of the worker knows its type. PostgreSQL looks up each event by
- * its id, because a join planned while the table is empty reads the whole index. An event that waited for days comes
+ * its id. A join that was planned on an empty table would read the whole index. An event that waited for days comes
  * without its body.
  */
 const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (

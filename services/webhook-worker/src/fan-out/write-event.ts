@@ -28,7 +28,7 @@ export async function writeQueuedEvent(
   }
   const origin = { id: job.event_id, requestId: job.request_id, traceparent };
   const event = newEvent(job.event, databaseClock.now(), origin);
-  // Always set a key: in a later run the time in the id may be too far off, and the event then gets another id.
+  // Always set a key. In a later run, the time in the id may be too old, and the event would get another id.
   event.key ??= publicId;
   const [written] = await writeEvents(db, [event]);
   return written?.id ?? event.id;

@@ -7,8 +7,8 @@ type LeaseOfEvent = Pick<Lease, 'eventId' | 'organizationId'>;
 
 /**
  * Holds the bodies of this process's leases, once per event, and counts their memory: the size of the body, and the
- * same size again for each lease. The latter is for TLS, which encrypts a whole request at once and buffers it until
- * the receiver has read it.
+ * same size again for each lease. TLS needs the latter: it encrypts a whole request and buffers it until the receiver
+ * has read it.
  *
  * Organizations with bodies here have equal parts of the budget. While all bodies together exceed the budget, an
  * organization above its part gets no further leases in this process. Otherwise an organization whose endpoints hang

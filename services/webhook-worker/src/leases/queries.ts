@@ -39,8 +39,8 @@ export async function findEvents(
 }
 
 /**
- * Makes leased deliveries due now for every process. Changes only rows that still hold this lease, because another
- * process may have leased the delivery after the lease ran out.
+ * Makes leased deliveries due now for every process. Changes only rows that still hold this lease. Another process may
+ * have leased the delivery after the lease ran out.
  */
 export async function releaseLeases(
   db: Database,

@@ -4,10 +4,10 @@ import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
 
 /**
- * Records a batch of attempts in one statement. Every statement takes its locks in the same order, because batches
- * deadlocked otherwise: deliveries by id, their pending rows, inserted attempts, health by webhook id.
+ * Records a batch of attempts in one statement. To prevent deadlocks, every statement takes its locks in the same
+ * order: deliveries by id, their pending rows, inserted attempts, health by webhook id.
  *
- * Recording a batch twice (after the answer to a commit was lost) changes nothing, even while the first statement runs.
+ * If the answer to a commit is lost, recording the batch again changes nothing, even while the first statement runs.
  * The guard (`counts`) reads rows only after they are locked, and only attempts that this statement inserts change
  * health.
  */
@@ -56,8 +56,8 @@ const bestOutcomes = sql`best as materialized (
  * attempt that the delivery waits for. So a suspended process can neither undo nor repeat a change, and a late success
  * still counts.
  *
- * Here and in `written`, PostgreSQL looks up each delivery by its id. A join planned while the table is empty would
- * read all deliveries between the lowest and the highest id of the batch.
+ * Here and in `written`, PostgreSQL looks up each delivery by its id. A join that was planned on an empty table would
+ * read every delivery between the batch's lowest and highest id.
  */
 const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
     select b.*, d.attempt_count, d.max_attempts, d.test, d.delivered_by,
@@ -69,8 +69,8 @@ const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as material
 
 /**
  * `updated`: the deliveries that an outcome changes. The delivery's row holds the attempt that delivers, because the
- * statement writes this row anyway. If the webhook was disabled or deleted, a success still counts, and any other
- * outcome cancels the delivery, except a test of a disabled webhook.
+ * statement writes this row anyway. If the webhook was disabled or deleted, a success still counts. Any other outcome
+ * cancels the delivery, unless it is a test of a disabled webhook.
  */
 const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materialized (
     select l.*, s.status from locked l join webhooks w on w.id = l.webhook_id

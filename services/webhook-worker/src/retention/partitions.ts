@@ -14,8 +14,8 @@ export interface Partition extends IdSpan {
 }
 
 /**
- * A partition gets no more rows this long after its end. The time in a new id is at most 5 minutes off the database's
- * clock, and a transaction with an event is open for seconds, not for hours.
+ * A partition gets no more rows this long after its end. The time in a new id differs from the database's clock by at
+ * most 5 minutes. A transaction with an event is open for seconds, not for hours.
  */
 const settlesWithinMs = dayMs;
 
@@ -30,10 +30,7 @@ export function expiryOf({ table, until }: Pick<Partition, 'table' | 'until'>, p
  */
 const dropOrder = ['deliveries', 'attempts', 'events'] as const satisfies readonly PartitionedTable[];
 
-/**
- * Returns the partitions of the history by month, oldest first, and within a month in the order in which retention
- * drops them.
- */
+/** Returns the history's partitions in the order in which retention drops them: by month, and within a month by table. */
 export function inDropOrder(partitions: readonly Partition[]): Partition[] {
   return dropOrder
     .flatMap((table) => partitions.filter((partition) => partition.table === table))

@@ -48,7 +48,7 @@ const slowAfterMs = 1_000;
 const degradedConcurrency = 5;
 /** While the process has this many slow attempts, degraded webhooks start no attempts. */
 const maxSlow = 1_000;
-/** While an organization has this many slow attempts at one host, its webhooks there run one attempt at a time each. */
+/** While an organization has this many slow attempts at one host, each of its webhooks there runs one attempt at a time. */
 const maxSlowPerHost = 100;
 const waitingPerPermit = 2;
 const tickMs = 50;
@@ -127,7 +127,10 @@ export class Scheduler {
     }
   }
 
-  /** Wakes dispatch if a queue can use its due deliveries, because the queue may have no attempt whose end does it. */
+  /**
+   * Wakes dispatch if a queue can use its due deliveries. The queue may have no running attempt whose end would wake
+   * it.
+   */
   refill(webhookIds: readonly string[]): void {
     if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
@@ -182,7 +185,7 @@ export class Scheduler {
   /**
    * Tells how many new deliveries this process could use. Returns 0 while more leases wait than attempts may run, so
    * that deliveries arrive in batches. Returns infinity if permits are free despite many waiting leases, or if this
-   * process starts no attempts because it is stopping or all sending is paused.
+   * process is stopping or all sending is paused.
    */
   freeCapacity(): number {
     if (!this.#isOff && this.#waiting <= this.#settings.permits) return this.#freePlaces;
@@ -244,8 +247,8 @@ export class Scheduler {
   }
 
   /**
-   * Requires room for many leases. With many backlogs no queue holds many leases, so without this condition dispatch
-   * would run after every attempt and keep the ledger busy.
+   * Requires room for many leases. With many backlogs, no queue holds many leases. Without this condition, dispatch
+   * would run after every attempt.
    */
   #needsRefill(queue: EndpointQueue | undefined): boolean {
     if (this.isStopped || queue === undefined || queue.dueNotedAt === null) return false;

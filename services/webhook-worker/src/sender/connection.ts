@@ -228,7 +228,7 @@ function familyOf(address: string): 4 | 6 {
 type PooledConnection = Pick<Connection, 'origin' | 'peer' | 'isOpen' | 'destroy'>;
 
 /**
- * Idle connections, by origin. Reuses a connection only while its peer is among the host's current addresses, so that
+ * Idle connections, by origin. Reuses a connection only while its peer is among the host's current addresses. So
  * deliveries follow a host that moves. Above the limit, closes the connection that has been idle longest.
  */
 export class ConnectionPool<Kept extends PooledConnection> {

@@ -134,8 +134,8 @@ export class DnsCache {
   }
 
   /**
-   * Handles a look-up without an answer. The failure is on our side if other names fail too. If no other name fails,
-   * the failure is on our side only if `isOursAlone` and no other name was resolved within the last minute.
+   * Handles a look-up without an answer. The failure is on our side if other names fail too. If none fails, the failure
+   * is on our side only with `isOursAlone`, and if no other name was resolved within a minute.
    */
   #noAnswer(host: string, failure: Failure, isOursAlone: boolean): Location {
     const entry = this.#entries.get(host);

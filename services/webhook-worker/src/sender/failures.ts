@@ -47,8 +47,8 @@ const unreachable = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EA
 const noDescriptor = ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side.');
 
 /**
- * Failures by error code. If several addresses failed, the first matching entry counts, because an address that
- * answered says more than one that did not.
+ * Failures by error code. If several addresses failed, the first matching entry counts. An address that answered says
+ * more than one that did not.
  */
 const connectFailures = new Map<string, Failure>([
   ...sameFor(closed, 'connection_reset', 'The receiver closed the connection while it was being made.'),
@@ -160,8 +160,8 @@ const tlsMessages: Record<string, string> = {
 /**
  * Explains why a TLS handshake failed, or why an alert ended an open connection.
  *
- * @param sawCertificate whether the receiver had sent its certificate. A receiver that refuses the handshake afterwards
- *   demands a client certificate, because TLS 1.2 has no separate alert for that demand
+ * @param sawCertificate whether the receiver had sent its certificate. If it refuses the handshake afterwards, it
+ *   demands a client certificate: TLS 1.2 has no separate alert for that
  */
 export function tlsFailure(error: unknown, sawCertificate: boolean): Failure {
   if (error instanceof FailureError) return error.failure;
@@ -188,8 +188,8 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * Checks the shape, not the class, because an error may come from another realm (a `node:vm` context) or from another
- * copy of a library.
+ * Checks the shape, not the class. An error may come from another realm (a `node:vm` context) or from another copy of a
+ * library.
  */
 function textOf(error: unknown, property: 'code' | 'message' | 'name'): string {
   const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, property) : undefined;

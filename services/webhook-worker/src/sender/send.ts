@@ -159,10 +159,7 @@ class Transmission {
     return this.#sendOnNew(target);
   }
 
-  /**
-   * The deadline starts when the connection may begin, because the wait is our doing and must cost the receiver no
-   * time.
-   */
+  /** The deadline starts when the connection may begin. We cause the wait, so it must cost the receiver no time. */
   async #sendOnNew(target: Target): Promise<SendResult> {
     const { pool, paceConnecting, connection, onBlocked, onResent } = this.#parts;
     const location = await this.#locate(target.host);

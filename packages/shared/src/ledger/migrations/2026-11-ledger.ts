@@ -230,7 +230,7 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
 /**
  * A row for each pending delivery: the table grows with the pending deliveries, not with the history. Every delivery
  * inserts and deletes a row, so the number of dead rows triggers a vacuum. By default, a fraction of the rows triggers
- * it, which would hardly ever happen with a large backlog, and constantly when the table is empty.
+ * it: hardly ever with a large backlog, and constantly for an empty table.
  */
 async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -257,7 +257,7 @@ async function createPendingDeliveries(db: Kysely<unknown>): Promise<void> {
 
 /**
  * `attempts` holds unsuccessful attempts; the view `all_attempts` shows all attempts. `recorded_at` uses the database's
- * clock: if a suspended worker records an attempt hours after its start, the attempt still belongs to an hour whose
+ * clock. A suspended worker may record an attempt hours after its start. The attempt then belongs to an hour whose
  * usage is not counted yet.
  */
 async function createAttempts(db: Kysely<unknown>): Promise<void> {
@@ -300,8 +300,7 @@ async function createAttempts(db: Kysely<unknown>): Promise<void> {
 }
 
 async function createInternalTables(db: Kysely<unknown>): Promise<void> {
-  // The id is a hash of organization, key, method and path, because the client's keys and paths may be too long for an
-  // index.
+  // The id is a hash of organization, key, method and path, which may be too long for an index.
   await sql`
     create table idempotency_keys (
       id bytea primary key,

@@ -8,8 +8,7 @@ export async function createEventPositions(db: Kysely<unknown>): Promise<void> {
   await sql`create sequence event_positions`.execute(db);
   // Producers use their own database roles, which need these rights.
   await sql`grant select, usage on sequence event_positions to public`.execute(db);
-  // The timeline is stored in a sequence, because every session sees a new value of it immediately, even before the
-  // transaction commits.
+  // A sequence stores the timeline, because every session sees its new value at once, even before the commit.
   await sql`create sequence event_timeline`.execute(db);
   await sql`select setval('event_timeline', ${timeline})`.execute(db);
   await sql`grant select on sequence event_timeline to public`.execute(db);
@@ -64,9 +63,9 @@ async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
 /**
  * Returns the next position. Before a transaction gets its first position for an organization, it notes where its
  * positions begin. The note is a shared advisory lock that lasts until the transaction ends. In the lock's number, 8
- * bits mark a note (94), 12 bits come from the organization's id, and 44 bits are the position. A transaction that
- * writes for many organizations takes a single note for all organizations (95), because the server has memory for few
- * locks. A transaction-local setting records the notes that the transaction has taken.
+ * bits mark a note (94), 12 bits come from the organization's id, and 44 bits are the position. The server has memory
+ * for few locks. So a transaction that writes for many organizations takes a single note for all organizations (95). A
+ * transaction-local setting records the notes that the transaction has taken.
  */
 async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -90,10 +89,9 @@ async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Returns the position up to which every event either is visible to later queries or never will be. The function reads
- * the greatest position first and the notes of open transactions afterwards, because later notes have greater
- * positions. It returns a row with a null bucket for all organizations, and a row for each bucket of organizations with
- * an open transaction.
+ * Returns the position up to which every event either is visible to later queries or never will be. It reads the
+ * greatest position first, then the notes of open transactions, because later notes have greater positions. Returns a
+ * row with a null bucket for all organizations, and a row per bucket with an open transaction.
  *
  * Only shared locks are notes of `event_position`. An exclusive advisory lock never counts, whatever its number: for an
  * `Idempotency-Key`, the number is a hash that a client can choose.

@@ -10,8 +10,8 @@ export interface RequestTarget {
 }
 
 /**
- * Reads a request target. The forwarder passes the target on as received, so this function refuses paths by which the
- * upstream might find another resource. It refuses dot segments and empty segments. It also refuses characters that
+ * Reads a request target. The forwarder passes the target on as received. So this function refuses paths that the
+ * upstream might read as another resource. It refuses dot segments and empty segments. It also refuses characters that
  * some servers ignore, or read as a slash or as the path's end.
  *
  * @param target as received; each character is one byte

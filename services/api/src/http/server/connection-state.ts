@@ -8,8 +8,8 @@ export function noteAnswer(request: IncomingMessage, response: ServerResponse): 
 }
 
 /**
- * Whether bytes written to the connection now would answer the client's latest request. If not, the client would read
- * them as part of an earlier answer, or as the answer to an earlier request.
+ * Whether bytes written to the connection now would answer the client's latest request. Otherwise the client would take
+ * them for part of an earlier answer.
  */
 export function isNextAnswer(socket: Socket): boolean {
   const response = latestAnswers.get(socket);
