@@ -21,8 +21,8 @@ const fullPassEveryMs = 60_000;
 
 /**
  * While a transaction stays open, PostgreSQL keeps deleted rows. A full pass then reads the index entries of all rows
- * that have waited since. So a pass starts at the oldest row that the last pass left, or 30 s before the last pass if
- * that is earlier. Full passes are the first one, one a minute, and one after each pass that did not see all rows.
+ * that have waited since. So a pass starts 30 s before the last pass, or earlier, at the oldest row that the last pass
+ * left. Full passes are the first one, one a minute, and one after each pass that did not see all rows.
  */
 export function createPasses(clock: Clock): Passes {
   let from: Date | null = null;

@@ -43,9 +43,9 @@ export type Unstorable = { path: (string | number)[]; reason: string };
 export const maxJsonDepth = 20;
 
 /**
- * Finds a part of parsed JSON that cannot be stored: a value nested deeper than {@link maxJsonDepth}, a string or key
- * with NUL or a lone surrogate, or a number beyond a double's range. Uses its own stack, because recursion into deep
- * JSON could exhaust the call stack.
+ * Finds a part of parsed JSON that cannot be stored. Such a part is deeper than {@link maxJsonDepth}, text with NUL or
+ * a lone surrogate, or a number beyond a double's range. Uses its own stack, because recursion into deep JSON could
+ * exhaust the call stack.
  */
 export function findUnstorable(root: unknown): Unstorable | null {
   const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];

@@ -38,8 +38,8 @@ export const periodShape = {
 };
 
 /**
- * The error text for an `until` that is not later than `since`. If a default depends on the time of the request, the
- * service checks this rule itself and uses the same text.
+ * The error text for an `until` that is not later than `since`. If a default depends on the request's time, the service
+ * checks this rule itself, with the same text.
  */
 export const laterThanSince = 'must be later than since';
 

@@ -29,8 +29,8 @@ export function safeRequestId({ requestId }: EmitOptions): string | undefined {
 export interface QueueOnlyProducer {
   /**
    * Adds a job with the whole event. A worker first writes the event to the ledger; until then, only the queue holds
-   * it. If the worker does not find the organization, it leaves the job in the failed set, logs the failure and counts
-   * it (`webhook_jobs_failed_total{queue="event-writes"}`).
+   * it. If the organization does not exist, the job stays in the failed set. The worker logs and counts the failure
+   * (`webhook_jobs_failed_total{queue="event-writes"}`).
    *
    * @returns the public id of the event. The event gets another id if the caller's `id` was used before or this
    *   machine's clock differs from the database's by more than 5 minutes

@@ -18,7 +18,7 @@ export interface CancelOptions {
  * Cancels a delivery only in the round in which the statement found it. Before the statement gets its lock, somebody
  * may enable the webhook and replay the delivery. With `wait`, the statement locks rows in the order of ids, like every
  * statement that locks several rows. With `skip`, the statement never waits, so the order does not matter. Its limit
- * then counts only the rows that it locked, so that rows locked by other transactions hide no unlocked rows.
+ * then counts only the rows that it locked. Otherwise rows locked by other transactions could use up the limit.
  *
  * @returns the number of canceled deliveries. If it is below `limit`, only deliveries that other transactions have
  *   locked may remain

@@ -26,8 +26,8 @@ export async function setRoleTimeouts(db: Database): Promise<void> {
 }
 
 /**
- * Throws if a session has no limit for a statement, a lock or an idle transaction, and says how to fix it. A single
- * statement that hangs would otherwise block its pooler session forever.
+ * Throws if a session has no limit for a statement, a lock or an idle transaction. The error says how to fix it. A
+ * single statement that hangs would otherwise block its pooler session forever.
  */
 export async function requireRoleTimeouts(db: Database): Promise<void> {
   const names = Object.keys(sessionTimeoutsMs);

@@ -134,7 +134,7 @@ function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, T
  * @returns false if the connection was closed meanwhile
  */
 function becomesCurrent(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-  // If the connection closed during the checks, neither event would follow.
+  // If the connection closed during the checks, neither `socket` nor `close` follows.
   if (request.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     response.once('socket', () => resolve(true));

@@ -174,7 +174,7 @@ export async function readOutboxByOrganization(db: Database) {
 
 /**
  * Excludes deliveries of paused organizations, because workers do not send them. Reads the newest first, like the gauge
- * of overdue deliveries, so that the backlog of a pause hides nothing.
+ * of overdue deliveries. Otherwise the backlog of a pause could use up the limit.
  */
 export async function readOverdueByWebhook(db: Database) {
   const { rows } = await sql<{ webhook_id: Uuid; organization_id: Uuid; deliveries: number; due_since: Date }>`

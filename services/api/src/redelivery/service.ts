@@ -60,7 +60,7 @@ export function createRedelivery(options: RedeliveryOptions) {
 
 const maxPendingTests = 100;
 
-/** Sends an example of a type to one webhook only, even if it is disabled or does not subscribe to the type. */
+/** Sends an example of a type to one webhook only. The webhook may be disabled, or not subscribe to the type. */
 function sendTest(
   { clock, addressPolicy }: RedeliveryOptions,
   transact: Transact,

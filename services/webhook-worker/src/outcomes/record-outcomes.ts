@@ -7,9 +7,9 @@ import type { Outcome, Recorded } from './outcome.ts';
  * Records a batch of attempts in one statement. To prevent deadlocks, every statement takes its locks in the same
  * order: deliveries by id, their pending rows, inserted attempts, health by webhook id.
  *
- * If the answer to a commit is lost, recording the batch again changes nothing, even while the first statement runs.
- * The guard (`counts`) reads rows only after they are locked, and only attempts that this statement inserts change
- * health.
+ * If the answer to a commit is lost, the batch is recorded again. That changes nothing, even while the first statement
+ * runs. The guard (`counts`) reads rows only after they are locked, and only attempts that this statement inserts
+ * change health.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const within = withinRangeOf(outcomes.map(({ deliveryId }) => deliveryId));

@@ -48,7 +48,7 @@ const slowAfterMs = 1_000;
 const degradedConcurrency = 5;
 /** While the process has this many slow attempts, degraded webhooks start no attempts. */
 const maxSlow = 1_000;
-/** While an organization has this many slow attempts at one host, each of its webhooks there runs one attempt at a time. */
+/** While an organization has this many slow attempts at a host, each of its webhooks there runs one attempt. */
 const maxSlowPerHost = 100;
 const waitingPerPermit = 2;
 const tickMs = 50;
@@ -184,8 +184,8 @@ export class Scheduler {
 
   /**
    * Tells how many new deliveries this process could use. Returns 0 while more leases wait than attempts may run, so
-   * that deliveries arrive in batches. Returns infinity if permits are free despite many waiting leases, or if this
-   * process is stopping or all sending is paused.
+   * that deliveries arrive in batches. Returns infinity if permits are free despite many waiting leases. Also does so
+   * while the process stops or all sending is paused.
    */
   freeCapacity(): number {
     if (!this.#isOff && this.#waiting <= this.#settings.permits) return this.#freePlaces;
@@ -321,7 +321,7 @@ export class Scheduler {
   }
 
   /**
-   * Marks old attempts as slow. The set is in the order of starts, so the loop ends at the first attempt that is not
+   * Marks old attempts as slow. The set is in the order of starts. So the loop ends at the first attempt that is not
    * slow yet.
    */
   #age(now: number): void {

@@ -98,7 +98,7 @@ export class DnsCache {
   }
 
   /**
-   * If the last look-up of a name got no answer, returns the last known addresses, for existing connections, and looks
+   * If the last look-up of a name got no answer, returns the last known addresses, for existing connections. Then looks
    * the name up again in the background. Otherwise returns no addresses.
    */
   stale(host: string): readonly string[] {
@@ -134,8 +134,8 @@ export class DnsCache {
   }
 
   /**
-   * Handles a look-up without an answer. The failure is on our side if other names fail too. If none fails, the failure
-   * is on our side only with `isOursAlone`, and if no other name was resolved within a minute.
+   * Handles a look-up without an answer. The failure is on our side if other names fail too. If none fails, it is on
+   * our side only with `isOursAlone` and without a resolved name in the last minute.
    */
   #noAnswer(host: string, failure: Failure, isOursAlone: boolean): Location {
     const entry = this.#entries.get(host);

@@ -63,9 +63,9 @@ async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
 /**
  * Returns the next position. Before a transaction gets its first position for an organization, it notes where its
  * positions begin. The note is a shared advisory lock that lasts until the transaction ends. In the lock's number, 8
- * bits mark a note (94), 12 bits come from the organization's id, and 44 bits are the position. The server has memory
- * for few locks. So a transaction that writes for many organizations takes a single note for all organizations (95). A
- * transaction-local setting records the notes that the transaction has taken.
+ * bits mark a note (94) and 44 bits are the position. The 12 bits between come from the organization's id. The server
+ * has memory for few locks. So a transaction that writes for many organizations takes a single note for all
+ * organizations (95). A transaction-local setting records the notes that the transaction has taken.
  */
 async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
