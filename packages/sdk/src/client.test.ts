@@ -1,6 +1,19 @@
 import { inspect } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
-import { ApiError, type CallOptions, ConnectionError, EnterpriseApi } from './index.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  ApiError,
+  AuthenticationError,
+  type CallOptions,
+  ConflictError,
+  ConnectionError,
+  createList,
+  EnterpriseApi,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+} from './index.ts';
 import { hangUp, json, refusal, type ScriptedApi, startScriptedApi } from './testing/scripted-api.ts';
 
 const apiKey = 'nwk_aBcDeFgH0123456789';
@@ -271,5 +284,78 @@ describe('the options', () => {
     ['no time', { timeoutMs: 0 }],
   ])('with %s are a TypeError', (_what, options) => {
     expect(() => new EnterpriseApi({ apiKey, baseUrl: 'https://api.example.com', ...options })).toThrow(TypeError);
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    [400, 'validation_failed', InvalidRequestError],
+    [401, 'unauthorized', AuthenticationError],
+    [403, 'forbidden_scope', PermissionError],
+    [404, 'not_found', NotFoundError],
+    [409, 'conflict', ConflictError],
+    [410, 'event_expired', NotFoundError],
+    [412, 'precondition_failed', ConflictError],
+    [422, 'limit_reached', InvalidRequestError],
+    [429, 'rate_limited', RateLimitError],
+    [503, 'service_unavailable', ServerError],
+  ])('of %i is an error of its kind, and an ApiError', async (status, code, kind) => {
+    await using api = await startScriptedApi(refusal(status, code));
+    const error = await create(clientOf(api, { maxRetries: 0 })).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ name: kind.name, status, code });
+  });
+
+  it('with another status is a plain ApiError', async () => {
+    await using api = await startScriptedApi(json(418, {}));
+    await expect(create(clientOf(api))).rejects.toMatchObject({ name: 'ApiError', status: 418 });
+  });
+});
+
+describe('a client without options', () => {
+  const variables = ['ENTERPRISE_API_KEY', 'ENTERPRISE_API_URL'] as const;
+  const before = variables.map((name) => [name, process.env[name]] as const);
+  afterEach(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+
+  it('uses the key and the address of the environment', async () => {
+    await using api = await startScriptedApi(webhook);
+    process.env.ENTERPRISE_API_KEY = apiKey;
+    process.env.ENTERPRISE_API_URL = api.url;
+    await create(new EnterpriseApi());
+    expect(api.requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
+  });
+
+  it.each([
+    ['ENTERPRISE_API_KEY', { baseUrl: 'https://api.example.com' }],
+    ['ENTERPRISE_API_URL', { apiKey }],
+  ])('names %s if it is missing', (variable, options) => {
+    process.env[variable] = '';
+    expect(() => new EnterpriseApi(options)).toThrow(new RegExp(`is missing\\. Pass it, or set ${variable}\\.`));
+  });
+});
+
+describe('toArray', () => {
+  const numbers = (reads: (string | undefined)[]) =>
+    createList(async (cursor) => {
+      reads.push(cursor);
+      const first = Number(cursor ?? 0);
+      return { object: 'list', data: [first, first + 1], has_more: first < 4, next_cursor: String(first + 2) };
+    });
+
+  it('reads as many pages as its maximum needs', async () => {
+    const reads: (string | undefined)[] = [];
+    expect(await numbers(reads).toArray({ max: 3 })).toEqual([0, 1, 2]);
+    expect(reads).toEqual([undefined, '2']);
+    expect(await numbers([]).toArray({ max: 100 })).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it.each([0, 1.5, Number.NaN])('refuses a maximum of %s', async (max) => {
+    await expect(numbers([]).toArray({ max })).rejects.toThrow(TypeError);
   });
 });

@@ -23,8 +23,8 @@ export class EnterpriseApi {
   /** Calls any path, such as a path of another service behind the API: `request('POST', '/v1/consultations', { body })`. */
   readonly request: Request;
 
-  /** @throws TypeError for invalid options */
-  constructor(options: ClientOptions) {
+  /** @throws TypeError for invalid or missing options */
+  constructor(options: ClientOptions = {}) {
     const settings = checkOptions(options);
     const send = createSend(settings);
     const operations = createOperations(send);

@@ -15,9 +15,9 @@ export interface ApiErrorFields {
   body: unknown;
 }
 
-/** The API refused the request, or failed to process it. */
+/** The API refused the request, or failed to process it. Its subclasses name the kind of error. */
 export class ApiError extends Error implements ApiErrorFields {
-  override readonly name = 'ApiError';
+  override readonly name: string = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
   /** The kind of remedy; null if the error does not have the API's format. */
@@ -52,6 +52,61 @@ export class ApiError extends Error implements ApiErrorFields {
     this.headers = fields.headers;
     this.body = fields.body;
   }
+}
+
+/** 400, 413, 415, 422: the API cannot process this request. Change the request. */
+export class InvalidRequestError extends ApiError {
+  override readonly name = 'InvalidRequestError';
+}
+
+/** 401: the key is unknown, revoked or expired. */
+export class AuthenticationError extends ApiError {
+  override readonly name = 'AuthenticationError';
+}
+
+/** 403: the key may not do this here. `code` tells whether the scope, the address or the plan is the reason. */
+export class PermissionError extends ApiError {
+  override readonly name = 'PermissionError';
+}
+
+/** 404, 410: the object does not exist, or no longer. */
+export class NotFoundError extends ApiError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 409, 412: the state of the object, or of an earlier request, does not allow this. */
+export class ConflictError extends ApiError {
+  override readonly name = 'ConflictError';
+}
+
+/** 429: too many requests. `retryAfter` is the number of seconds to wait. */
+export class RateLimitError extends ApiError {
+  override readonly name = 'RateLimitError';
+}
+
+/** 5xx: the outcome of a change is unknown. Repeat it with the same idempotency key. */
+export class ServerError extends ApiError {
+  override readonly name = 'ServerError';
+}
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  410: NotFoundError,
+  412: ConflictError,
+  413: InvalidRequestError,
+  415: InvalidRequestError,
+  422: InvalidRequestError,
+  429: RateLimitError,
+};
+
+/** Creates the error of the class for its status. A status without a class gives a plain `ApiError`. */
+export function apiErrorOf(fields: ApiErrorFields): ApiError {
+  const ofKind = classes[fields.status] ?? (fields.status >= 500 ? ServerError : ApiError);
+  return new ofKind(fields);
 }
 
 /**

@@ -11,6 +11,13 @@ export interface Page<Item> {
 export interface List<Item> extends AsyncIterable<Item> {
   /** Returns the first page, or the page of a cursor. */
   page(cursor?: string): Promise<Page<Item>>;
+  /**
+   * Reads items into an array, as many pages as needed.
+   *
+   * @param options.max the largest number of items to read
+   * @throws TypeError if `max` is not a whole number from 1 on
+   */
+  toArray(options: { max: number }): Promise<Item[]>;
 }
 
 /**
@@ -21,6 +28,15 @@ export interface List<Item> extends AsyncIterable<Item> {
 export function createList<Item>(read: (cursor: string | undefined) => Promise<Page<Item>>): List<Item> {
   return {
     page: (cursor) => read(cursor),
+    async toArray({ max }) {
+      if (!Number.isInteger(max) || max < 1) throw new TypeError('max must be a whole number from 1 on.');
+      const items: Item[] = [];
+      for await (const item of this) {
+        items.push(item);
+        if (items.length === max) break;
+      }
+      return items;
+    },
     async *[Symbol.asyncIterator]() {
       let page = await read(undefined);
       yield* page.data;

@@ -1,9 +1,12 @@
 /** How an {@link EnterpriseApi} connects to the API. */
 export interface ClientOptions {
-  /** `nwk_…` */
-  apiKey: string;
-  /** The API's address, including a path if an ingress adds one: `https://api.example.com`. */
-  baseUrl: string;
+  /** `nwk_…`; the environment variable `ENTERPRISE_API_KEY` by default. */
+  apiKey?: string | undefined;
+  /**
+   * The API's address, including a path if an ingress adds one: `https://api.example.com`. The environment variable
+   * `ENTERPRISE_API_URL` by default.
+   */
+  baseUrl?: string | undefined;
   /** Time limit of one attempt until its answer is complete, in milliseconds; 30 s by default. */
   timeoutMs?: number | undefined;
   /** How many times a failed request is repeated if that is safe; 3 by default, 0 = never. */
@@ -62,15 +65,23 @@ export interface Settings {
   userAgent: string | null;
 }
 
-/** @throws TypeError for invalid options */
+/** @throws TypeError for invalid or missing options */
 export function checkOptions(options: ClientOptions): Settings {
-  const { apiKey, timeoutMs = 30_000, maxRetries = 3, maxRetryAfterMs = 60_000, userAgent = null } = options;
+  const apiKey = options.apiKey ?? fromEnvironment('apiKey', 'ENTERPRISE_API_KEY');
+  const baseUrl = options.baseUrl ?? fromEnvironment('baseUrl', 'ENTERPRISE_API_URL');
+  const { timeoutMs = 30_000, maxRetries = 3, maxRetryAfterMs = 60_000, userAgent = null } = options;
   if (!isHeaderText(apiKey)) throw new TypeError('apiKey must be the whole API key, nwk_….');
   if (userAgent !== null && !isHeaderText(userAgent)) throw new TypeError('userAgent must be visible ASCII text.');
   if (!(maxRetries >= 0)) throw new TypeError('maxRetries must be a number from 0 on.');
   if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be a number above 0.');
   if (!(maxRetryAfterMs >= 0)) throw new TypeError('maxRetryAfterMs must be a number from 0 on.');
-  return { apiKey, baseUrl: checkBaseUrl(options.baseUrl), timeoutMs, maxRetries, maxRetryAfterMs, userAgent };
+  return { apiKey, baseUrl: checkBaseUrl(baseUrl), timeoutMs, maxRetries, maxRetryAfterMs, userAgent };
+}
+
+function fromEnvironment(option: string, variable: string): string {
+  const value = process.env[variable];
+  if (!value) throw new TypeError(`${option} is missing. Pass it, or set ${variable}.`);
+  return value;
 }
 
 function isHeaderText(text: unknown): boolean {

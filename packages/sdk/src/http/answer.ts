@@ -1,4 +1,4 @@
-import { ApiError, type ApiErrorFields } from '../errors.ts';
+import { type ApiError, type ApiErrorFields, apiErrorOf } from '../errors.ts';
 import type { ApiErrorBody } from '../types.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -62,7 +62,7 @@ export function errorOf(answer: Answer, now: number): ApiError {
     headers,
     body,
   };
-  return new ApiError(fields);
+  return apiErrorOf(fields);
 }
 
 function ownError(body: unknown): ApiErrorBody['error'] | null {

@@ -70,7 +70,7 @@ describe('the stream of events', () => {
     expect(ids).toEqual(['evt_1', 'evt_2', 'evt_3']);
     expect(placesOf(api)).toEqual(['evt_0', 'evt_1', 'evt_1']);
     expect(api.requests[0]?.url).toBe('/v1/events/stream?events=batch.*&events=consultation.failed');
-    expect(lost).toEqual(['ConnectionError', 'ApiError']);
+    expect(lost).toEqual(['ConnectionError', 'ServerError']);
     expect(secrets).toEqual([secretOf(1), secretOf(2)]);
   });
 
@@ -105,7 +105,7 @@ describe('the stream of events', () => {
     [410, 'event_expired'],
   ])('ends with the error of an API that refuses for good: %d %s', async (status, code) => {
     await using api = await startScriptedApi(refusal(status, code));
-    await expect(follow(api, 1, { after: 'evt_0' })).rejects.toMatchObject({ name: 'ApiError', status, code });
+    await expect(follow(api, 1, { after: 'evt_0' })).rejects.toMatchObject({ status, code });
     expect(api.requests).toHaveLength(1);
   });
 

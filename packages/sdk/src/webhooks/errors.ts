@@ -7,6 +7,7 @@
  * - `timestamp_too_old`, `timestamp_too_new`: the signature is valid, but its time is not. Either the request was
  *   replayed or a clock is wrong.
  * - `invalid_body`: the signature is valid, but the body is not an event.
+ * - `test_not_allowed`: a genuine test of a real event type, which only `allowTests` accepts.
  */
 export type WebhookVerificationReason =
   | 'missing_signature'
@@ -14,15 +15,18 @@ export type WebhookVerificationReason =
   | 'signature_mismatch'
   | 'timestamp_too_old'
   | 'timestamp_too_new'
-  | 'invalid_body';
+  | 'invalid_body'
+  | 'test_not_allowed';
 
 const messages: Record<WebhookVerificationReason, string> = {
   missing_signature: 'The request has neither a webhook-signature nor an X-Service-Signature header.',
-  invalid_headers: 'webhook-signature needs webhook-id and webhook-timestamp (whole seconds since 1970) beside it.',
-  signature_mismatch: 'No signature of the request was made of this body with one of these secrets.',
-  timestamp_too_old: 'The signature was made too long ago.',
-  timestamp_too_new: 'The signature was made in the future.',
-  invalid_body: 'The signature is right, but the body is no event.',
+  invalid_headers:
+    'A request with webhook-signature needs webhook-id and webhook-timestamp (whole seconds since 1970).',
+  signature_mismatch: 'No signature of the request matches this body and these secrets.',
+  timestamp_too_old: 'The signature is too old.',
+  timestamp_too_new: 'The time of the signature is in the future.',
+  invalid_body: 'The signature is valid, but the body is not an event.',
+  test_not_allowed: 'The event is a test. Set allowTests to accept tests of real event types.',
 };
 
 /** The request is not a genuine delivery: answer 401. `reason` names the cause. */

@@ -44,6 +44,31 @@ const subjectOf = (received: WebhookEvent): string => {
 };
 const refused = (reason: string) => ({ name: 'WebhookVerificationError', reason });
 
+describe('a test', () => {
+  const test = JSON.stringify({ ...event, test: true });
+  const signed = triple(standard(test));
+
+  it('of a real event type is refused, because it must not start real work', async () => {
+    await expect(verify(signed, { rawBody: test })).rejects.toMatchObject(refused('test_not_allowed'));
+    const bySignature = { 'x-service-signature': hex(test) };
+    await expect(verify(bySignature, { rawBody: test })).rejects.toMatchObject(refused('test_not_allowed'));
+  });
+
+  it('of a real event type is accepted with allowTests', async () => {
+    expect(await verify(signed, { rawBody: test, allowTests: true })).toEqual(JSON.parse(test));
+  });
+
+  it('of the type webhook.test is accepted', async () => {
+    const rawBody = JSON.stringify({ ...eventBodyExample('webhook.test'), test: true });
+    expect(await verify(triple(standard(rawBody)), { rawBody })).toMatchObject({ type: 'webhook.test' });
+  });
+
+  it('is only what its signed body says, whatever its headers say', async () => {
+    const headers = { ...triple(standard(body)), 'x-service-test': 'true' };
+    expect(await verify(headers)).toEqual(JSON.parse(body));
+  });
+});
+
 describe('a delivery', () => {
   it('is verified by its Standard Webhooks signature', async () => {
     expect(await verify(triple(standard(body)))).toEqual(JSON.parse(body));

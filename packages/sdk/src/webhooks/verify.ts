@@ -18,6 +18,11 @@ export interface VerifyWebhookOptions {
   toleranceSeconds?: number | undefined;
   /** Refuses requests without the Standard Webhooks headers, because their age is unknown. */
   requireTimestamp?: boolean | undefined;
+  /**
+   * Also accepts tests of real event types, whose body contains `"test": true`. By default only `webhook.test` is
+   * accepted: a test must not start real work.
+   */
+  allowTests?: boolean | undefined;
   /** The current time, for tests. */
   now?: Date | undefined;
 }
@@ -25,6 +30,13 @@ export interface VerifyWebhookOptions {
 /**
  * Verifies a delivery and returns its event. Checks the Standard Webhooks signature if the request has one, otherwise
  * `X-Service-Signature`. A delivery may arrive more than once: compare the event's `id`.
+ *
+ * It is asynchronous. Without `await`, the code below accepts every request, because a promise is always true:
+ *
+ * ```ts
+ * if (verifyWebhook({ headers, rawBody, secret })) handle(rawBody); // wrong: no await
+ * const event = await verifyWebhook({ headers, rawBody, secret }); // right: throws unless genuine
+ * ```
  *
  * @throws WebhookVerificationError if the request is not a genuine delivery: answer 401
  * @throws TypeError if the options are invalid: answer 500, and the service sends the delivery again later
@@ -38,12 +50,12 @@ export async function verifyWebhook(options: VerifyWebhookOptions): Promise<Webh
     const signedAt = await verifyStandard(options.headers, standard, body, secrets);
     if (signedAt === null) throw new WebhookVerificationError('signature_mismatch');
     checkTimestamp(signedAt, toleranceSeconds, options.now ?? new Date());
-    return parseEvent(body);
+    return parseEvent(body, options);
   }
   const hex = headerOf(options.headers, 'x-service-signature');
   if (hex === undefined || options.requireTimestamp) throw new WebhookVerificationError('missing_signature');
   if (!(await verifyHex(hex, body, secrets))) throw new WebhookVerificationError('signature_mismatch');
-  return parseEvent(body);
+  return parseEvent(body, options);
 }
 
 function checkTolerance(toleranceSeconds = defaultToleranceSeconds): number {
@@ -66,10 +78,12 @@ function bytesOf(rawBody: VerifyWebhookOptions['rawBody']): Bytes {
   throw new TypeError('rawBody must be the text or the bytes of the body as they arrived, before any JSON parser.');
 }
 
-function parseEvent(body: Bytes): WebhookEvent {
+function parseEvent(body: Bytes, { allowTests = false }: Pick<VerifyWebhookOptions, 'allowTests'>): WebhookEvent {
   const event = parseJson(body);
-  if (isEvent(event)) return event;
-  throw new WebhookVerificationError('invalid_body');
+  if (!isEvent(event)) throw new WebhookVerificationError('invalid_body');
+  const isTest = 'test' in event && event.test === true;
+  if (isTest && event.type !== 'webhook.test' && !allowTests) throw new WebhookVerificationError('test_not_allowed');
+  return event;
 }
 
 function parseJson(body: Bytes): unknown {
