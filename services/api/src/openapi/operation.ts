@@ -35,13 +35,13 @@ export function operationOf<Access>(route: Route<Access>, parts: OperationParts)
 }
 
 /** The description and `x-required-scope` name the scope: linters accept only OAuth scopes in `security`. */
-export function callerOf({ caller, scope }: Pick<Route<never>, 'caller' | 'scope'>): string {
+function callerOf({ caller, scope }: Pick<Route<never>, 'caller' | 'scope'>): string {
   if (caller === 'anyone') return 'Needs no key.';
   if (caller === 'producer') return 'Needs INTERNAL_API_SECRET or INTERNAL_EVENTS_SECRET.';
   return scope === null ? 'Needs INTERNAL_API_SECRET.' : `Scope: \`${scope}\`.`;
 }
 
-export function schemeOf(listener: Listener): string {
+function schemeOf(listener: Listener): string {
   return listener === 'public' ? 'apiKey' : 'internalSecret';
 }
 
