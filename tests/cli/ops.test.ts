@@ -56,6 +56,21 @@ describe('enterprise-api ops', () => {
     expect((await ops('id', webhook.id)).stdout).toContain(uuid);
   });
 
+  it('warns of workers whose delivery settings differ from the API', async () => {
+    const report = (policy: object) =>
+      sql`insert into worker_policies (worker_id, policy) values (gen_random_uuid(), ${JSON.stringify(policy)})`.execute(
+        stage.stage.db,
+      );
+    const own = await stage.customer.call('GET', '/v1/webhooks/delivery-policy');
+    await report(own.body);
+    expect((await ops('stats')).stderr).not.toContain('settings');
+    await report({ ...own.body, timeout_ms: 1 });
+    expect(await ops('stats')).toMatchObject({
+      stdout: expect.stringMatching(/delivery settings\s+1 of 2 workers differ/),
+      stderr: expect.stringContaining('timeout_ms'),
+    });
+  });
+
   it('shows the locks, the statements and the sizes of the database', async () => {
     expect((await json<{ sessions: unknown[] }>('locks')).sessions).toBeInstanceOf(Array);
     expect((await ops('locks')).stdout).toMatch(/sessions\s+\d/);

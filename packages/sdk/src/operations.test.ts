@@ -39,6 +39,8 @@ const calls: Record<string, (api: EnterpriseApi) => PromiseLike<unknown>> = {
   testWebhook: (api) => api.webhooks.test(id),
   replayWebhook: (api) => api.webhooks.replay(id, period),
   listEventTypes: (api) => api.webhooks.listEventTypes().page(),
+  getDeliveryPolicy: (api) => api.webhooks.deliveryPolicy(),
+  getSourceAddresses: (api) => api.webhooks.sourceAddresses(),
   listDeliveries: (api) => api.deliveries.list().page(),
   getDelivery: (api) => api.deliveries.get(id),
   retryDelivery: (api) => api.deliveries.retry(id),

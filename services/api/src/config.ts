@@ -1,4 +1,4 @@
-import type { ApiPlan } from '@enterprise-api/shared/contracts';
+import { type ApiPlan, deliveryPolicyOf } from '@enterprise-api/shared/contracts';
 import { ledgerAddress } from '@enterprise-api/shared/ledger';
 import {
   booleanSchema,
@@ -8,8 +8,10 @@ import {
   commonSecrets,
   commonSettings,
   databaseUrlSchema,
+  deliverySettings,
   durationSchema,
   type Environment,
+  historyProblems,
   integerSchema,
   parseEnvironment,
   portSchema,
@@ -85,6 +87,8 @@ const settings = {
   API_UPSTREAM_MAX_BODY: byteSizeSchema.prefault('4MiB'),
   API_UPSTREAM_CA_FILE: certificateFileSchema.optional(),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
+  WEBHOOK_SOURCE_ADDRESSES: addressRangesSetting.optional(),
+  ...deliverySettings,
   IDENTITY_SIGNING_KEYS: keyRingSetting.optional(),
   ...tracingSettings,
 };
@@ -104,6 +108,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
   const parsed = parseEnvironment(settings, environment, rules, (values) => [
     ...samePortProblems(values),
     ...sameSecretProblems(values),
+    ...historyProblems(values),
   ]);
   if (!parsed.ok) return parsed;
   return { ok: true, config: toConfig(parsed.settings), warnings: parsed.warnings };
@@ -158,6 +163,10 @@ function toConfig(values: Settings) {
     },
     upstreamCa: values.API_UPSTREAM_CA_FILE,
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
+    /** Workers apply these settings; the API and its pages tell customers. */
+    deliveryPolicy: deliveryPolicyOf(values),
+    /** Null if the operator has named none. */
+    sourceAddresses: values.WEBHOOK_SOURCE_ADDRESSES ?? null,
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,
     buildCommit: values.BUILD_COMMIT,

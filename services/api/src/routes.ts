@@ -11,6 +11,7 @@ import { createAuditService } from './audit/service.ts';
 import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
+import { deliveryPolicyRoutes } from './delivery-policy/routes.ts';
 import type { Horizon } from './event-history/horizon.ts';
 import type { RetentionLimits } from './event-history/queries.ts';
 import { eventHistoryRoutes } from './event-history/routes.ts';
@@ -61,6 +62,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
+    ...deliveryPolicyRoutes(config),
     ...eventTypeRoutes({ cursors }),
     ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits })),
     ...eventStreamRoutes(eventStream),
@@ -90,7 +92,12 @@ export function internalRoutes(
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...operatorRoutes({
       sendingPauses: createSendingPauses({ db, findExistingOrganizations: findExisting }),
-      stats: createStatsReader({ db, clock: databaseClock, countJobs: () => countJobs(queue) }),
+      stats: createStatsReader({
+        db,
+        clock: databaseClock,
+        deliveryPolicy: config.deliveryPolicy,
+        countJobs: () => countJobs(queue),
+      }),
       database: createDatabaseReports({ db, clock: databaseClock }),
       inspection: createInspection({ db, webhooks, deliveries, redelivery }),
       queueJobs: createQueueJobsReader({

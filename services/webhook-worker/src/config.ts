@@ -2,11 +2,12 @@ import {
   booleanSchema,
   byteSizeSchema,
   certificateFileSchema,
-  commaList,
   commonSecrets,
   commonSettings,
+  deliverySettings,
   durationSchema,
   type Environment,
+  historyProblems,
   integerSchema,
   parseEnvironment,
   portSchema,
@@ -15,24 +16,10 @@ import {
 import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
 import { tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing';
 import { z } from 'zod';
-import { retentionProblems, retentionSettings } from './retention/settings.ts';
+import { retentionSettings } from './retention/settings.ts';
 
 /** A stop may take this much longer than the longest attempt. In this time the worker records outcomes. */
 const stopMarginMs = 5_000;
-
-const schedule = z.string().transform((text, context) => {
-  const delays = commaList(text).map((entry) => durationSchema.safeParse(entry));
-  const parsed = delays.flatMap((delay) => (delay.success ? [delay.data] : []));
-  if (parsed.length > 0 && parsed.length === delays.length && parsed.length <= 100) return parsed;
-  context.addIssue({ code: 'custom', message: 'must be 1 to 100 durations such as 5s,1m,2h' });
-  return z.NEVER;
-});
-
-const jitter = z
-  .string()
-  .regex(/^\d{1,3}(\.\d{1,6})?$/, 'must be a number from 0 to 10')
-  .transform(Number)
-  .refine((value) => value <= 10, 'must be a number from 0 to 10');
 
 /** With less memory, the worker would send a few large events one after the other. */
 const leastBodyMemory = 1024 ** 2;
@@ -47,9 +34,7 @@ const settings = {
   WORKER_BODY_MEMORY: bodyMemory.prefault('128MiB'),
   WORKER_START_WITHIN: durationSchema.prefault('10s'),
   WORKER_LEASE_MARGIN: durationSchema.prefault('30s'),
-  WEBHOOK_TIMEOUT_MS: integerSchema(100, 600_000).prefault('15000'),
-  WEBHOOK_RETRY_SCHEDULE: schedule.prefault('5s,1m,5m,30m,2h,5h,10h,20h,24h'),
-  WEBHOOK_RETRY_JITTER: jitter.prefault('0.2'),
+  ...deliverySettings,
   WEBHOOK_ENDPOINT_CONCURRENCY: integerSchema(1, 1_000).prefault('20'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: addressRangesSetting.default([]),
   WEBHOOK_CA_FILE: certificateFileSchema.optional(),
@@ -64,7 +49,7 @@ export function parseConfig(environment: Environment) {
     environment,
     { secrets: [...commonSecrets, ...tracingSecrets], known: settingNames },
     (parsed) => {
-      const problems = retentionProblems(parsed);
+      const problems = historyProblems(parsed);
       if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return problems;
       return [
         ...problems,

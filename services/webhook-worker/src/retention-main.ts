@@ -1,13 +1,19 @@
 import { ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
-import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
+import {
+  commonSecrets,
+  exitWithBadSettings,
+  historyProblems,
+  ledgerSettings,
+  parseEnvironment,
+} from '@enterprise-api/shared/runtime';
 import { withRetentionLock } from './retention/loop.ts';
 import { describePeriods, planRetention } from './retention/plan.ts';
 import { runRetention } from './retention/run.ts';
-import { retentionProblems, retentionSettings } from './retention/settings.ts';
+import { retentionSettings } from './retention/settings.ts';
 
 // `make retention` removes expired data, as a worker does every hour. With ARGS=--dry-run it only prints its plan.
 const rules = { secrets: commonSecrets, known: [] };
-const parsed = parseEnvironment({ ...ledgerSettings, ...retentionSettings }, process.env, rules, retentionProblems);
+const parsed = parseEnvironment({ ...ledgerSettings, ...retentionSettings }, process.env, rules, historyProblems);
 if (!parsed.ok) exitWithBadSettings('retention', parsed.problems);
 const { RETENTION_BODIES, RETENTION_HISTORY, RETENTION_AUDIT } = parsed.settings;
 const periods = { RETENTION_BODIES, RETENTION_HISTORY, RETENTION_AUDIT };

@@ -1,4 +1,4 @@
-import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import { deliveryPolicyOf, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import {
   connectionSettings,
   createChangeFeed,
@@ -30,6 +30,7 @@ import { createRelay, FanOut } from './fan-out/fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
 import { EventBodies } from './leases/event-bodies.ts';
 import { createLeaseLoader } from './leases/lease-loader.ts';
+import { createPolicyReport } from './maintenance/policy-report.ts';
 import { registerQueueGauges } from './maintenance/queue-gauges.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog } from './maintenance/watchdog.ts';
@@ -233,6 +234,7 @@ function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut):
     'sending pauses': pauses,
     'retries of parked events': createParkedRetries(fanOut, warn('parked events not retried')),
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
+    'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; tried again soon')),
   };

@@ -4,7 +4,7 @@ import { formsOf, publicId } from '../input/ids.ts';
 import { internalApiOf } from '../internal/client.ts';
 import type { InspectedDelivery, InspectedWebhook, Sending, Stats } from '../internal/types.ts';
 import { attemptColumns, deliveryColumns, deliveryFields } from '../present/deliveries.ts';
-import { healthFields, queueColumns, sendingFields, statsFields } from '../present/ops.ts';
+import { healthFields, policyWarning, queueColumns, sendingFields, statsFields } from '../present/ops.ts';
 import { webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
@@ -41,6 +41,8 @@ function addStats(ops: Command, open: Open): void {
         context.printer.object(stats, statsFields(stats));
         if (stats.queues === null) context.printer.note('The queue did not answer in time.');
         else context.printer.section('Queues', stats.queues, queueColumns);
+        const warning = policyWarning(stats);
+        if (warning !== null) context.printer.note(warning);
       }),
     );
 }

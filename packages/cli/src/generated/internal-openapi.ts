@@ -627,7 +627,7 @@ export interface components {
              */
             counts_stop_at: 10000;
             /** @description The parts that are null because they did not answer within their time. Empty on a healthy system. */
-            unanswered: ("sending" | "outbox" | "deliveries" | "last_minute" | "last_hour" | "webhooks" | "queues" | "partitions" | "retention")[];
+            unanswered: ("sending" | "outbox" | "deliveries" | "last_minute" | "last_hour" | "webhooks" | "queues" | "partitions" | "retention" | "delivery_policy")[];
             sending: {
                 paused: boolean;
                 /** Format: date-time */
@@ -682,6 +682,14 @@ export interface components {
                 completed_at: string | null;
                 /** @description Months past their time that something pending keeps. */
                 kept_months: number;
+            } | null;
+            delivery_policy: {
+                /** @description Workers that have reported their settings within the last three minutes. */
+                workers: number;
+                /** @description How many of them have other settings than this API process. */
+                differing_workers: number;
+                /** @description The fields of the delivery policy in which they differ. Customers see the values of the API. */
+                differing_fields: string[];
             } | null;
         };
         /** @description The fields to change; the others stay as they are. */

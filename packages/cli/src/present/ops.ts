@@ -13,7 +13,7 @@ export function sendingFields({ paused, organization_id, since }: Sending): Fiel
 
 export function statsFields(stats: Stats): Field[] {
   const capped = (number: number) => count(number) + (number >= stats.counts_stop_at ? '+' : '');
-  const { sending, outbox, deliveries, webhooks, partitions, retention } = stats;
+  const { sending, outbox, deliveries, webhooks, partitions, retention, delivery_policy } = stats;
   const lately = (period: NonNullable<Stats['last_hour']>) =>
     `${capped(period.created)} made, of these ${capped(period.succeeded)} succeeded, ${capped(period.pending)} pending, ` +
     `${capped(period.failed)} failed, ${capped(period.canceled)} canceled; ${capped(period.failed_attempts)} failed attempts`;
@@ -48,7 +48,17 @@ export function statsFields(stats: Stats): Field[] {
         (part) => `complete at ${time(part.completed_at)}, ${part.kept_months} months kept beyond their time`,
       ),
     ],
+    [
+      'delivery settings',
+      shown(delivery_policy, (part) => `${part.differing_workers} of ${part.workers} workers differ from the API`),
+    ],
   ];
+}
+
+/** Customers see the values of the API, but the workers apply their own. */
+export function policyWarning({ delivery_policy }: Stats): string | null {
+  if (delivery_policy === null || delivery_policy.differing_workers === 0) return null;
+  return `Some workers have other settings than the API: ${delivery_policy.differing_fields.join(', ')}. Give both the same settings.`;
 }
 
 /** Formats a part of the statistics, or says that the part is missing. */

@@ -275,6 +275,27 @@ export interface components {
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
         };
+        /** @description How often and how long a delivery is tried, and how long its history is stored. */
+        DeliveryPolicy: {
+            /** @constant */
+            object: "delivery_policy";
+            /** @description The time of one attempt: DNS, connection, TLS, request and answer. */
+            timeout_ms: number;
+            /** @description The delays between the attempts of a delivery. */
+            schedule_ms: number[];
+            /** @description Each delay is multiplied by a random number between 1 and 1 + `jitter`. */
+            jitter: number;
+            /** @description The number of attempts: one more than there are delays. */
+            max_attempts: number;
+            /** @description A webhook is disabled as `failing` after this time without a success. */
+            disable_after_ms: number;
+            /** @description A webhook is disabled as `failing` only after this many failed attempts. */
+            disable_after_attempts: number;
+            /** @description How long the bodies of events are stored; null: for ever. */
+            body_retention_seconds: number | null;
+            /** @description How long events, deliveries and attempts are stored; null: for ever. */
+            history_retention_seconds: number | null;
+        };
         /**
          * @description `pending` waits for an attempt, the first or the next. The others are final until a retry or a replay.
          * @enum {string}
@@ -477,6 +498,13 @@ export interface components {
          * @enum {string}
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
+        /** @description The addresses from which deliveries come, for the firewall of a receiver. */
+        SourceAddresses: {
+            /** @constant */
+            object: "source_addresses";
+            /** @description The addresses and CIDRs from which deliveries come; null if the operator has named none. */
+            addresses: string[] | null;
+        };
         TestWebhook: {
             /**
              * @description The type of the event that is sent.

@@ -4,11 +4,13 @@ import type { CallOptions, ChangeOptions, PostOptions } from '../options.ts';
 import type {
   CreateWebhook,
   Delivery,
+  DeliveryPolicy,
   EventTypeEntry,
   ListWebhooks,
   Replay,
   ReplayRequest,
   RotateSecret,
+  SourceAddresses,
   UpdateWebhook,
   Webhook,
   WebhookWithSecret,
@@ -37,5 +39,9 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
       post<Replay>(pathOf`/v1/webhooks/${id}/replay`, period, options),
     /** Lists the event types, each with a JSON Schema and an example of the whole body. */
     listEventTypes: (options?: CallOptions) => list<EventTypeEntry>('/v1/webhooks/event-types', {}, options),
+    /** How often and how long deliveries are tried, and how long their history is stored. */
+    deliveryPolicy: (options?: CallOptions) => get<DeliveryPolicy>('/v1/webhooks/delivery-policy', {}, options),
+    /** The addresses from which deliveries come; null if they are unknown. */
+    sourceAddresses: (options?: CallOptions) => get<SourceAddresses>('/v1/webhooks/source-addresses', {}, options),
   };
 }

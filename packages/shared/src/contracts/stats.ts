@@ -45,6 +45,7 @@ export const statsParts = [
   'queues',
   'partitions',
   'retention',
+  'delivery_policy',
 ] as const;
 export type StatsPart = (typeof statsParts)[number];
 
@@ -104,6 +105,15 @@ export const statsSchema = z
         kept_months: z.int().describe('Months past their time that something pending keeps.'),
       })
       .nullable(),
+    delivery_policy: z
+      .strictObject({
+        workers: z.int().describe('Workers that have reported their settings within the last three minutes.'),
+        differing_workers: z.int().describe('How many of them have other settings than this API process.'),
+        differing_fields: z
+          .array(z.string())
+          .describe('The fields of the delivery policy in which they differ. Customers see the values of the API.'),
+      })
+      .nullable(),
   })
   .meta({
     id: 'Stats',
@@ -138,5 +148,6 @@ function exampleOfStats() {
     ],
     partitions: { oldest_month: '2026-08', newest_month: '2027-01' },
     retention: { bodies_removed_until: at, keys_removed_until: at, completed_at: at, kept_months: 0 },
+    delivery_policy: { workers: 2, differing_workers: 1, differing_fields: ['timeout_ms'] },
   } as const;
 }

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
-import type { AuditAction, AuditChanges, AuditObjectType } from '../contracts/index.ts';
+import type { AuditAction, AuditChanges, AuditObjectType, DeliveryPolicy } from '../contracts/index.ts';
 import type { Uuid } from '../runtime/ids.ts';
 import type { UsageLedgerTable, UsageProgressTable, UsageRequestsTable, UsageWritersTable } from './usage-tables.ts';
 
@@ -254,6 +254,13 @@ export interface SendingPausesTable {
   paused_at: Generated<Date>;
 }
 
+/** A worker writes its row every minute. */
+export interface WorkerPoliciesTable {
+  worker_id: Uuid;
+  policy: ColumnType<Partial<DeliveryPolicy>, string, string>;
+  seen_at: Generated<Date>;
+}
+
 /** docs/architecture.md says which service writes which table. */
 export interface Schema {
   organizations: OrganizationsTable;
@@ -279,6 +286,7 @@ export interface Schema {
   usage_progress: UsageProgressTable;
   retention_progress: RetentionProgressTable;
   sending_pauses: SendingPausesTable;
+  worker_policies: WorkerPoliciesTable;
 }
 
 export type Row<Name extends keyof Schema> = Selectable<Schema[Name]>;

@@ -1,6 +1,7 @@
 export * from './backoff.ts';
 export * from './bounded-map.ts';
 export * from './clock.ts';
+export * from './delivery-settings.ts';
 export * from './env.ts';
 export * from './ids.ts';
 export * from './informational-filter.ts';

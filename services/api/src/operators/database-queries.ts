@@ -26,6 +26,7 @@ export const ledgerTables: readonly (keyof Schema)[] = [
   'usage_progress',
   'retention_progress',
   'sending_pauses',
+  'worker_policies',
 ];
 
 const ours = sql`application_name like 'enterprise-api%'`;

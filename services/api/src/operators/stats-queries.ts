@@ -1,4 +1,10 @@
-import { type Stats, type StatsPart, statsCountLimit, statsNamedOrganizations } from '@enterprise-api/shared/contracts';
+import {
+  type DeliveryPolicy,
+  type Stats,
+  type StatsPart,
+  statsCountLimit,
+  statsNamedOrganizations,
+} from '@enterprise-api/shared/contracts';
 import { type Database, type DatabaseTransaction, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
@@ -94,6 +100,14 @@ export async function readPauses(db: Database) {
   const everybody = pauses.find(({ organization_id }) => organization_id === nilUuid);
   const named = pauses.filter((pause) => pause !== everybody).slice(0, statsNamedOrganizations);
   return { since: everybody?.paused_at ?? null, count: pauses[0]?.all ?? 0, named };
+}
+
+/** Reads the delivery settings of workers, with the number of workers that have them. */
+export async function readWorkerPolicies(db: Database) {
+  const { rows } = await sql<{ policy: Partial<DeliveryPolicy>; workers: number }>`
+    select policy, count(*)::int as workers from worker_policies
+    where seen_at > now() - interval '3 minutes' group by policy`.execute(db);
+  return rows;
 }
 
 export function readRetention(db: Database) {

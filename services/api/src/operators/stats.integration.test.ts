@@ -90,6 +90,23 @@ describe.each(queueBackends())('GET /internal/v1/stats, queued on $name', (backe
     });
   });
 
+  it('200 with the workers whose delivery settings differ from the API', async () => {
+    const own = (await api.call('get', '/v1/webhooks/delivery-policy', (await api.createKey()).secret).expect(200))
+      .body;
+    const report = (policy: object, ago = '0') =>
+      sql`insert into worker_policies (worker_id, policy, seen_at)
+        values (gen_random_uuid(), ${JSON.stringify(policy)}, now() - ${ago}::interval)`.execute(api.db);
+    await report(own);
+    expect((await read()).delivery_policy).toEqual({ workers: 1, differing_workers: 0, differing_fields: [] });
+    await report({ ...own, timeout_ms: 1, schedule_ms: [1] });
+    await report({ ...own, jitter: 5 }, '1 hour');
+    expect((await read()).delivery_policy).toEqual({
+      workers: 2,
+      differing_workers: 1,
+      differing_fields: ['timeout_ms', 'schedule_ms'],
+    });
+  });
+
   it('401 without the secret', async () => {
     await api.internal('get', path).set('Authorization', 'Bearer wrong').expect(401);
   });

@@ -1,4 +1,10 @@
-import { type QueueCounts, type Stats, type StatsPart, statsCountLimit } from '@enterprise-api/shared/contracts';
+import {
+  type DeliveryPolicy,
+  type QueueCounts,
+  type Stats,
+  type StatsPart,
+  statsCountLimit,
+} from '@enterprise-api/shared/contracts';
 import {
   type Database,
   type DatabaseTransaction,
@@ -16,12 +22,14 @@ import {
   readSnapshot,
   readWaiting,
   readWebhooks,
+  readWorkerPolicies,
 } from './stats-queries.ts';
 
 export interface StatsReaderOptions {
   db: Database;
   /** The database's clock. */
   clock: Clock;
+  deliveryPolicy: DeliveryPolicy;
   /** Null if the queue does not answer in time. */
   countJobs: () => Promise<QueueCounts[] | null>;
 }
@@ -32,12 +40,12 @@ export type StatsReader = ReturnType<typeof createStatsReader>;
  * Reads the figures that an operator needs first. Every count is limited, so the cost is the same at any backlog. A
  * part that does not answer in time is null, so that the operator still gets the other parts.
  */
-export function createStatsReader({ db, clock, countJobs }: StatsReaderOptions) {
+export function createStatsReader({ db, clock, deliveryPolicy, countJobs }: StatsReaderOptions) {
   return {
     read: async (): Promise<Stats> => {
       const now = clock.now();
       const [{ parts, unanswered }, queues] = await Promise.all([
-        readSnapshot(db, (trx) => readInTime(trx, clock, ledgerParts(trx, now))),
+        readSnapshot(db, (trx) => readInTime(trx, clock, ledgerParts(trx, now, deliveryPolicy))),
         countJobs(),
       ]);
       return {
@@ -53,7 +61,7 @@ export function createStatsReader({ db, clock, countJobs }: StatsReaderOptions) 
 }
 
 /** First reads the parts that are cheap and the parts that show a fault. */
-function ledgerParts(trx: DatabaseTransaction, now: number) {
+function ledgerParts(trx: DatabaseTransaction, now: number, deliveryPolicy: DeliveryPolicy) {
   return {
     sending: () => presentPauses(trx),
     outbox: () => readOutbox(trx),
@@ -63,6 +71,7 @@ function ledgerParts(trx: DatabaseTransaction, now: number) {
     last_hour: () => readLately(trx, now, 3_600),
     partitions: () => readMonths(trx),
     retention: () => presentRetention(trx),
+    delivery_policy: () => comparePolicies(trx, deliveryPolicy),
   } satisfies { [Part in Exclude<StatsPart, 'queues'>]: () => Promise<NonNullable<Stats[Part]>> };
 }
 
@@ -88,6 +97,22 @@ async function presentRetention(trx: DatabaseTransaction): Promise<NonNullable<S
     kept_months: retention?.kept_months ?? 0,
   };
 }
+
+async function comparePolicies(trx: DatabaseTransaction, own: DeliveryPolicy) {
+  const fields = Object.keys(own) as (keyof DeliveryPolicy)[];
+  const reported = (await readWorkerPolicies(trx)).map(({ policy, workers }) => ({
+    workers,
+    differing: fields.filter((field) => JSON.stringify(policy[field]) !== JSON.stringify(own[field])),
+  }));
+  const differing = reported.filter((each) => each.differing.length > 0);
+  return {
+    workers: sumOf(reported),
+    differing_workers: sumOf(differing),
+    differing_fields: fields.filter((field) => differing.some((each) => each.differing.includes(field))),
+  };
+}
+
+const sumOf = (reported: readonly { workers: number }[]) => reported.reduce((sum, { workers }) => sum + workers, 0);
 
 /** No further part starts after this time. A running part may exceed this time by its statement timeout. */
 const beginWithinMs = 6_000;

@@ -322,6 +322,13 @@ async function createInternalTables(db: Kysely<unknown>): Promise<void> {
       kept_months int not null default 0
     )`.execute(db);
   await sql`insert into retention_progress default values`.execute(db);
+  // Each worker's delivery settings, which operators compare with the API's.
+  await sql`
+    create table worker_policies (
+      worker_id uuid primary key,
+      policy jsonb not null,
+      seen_at timestamptz not null default clock_timestamp()
+    )`.execute(db);
   await sql`
     create table sending_pauses (organization_id uuid primary key, paused_at timestamptz not null default now())`.execute(
     db,

@@ -1,0 +1,36 @@
+import { type DeliveryPolicy, deliveryPolicySchema, sourceAddressesSchema } from '@enterprise-api/shared/contracts';
+import type { Principal } from '../auth/judge.ts';
+import { defineRoute, type Route } from '../http/routing/define-route.ts';
+
+interface DeliveryPolicyOptions {
+  deliveryPolicy: DeliveryPolicy;
+  sourceAddresses: string[] | null;
+}
+
+/** What a receiver must know about the settings of the operator. */
+export function deliveryPolicyRoutes({ deliveryPolicy, sourceAddresses }: DeliveryPolicyOptions): Route<Principal>[] {
+  return [
+    defineRoute({
+      endpoint: 'GET /v1/webhooks/delivery-policy',
+      operationId: 'getDeliveryPolicy',
+      tag: 'Webhooks',
+      summary: 'Read the timeout, the retry schedule and the retention of deliveries',
+      scope: 'webhooks:read',
+      withoutDatabase: true,
+      response: deliveryPolicySchema,
+      handle: () => deliveryPolicy,
+    }),
+    defineRoute({
+      endpoint: 'GET /v1/webhooks/source-addresses',
+      operationId: 'getSourceAddresses',
+      tag: 'Webhooks',
+      summary: 'Read the addresses from which deliveries come',
+      description:
+        'If `addresses` is null, they are unknown or may change: do not filter by address, and rely on the signature alone.',
+      scope: 'webhooks:read',
+      withoutDatabase: true,
+      response: sourceAddressesSchema,
+      handle: () => ({ object: 'source_addresses' as const, addresses: sourceAddresses }),
+    }),
+  ];
+}
