@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 
 const segmenter = new Intl.Segmenter();
-// Control characters, and characters that reorder text. Otherwise untrusted text could move the cursor, clear the
-// screen or disguise other text.
+// Control characters, and characters that reorder text. They could move the cursor, clear the screen or disguise other
+// text.
 const unsafe = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF]/gu;
 
 /** Makes text safe for one line of a terminal: control characters become visible escapes. */

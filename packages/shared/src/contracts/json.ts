@@ -43,8 +43,8 @@ export type Unstorable = { path: (string | number)[]; reason: string };
 export const maxJsonDepth = 20;
 
 /**
- * Finds a part of parsed JSON that cannot be stored. Such a part is deeper than {@link maxJsonDepth}, text with NUL or
- * a lone surrogate, or a number beyond a double's range. Uses its own stack, because recursion into deep JSON could
+ * Finds a part of parsed JSON that cannot be stored. That is nesting beyond {@link maxJsonDepth}, NUL or a lone
+ * surrogate in a text, or a number beyond a double's range. Uses its own stack, because recursion into deep JSON could
  * exhaust the call stack.
  */
 export function findUnstorable(root: unknown): Unstorable | null {

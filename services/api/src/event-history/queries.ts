@@ -148,10 +148,7 @@ export function createRetentionLimits(db: Database, now: () => number): Retentio
   return async (id) => (now() - uuidTimeMs(id) < 86_400_000 ? { events: 0, bodies: 0 } : startOfRetention(db));
 }
 
-/**
- * Retention is a worker setting, so the API reads its progress from the ledger. Readers no longer see a partition that
- * is being detached.
- */
+/** Retention is a worker setting, so the API reads its progress from the ledger. */
 async function startOfRetention(db: Database): Promise<LimitsOfRetention> {
   const { rows } = await sql<{ bound: string | null; bodies: Date | null }>`
     select bodies_removed_until as bodies, (

@@ -84,7 +84,7 @@ function sendTest(
   });
 }
 
-/** The example of the catalogue, in which no id can be taken for that of a real object. */
+/** The catalogue's example. Its ids cannot be confused with ids of real objects. */
 function testDataOf(type: EventType, webhookId: string): Record<string, unknown> {
   const { example } = eventTypes[type];
   if (type === 'webhook.test') return { ...example, webhook_id: webhookId };

@@ -71,9 +71,9 @@ export async function limitStatement(trx: DatabaseTransaction, withinMs: number)
 const lateAfter = sql`interval '10 minutes'`;
 
 /**
- * Adds everything recorded within a span to the hours, except tests. One statement does so, so that all parts see the
- * same rows. Each row counts in the hour of the database time at which it was written. For events and deliveries, this
- * time is `created_at`. For attempts, it is the time of recording.
+ * Adds everything recorded within a span to the hours, except tests. Uses one statement, so that all parts see the same
+ * rows. Each row counts in the hour of the database time at which it was written. For events and deliveries, this time
+ * is `created_at`. For attempts, it is the time of recording.
  */
 export async function addSpan(trx: Database | DatabaseTransaction, span: Span): Promise<void> {
   await sql`

@@ -162,7 +162,7 @@ function countAttempt(metrics: DeliverParts['metrics'], outcome: Outcome): void 
   metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
   const { number, round, manual, deliveryId, startedAt } = outcome;
   // A delivery's id contains its event's time, which also comes from the database's clock. Skip redeliveries, because
-  // people choose their time.
+  // people request them at any later time.
   if (number === 1 && round === 0 && !manual)
     metrics.firstAttemptSeconds.observe(Math.max(0, startedAt.getTime() - uuidTimeMs(deliveryId)) / 1_000);
 }

@@ -169,7 +169,7 @@ async function fanOut(db: Database, source: Source, capacity: Capacity, settings
 const leaseColumnsOfWritten = leaseColumns('p');
 
 /**
- * Each event type of the catalogue with its patterns, as SQL text, because PostgreSQL grouped parameters anew for every
+ * Each event type of the catalogue with its patterns, as SQL text. PostgreSQL would group parameters again for every
  * event.
  */
 const knownTypes = sql.raw(
