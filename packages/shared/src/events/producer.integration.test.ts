@@ -201,7 +201,7 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     expect(await eventRow(first?.id)).toBeDefined();
   });
 
-  it('needs no rights but those that docs/producers.md grants', async () => {
+  it('needs no rights but those that docs/internal/emit-events.md grants', async () => {
     await using role = await createProducerRole(db);
     const restricted = openOwn(role.url(databaseUrl));
     const outcomes: string[] = [];
@@ -242,11 +242,10 @@ function openOwn(url: string): Kysely<OwnTables> {
 /** A role with the rights of an internal service, by the statements of its page. */
 async function createProducerRole(db: Database): Promise<AsyncDisposable & { url: (url: string) => string }> {
   const name = `producer_${randomBytes(5).toString('hex')}`;
-  const page = readFileSync(new URL('../../../../docs/producers.md', import.meta.url), 'utf8');
-  const grants = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, text = '']) =>
-    text.replaceAll('to consultations', `to ${name}`),
-  );
-  if (grants.length !== 2) throw new Error('docs/producers.md grants its rights in two blocks.');
+  const page = readFileSync(new URL('../../../../docs/internal/emit-events.md', import.meta.url), 'utf8');
+  const blocks = [...page.matchAll(/```sql\n(grant .*?)```/gs)];
+  const grants = blocks.map(([, text = '']) => text.replaceAll('to consultations', `to ${name}`));
+  if (grants.length !== 2) throw new Error('docs/internal/emit-events.md grants its rights in two blocks.');
   await sql.raw(`create role ${name} login password '${name}'; ${grants.join('\n')}`).execute(db);
   return {
     url: (url) => Object.assign(new URL(url), { username: name, password: name }).href,

@@ -26,7 +26,7 @@ export interface Emission {
 // biome-ignore lint/suspicious/noExplicitAny: the caller may have any tables
 export type OpenTransaction = Pick<Transaction<any>, 'isTransaction' | 'withoutPlugins'>;
 
-/** Emits the events of an internal service. See docs/producers.md. */
+/** Emits the events of an internal service. See docs/internal/emit-events.md. */
 export interface EventProducer {
   /**
    * Writes events in the caller's open transaction: the events exist if and only if the transaction commits.

@@ -23,7 +23,7 @@ export type IdentifyCaller = (token: string | undefined, area: Area) => Promise<
 
 /**
  * Services must not trust `X-Organization-Id`, because anybody on their network can send it. Only the API can sign an
- * identity token (RFC 7519), and a token for another area has another audience. See docs/security.md.
+ * identity token (RFC 7519), and a token for another area has another audience. See docs/internal/behind-the-door.md.
  *
  * @param apiInternalUrl the API's internal listener. The API's public keys are fetched once, and again if a token names
  *   a new key

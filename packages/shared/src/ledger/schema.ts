@@ -261,7 +261,7 @@ export interface WorkerPoliciesTable {
   seen_at: Generated<Date>;
 }
 
-/** docs/architecture.md says which service writes which table. */
+/** docs/internals/ledger.md says which service writes which table. */
 export interface Schema {
   organizations: OrganizationsTable;
   api_keys: ApiKeysTable;
