@@ -89,11 +89,11 @@ const boundaries: Boundary[] = [
   {
     imports: ['bullmq'],
     message:
-      'BullMQ belongs in queue/ and in the one file that consumes its jobs; all other code uses the job catalogue.',
+      'BullMQ belongs in queue/ and in the two files that consume its jobs; all other code uses the job catalogue.',
     allowedIn: [
       'packages/shared/src/queue/**',
       'packages/shared/src/ledger/migrate.ts',
-      'services/webhook-worker/src/queue-workers.ts',
+      'services/webhook-worker/src/queue-{jobs,workers}.ts',
       ...tests,
     ],
   },

@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from './dispatch/queries.ts';
-import { fanOutOverdueEvents } from './fan-out/queries.ts';
+import { fanOutOverdueEvents } from './fan-out/overdue-queries.ts';
 import { fanOutOf } from './testing/fan-out.ts';
 import { emitEvents, plenty } from './testing/ledger.ts';
 import { keepOpen } from './testing/old-months.ts';

@@ -106,7 +106,7 @@ export function registerStageGauges(
   gauge(
     'webhook_sending_paused_organizations',
     'Organizations whose deliveries an operator holds back.',
-    () => pauses.organizationIds.length,
+    () => pauses.organizationIds.size,
   );
   gauge(
     'webhook_body_bytes',

@@ -99,16 +99,11 @@ export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[
   const taken = events.filter((event) => !inserted.has(event.id));
   const first = taken.length > 0 ? await findByKey(db, taken) : new Map<string, { id: string; type: EventType }>();
   return events.map((event) => {
-    const { organizationId } = event;
-    if (inserted.has(event.id)) return { id: event.id, type: event.type, organizationId, duplicate: false };
-    const original = event.key === null ? event : (first.get(keyOf(organizationId, event.key)) ?? event);
+    const { organizationId, key } = event;
+    const isWritten = inserted.has(event.id);
+    const { id, type } = (!isWritten && key !== null && first.get(keyOf(organizationId, key))) || event;
     // If the key already belongs to this id, an earlier try was committed but its answer was lost: no duplicate.
-    return {
-      id: original.id,
-      type: original.type,
-      organizationId,
-      duplicate: event.key === null || original.id !== event.id,
-    };
+    return { id, type, organizationId, duplicate: !isWritten && (key === null || id !== event.id) };
   });
 }
 

@@ -1,4 +1,5 @@
 export * from './audit.ts';
+export * from './body-days.ts';
 export * from './cancel-pending.ts';
 export * from './change-feed/change-feed.ts';
 export { databaseTime } from './clock.ts';

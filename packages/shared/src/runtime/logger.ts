@@ -41,9 +41,8 @@ const mayHoldSecret = /nwk_|whsec_|bearer |eyJ/i;
  * @param destination by default standard output, through {@link LogOutput}
  */
 export function createLogger(service: string, level: LogLevel, destination?: DestinationStream): Logger {
-  const out =
-    destination ?? openStandardOutput((dropped) => log.warn({ log_lines_dropped: dropped }, 'log lines dropped'));
-  const log = pino(
+  const out = destination ?? openStandardOutput();
+  return pino(
     {
       base: { service },
       level,
@@ -53,7 +52,6 @@ export function createLogger(service: string, level: LogLevel, destination?: Des
     },
     { write: (line: string) => out.write(scrubSecrets(line)) },
   );
-  return log;
 }
 
 /**
@@ -91,21 +89,17 @@ const retryAfterMs = 20;
 export class LogOutput {
   dropped = 0;
   readonly #write: (bytes: Uint8Array) => number;
-  readonly #onResumed: (dropped: number) => void;
   #lines = '';
   /** The part of the current write that the reader has not accepted yet. */
   #bytes: Uint8Array = new Uint8Array();
   #isScheduled = false;
-  #reported = 0;
 
   /**
    * @param write writes as many bytes as the reader accepts, and returns their number; throws if the reader accepts
    *   none
-   * @param onResumed called once all waiting lines are written, if lines were dropped meanwhile, with their number
    */
-  constructor(write: (bytes: Uint8Array) => number, onResumed: (dropped: number) => void) {
+  constructor(write: (bytes: Uint8Array) => number) {
     this.#write = write;
-    this.#onResumed = onResumed;
   }
 
   write(line: string): void {
@@ -127,13 +121,7 @@ export class LogOutput {
 
   #writeOrRetry(): void {
     this.#isScheduled = !this.#writeWaiting();
-    if (this.#isScheduled) {
-      setTimeout(() => this.#writeOrRetry(), retryAfterMs).unref();
-    } else if (this.dropped > this.#reported) {
-      const dropped = this.dropped - this.#reported;
-      this.#reported = this.dropped;
-      this.#onResumed(dropped);
-    }
+    if (this.#isScheduled) setTimeout(() => this.#writeOrRetry(), retryAfterMs).unref();
   }
 
   #writeWaiting(): boolean {
@@ -159,11 +147,11 @@ const lastLinesWithinMs = 1_000;
  * Opens the only output of this process. If nobody reads the pipe, pino's synchronous destination would stop all
  * deliveries. With pino's asynchronous destination, `process.exit` would never return.
  */
-function openStandardOutput(onResumed: (dropped: number) => void): LogOutput {
+function openStandardOutput(): LogOutput {
   if (standardOutput !== undefined) return standardOutput;
   // Reading `process.stdout` for the first time makes a pipe or socket non-blocking.
   const { fd } = process.stdout;
-  const output = new LogOutput((bytes) => writeSync(fd, bytes), onResumed);
+  const output = new LogOutput((bytes) => writeSync(fd, bytes));
   process.on('exit', () => output.flushSync(lastLinesWithinMs));
   standardOutput = output;
   return output;

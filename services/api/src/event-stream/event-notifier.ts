@@ -16,7 +16,8 @@ const maxFollowed = 100_000;
  */
 export class EventNotifier {
   readonly #clock: Clock;
-  readonly #followedUntil = new BoundedMap<Uuid, number>(maxFollowed);
+  /** Until when processes with streams follow an organization (monotonic). Events of all others need no message. */
+  readonly followedUntil = new BoundedMap<Uuid, number>(maxFollowed);
   readonly #recent = new Map<Uuid, { again: boolean }>();
   #publish: (change: Change) => Promise<void> = async () => undefined;
 
@@ -37,12 +38,14 @@ export class EventNotifier {
   }
 
   onChange({ kind, id }: Change): void {
-    if (kind === 'followed') this.#followedUntil.set(id, this.#clock.monotonic() + followedForMs);
+    if (kind === 'followed') this.followedUntil.set(id, this.#clock.monotonic() + followedForMs);
   }
 
   emitted(organizationId: Uuid): void {
-    const followedUntil = this.#followedUntil.get(organizationId);
-    if (followedUntil === undefined || followedUntil < this.#clock.monotonic()) return;
+    if ((this.followedUntil.get(organizationId) ?? Number.NEGATIVE_INFINITY) < this.#clock.monotonic()) {
+      this.followedUntil.delete(organizationId);
+      return;
+    }
     const state = this.#recent.get(organizationId);
     if (state === undefined) this.#tell(organizationId);
     else state.again = true;

@@ -10,6 +10,7 @@ import type { NotificationOutcome } from '@enterprise-api/shared/queue';
 import { type Counter, fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Tracing } from '@enterprise-api/shared/tracing';
 import type { Transact } from '../core/unit-of-work.ts';
+import type { EventNotifier } from '../event-stream/event-notifier.ts';
 import { invalid, type Problem } from '../http/problem.ts';
 import { writeWithSpans } from './emission-spans.ts';
 
@@ -86,13 +87,13 @@ export function createEventService(options: EventServiceOptions) {
 /** Counts committed events and the jobs that notify workers. Also notifies the streams of the events' organizations. */
 export function createEmissionReport(
   counters: { emitted: Pick<Counter, 'inc'>; notified: Pick<Counter, 'inc'> },
-  streams: { emitted(organizationId: Uuid): void },
+  streams: Pick<EventNotifier, 'emitted' | 'followedUntil'>,
 ) {
   return {
     onEmitted: (events: readonly WrittenEvent[]) => {
       for (const { type, duplicate, organizationId } of events) {
         counters.emitted.inc({ type, duplicate: String(duplicate) });
-        if (!duplicate) streams.emitted(organizationId);
+        if (!duplicate && streams.followedUntil.has(organizationId)) streams.emitted(organizationId);
       }
     },
     onNotified: (outcome: NotificationOutcome, events: number) => counters.notified.inc({ outcome }, events),

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { type Problem, problem } from '../http/problem.ts';
-import { beginOwnTimeLimits, endOwnTimeLimits } from '../http/server/connection-state.ts';
 import { lingerAfterAnswer } from '../http/server/lingering-close.ts';
+import { beginOwnTimeLimits, endOwnTimeLimits } from '../http/server/own-time-limits.ts';
 import type { ConnectionPool, UpstreamConnection } from './connection.ts';
 import { answerHeaders } from './headers.ts';
 import { BodyTooLargeError, RequestBody } from './request-body.ts';

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, exampleId } from '@enterprise-api/shared/contracts';
-import { problem, problemBody } from '../http/problem.ts';
+import { problem } from '../http/problem.ts';
+import { problemBody } from '../http/problem-answer.ts';
 import { type JsonObject, type Listener, reference } from './types.ts';
 
 /** Collects error responses: one component for each set of codes that share a status. */

@@ -2,7 +2,7 @@ import type { AttemptError } from '@enterprise-api/shared/contracts';
 import { describe, expect, it } from '@jest/globals';
 import type { SendFailure, SendResponse } from '../sender/exchange.ts';
 import type { LocalCause } from '../sender/failures.ts';
-import { classify, describeAnswer } from './classify.ts';
+import { classify, errorMessageOf } from './classify.ts';
 
 const now = Date.UTC(2026, 10, 21);
 const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null };
@@ -102,7 +102,7 @@ describe('what is said of an answer', () => {
   const url = 'https://user.example/hooks/1?token=secret';
   const describeWith = (statusCode: number, more: Partial<SendResponse>) => {
     const response = { ...answer(statusCode), ...more };
-    return describeAnswer(response, classify(response, now), url);
+    return errorMessageOf(response, classify(response, now), url);
   };
 
   it.each<[string, string]>([

@@ -8,7 +8,7 @@ import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { OutcomeBatcher } from '../outcomes/outcome-batcher.ts';
-import type { KnownPauses } from '../pauses/sending-pauses.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { DeliveryRequest, SendFailure, SendResponse, SendResult } from '../sender/exchange.ts';
 import type { Sender } from '../sender/send.ts';
 import type { SigningKeys, WebhookCache, WebhookConfig } from '../webhooks/webhook-cache.ts';
@@ -25,8 +25,7 @@ export interface DeliverParts {
   /** If the lease is older than this, the attempt neither connects nor writes its first byte. */
   startWithinMs: number;
   webhooks: Pick<WebhookCache, 'get' | 'knownState'>;
-  pauses: Pick<KnownPauses, 'isPaused'>;
-  scheduler: { readonly isStopped: boolean };
+  scheduler: Pick<Scheduler, 'isHalted'>;
   sender: Pick<Sender, 'send'>;
   outcomes: Pick<OutcomeBatcher, 'add'>;
   leaseLoader: Pick<LeaseLoader, 'release'>;
@@ -137,8 +136,8 @@ export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: 
 }
 
 /** Called before connecting and again before the first byte: while the attempt connects, each condition can change. */
-function mayStartNow({ scheduler, pauses, clock, startWithinMs, webhooks }: DeliverParts, lease: Lease): boolean {
-  if (scheduler.isStopped || pauses.isPaused(lease.organizationId)) return false;
+function mayStartNow({ scheduler, clock, startWithinMs, webhooks }: DeliverParts, lease: Lease): boolean {
+  if (scheduler.isHalted(lease.organizationId)) return false;
   if (clock.monotonic() - lease.leasedAt > startWithinMs) return false;
   return accepts(webhooks.knownState(lease.webhookId) ?? 'enabled', lease);
 }

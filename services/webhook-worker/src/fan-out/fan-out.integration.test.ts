@@ -3,7 +3,7 @@ import { systemClock } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, lowest, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { createJobHandlers } from '../queue-workers.ts';
+import { createJobHandlers } from '../queue-jobs.ts';
 import { fanOutOf } from '../testing/fan-out.ts';
 import { emitEvents } from '../testing/ledger.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { type Clock, createLoop, type Logger, type Loop, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Clock, type Logger, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { Tracing } from '@enterprise-api/shared/tracing';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -7,8 +7,9 @@ import { createPasses, type Passes } from '../passes.ts';
 import type { Capacity, Scheduler } from '../scheduler/scheduler.ts';
 import { recordFanOutSpans } from './fan-out-spans.ts';
 import type { FannedOut } from './fanned-out.ts';
+import { fanOutOverdueEvents, findOverdueEvents } from './overdue-queries.ts';
 import { fanOutOneByOne, isRefusedRow, type ParkingOptions, retryParkedEvents } from './parked-events.ts';
-import { fanOutEvents, fanOutOverdueEvents, findOverdueEvents } from './queries.ts';
+import { fanOutEvents } from './queries.ts';
 
 export interface FanOutOptions {
   db: Database;
@@ -37,16 +38,10 @@ export type OverdueResult = 'again' | 'soon' | 'all_visited' | 'no_capacity';
 
 /**
  * The relay fans out events of this age or older, because their jobs are late or lost. If the relay took younger
- * events, their jobs could still arrive and would find nothing. The relay runs
- * every {@link relayEveryMs}, which varies by 10 %. So the relay fans out an event without a job 0.6 to 1.7 s after its
- * commit; 2 s are promised.
+ * events, their jobs could still arrive and would find nothing. The relay runs every `relayEveryMs` (relay.ts), which
+ * varies by 10 %. So the relay fans out an event without a job 0.6 to 1.7 s after its commit; 2 s are promised.
  */
 const overdueAfterMs = 600;
-/**
- * See {@link overdueAfterMs}: the promised time depends on this interval. An idle worker mostly runs the relay's
- * queries.
- */
-const relayEveryMs = 1_000;
 const overdueBatchSize = 100;
 /** The weight of a fan-out in the estimate of deliveries per event: its events / `eventsPerWeight`, at most `maxWeight`. */
 const eventsPerWeight = 30;
@@ -160,46 +155,3 @@ export class FanOut {
 }
 
 const timeOf = (eventId: string | null) => (eventId === null ? null : uuidTimeMs(eventId));
-
-/** The relay runs again after this time. Usually an attempt ends sooner, frees capacity and wakes the relay. */
-const soonMs = 100;
-const relayDelaysMs: Record<OverdueResult, number> = {
-  again: 0,
-  // Writing deliveries faster than this process can send them would only take CPU time from sending.
-  soon: soonMs,
-  no_capacity: soonMs,
-  all_visited: relayEveryMs,
-};
-
-export interface Relay extends Loop {
-  capacityFreed(): void;
-}
-
-/**
- * Fans out events that no job has fanned out. So the outbox empties even if the queue loses every job. Runs again at
- * once while it finds events, and as soon as capacity is free for waiting events.
- */
-export function createRelay(options: {
-  fanOut: Pick<FanOut, 'fanOutOverdue'>;
-  mayLease: () => boolean;
-  onError: (error: unknown) => void;
-}): Relay {
-  let waitsForCapacity = false;
-  const loop = createLoop({
-    onError: options.onError,
-    delayAfterErrorMs: relayEveryMs,
-    run: async () => {
-      if (!options.mayLease()) return relayEveryMs;
-      waitsForCapacity = false;
-      const result = await options.fanOut.fanOutOverdue();
-      waitsForCapacity = result === 'no_capacity';
-      return relayDelaysMs[result];
-    },
-  });
-  return {
-    ...loop,
-    capacityFreed: () => {
-      if (waitsForCapacity) loop.wake();
-    },
-  };
-}

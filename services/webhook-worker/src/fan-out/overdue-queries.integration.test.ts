@@ -3,7 +3,7 @@ import { insertEvents, insertOrganization, insertWebhook, openTestDatabase, test
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { emitEvents, plenty } from '../testing/ledger.ts';
-import { fanOutOverdueEvents, type OutboxPage } from './queries.ts';
+import { fanOutOverdueEvents, type OutboxPage } from './overdue-queries.ts';
 
 const settings = { leaseMs: 45_000, maxAttempts: 10 };
 const overdue: OutboxPage = { cursor: null, limit: 100, olderThanMs: 2_000, from: null };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { createRelay, type OverdueResult } from './fan-out.ts';
+import type { OverdueResult } from './fan-out.ts';
+import { createRelay } from './relay.ts';
 
 /** A relay whose runs end as told; each is awaited by its number. */
 function relayWith(ends: OverdueResult[]) {

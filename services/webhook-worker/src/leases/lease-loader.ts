@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from '@enterprise-api/shared/ledger';
-import { backoffMs, type Clock, type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import { backoffMs, toPublicId } from '@enterprise-api/shared/runtime';
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookCache } from '../webhooks/webhook-cache.ts';
 import type { EventBodies, HeldEvent } from './event-bodies.ts';
 import type { Lease, LeaseRow } from './lease.ts';
-import { type EventContent, findEvents, releaseLeases } from './queries.ts';
+import { type EventContent, findEvents } from './queries.ts';
+import { ledgerBackoff, type ReleasableLease, type ReleaseOptions, releaseUntilDone } from './release.ts';
 
 export interface LeaseLoader {
   /**
@@ -26,20 +26,13 @@ export interface LeaseLoader {
  */
 type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
-export interface LeaseLoaderOptions {
-  db: Database;
-  clock: Clock;
-  log: Logger;
+export interface LeaseLoaderOptions extends ReleaseOptions {
   scheduler: Pick<Scheduler, 'accept' | 'noteDueRows' | 'isStopped'>;
   bodies: EventBodies;
   webhooks: Pick<WebhookCache, 'get'>;
   startWithinMs: number;
-  /** A lease of this age has run out, and another process may lease the delivery. */
-  leaseMs: number;
   onReleased: (leases: number) => void;
 }
-
-const backoff = { firstMs: 100, maxMs: 1_000 };
 
 export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
   const { bodies, scheduler } = options;
@@ -52,7 +45,7 @@ export function createLeaseLoader(options: LeaseLoaderOptions): LeaseLoader {
   const release = (leases: readonly ReleasableLease[]) => {
     if (leases.length === 0) return;
     options.onReleased(leases.length);
-    void track(releaseCurrent(options, leases));
+    void track(releaseUntilDone(options, leases));
   };
   const releaseRows = (rows: readonly LeaseRow[], leasedAt: number) =>
     release(
@@ -103,7 +96,7 @@ async function loadWithin(
       const [loaded, hostKeys] = await Promise.all([loadEvents(options, rows), findHostKeys(options, rows)]);
       return { ...loaded, hostKeys };
     } catch (error) {
-      const waitMs = backoffMs(failures, backoff);
+      const waitMs = backoffMs(failures, ledgerBackoff);
       const isTooLate = clock.monotonic() + waitMs - leasedAt > startWithinMs;
       log.warn({ err: error, deliveries: rows.length, released: isTooLate }, 'event bodies not loaded');
       if (isTooLate) return null;
@@ -185,27 +178,4 @@ function toLease(row: LeaseRow, leasedAt: number, event: HeldEvent, hostKey: str
     leasedAt,
     ...event,
   };
-}
-
-type ReleasableLease = Pick<Lease, 'deliveryId' | 'webhookId' | 'leaseToken' | 'leasedAt'>;
-
-/** Retries until the release succeeds or the leases have run out. Releasing a lease twice changes nothing. */
-async function releaseCurrent(
-  { db, clock, log, scheduler, leaseMs }: LeaseLoaderOptions,
-  leases: readonly ReleasableLease[],
-): Promise<void> {
-  for (let failures = 1; ; failures += 1) {
-    const current = leases.filter((lease) => clock.monotonic() - lease.leasedAt < leaseMs);
-    if (current.length === 0) return;
-    try {
-      const [ids, tokens] = [current.map((lease) => lease.deliveryId), current.map((lease) => lease.leaseToken)];
-      await releaseLeases(db, ids, tokens);
-      // Dispatch may have searched before these deliveries were due, so tell the scheduler about them.
-      if (!scheduler.isStopped) scheduler.noteDueRows(new Set(current.map((lease) => lease.webhookId)));
-      return;
-    } catch (error) {
-      log.warn({ err: error, deliveries: current.length }, 'leases not released yet');
-      await pause(backoffMs(failures, backoff));
-    }
-  }
 }

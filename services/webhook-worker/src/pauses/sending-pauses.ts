@@ -4,9 +4,7 @@ import { createLoop, type Loop, nilUuid, type Uuid } from '@enterprise-api/share
 export interface KnownPauses {
   readonly isAllPaused: boolean;
   /** Organizations that an operator has paused individually. */
-  readonly organizationIds: readonly Uuid[];
-  /** Also true while everything is paused. */
-  isPaused(organizationId: Uuid): boolean;
+  readonly organizationIds: ReadonlySet<Uuid>;
 }
 
 /** Every process acts on a pause within 5 s, even if the notification of the pause is lost. */
@@ -25,27 +23,25 @@ export interface SendingPauses extends KnownPauses, Loop {
 }
 
 export function createSendingPauses(db: Database, onError: (error: unknown) => void): SendingPauses {
-  /** The nil UUID in this set pauses every organization. */
-  let paused: ReadonlySet<Uuid> = new Set();
   let act = () => {};
   const load = async () => {
     const rows = await db.selectFrom('sending_pauses').select('organization_id').execute();
-    const [before, now] = [paused, new Set(rows.map(({ organization_id }) => organization_id))];
-    paused = now;
-    if (before.size !== now.size || [...before].some((id) => !now.has(id))) act();
+    const organizationIds = new Set(rows.map(({ organization_id }) => organization_id));
+    const isAllPaused = organizationIds.delete(nilUuid);
+    const before = pauses.organizationIds;
+    const isSame = organizationIds.size === before.size && [...before].every((id) => organizationIds.has(id));
+    const hasChanged = isAllPaused !== pauses.isAllPaused || !isSame;
+    Object.assign(pauses, { isAllPaused, organizationIds });
+    if (hasChanged) act();
   };
-  return {
+  const pauses: SendingPauses = {
     ...createLoop({ run: () => load().then(() => readEveryMs), onError, delayAfterErrorMs }),
     load,
     onChange: (listener) => {
       act = listener;
     },
-    get isAllPaused() {
-      return paused.has(nilUuid);
-    },
-    get organizationIds() {
-      return [...paused].filter((id) => id !== nilUuid);
-    },
-    isPaused: (organizationId) => paused.has(nilUuid) || paused.has(organizationId),
+    isAllPaused: false,
+    organizationIds: new Set(),
   };
+  return pauses;
 }

@@ -15,7 +15,7 @@ describe('the scheduler’s capacity', () => {
   });
 
   it('excludes organizations that are paused or whose bodies take too much memory', () => {
-    const pauses = { isAllPaused: false, organizationIds: ['paused'], isPaused: () => false };
+    const pauses = { isAllPaused: false, organizationIds: new Set(['paused']) };
     const { scheduler } = bench({ aboveShare: ['much'], pauses });
     expect(scheduler.capacity('due').pausedOrganizations).toEqual(['paused', 'much']);
   });

@@ -105,10 +105,15 @@ export class Scheduler {
   }
 
   accept(leases: readonly Lease[]): void {
-    const isRefused = (lease: Lease) => this.isStopped || this.#settings.pauses.isPaused(lease.organizationId);
-    this.#release(leases.filter(isRefused));
-    for (const lease of leases.filter((each) => !isRefused(each))) this.#add(lease);
+    const isHalted = ({ organizationId }: Lease) => this.isHalted(organizationId);
+    this.#release(leases.filter(isHalted));
+    for (const lease of leases.filter((each) => !isHalted(each))) this.#add(lease);
     this.startEligible();
+  }
+
+  /** Tells whether no attempt of the organization may start: an operator paused sending, or this process is stopping. */
+  isHalted(organizationId: Lease['organizationId']): boolean {
+    return this.#isOff || this.#settings.pauses.organizationIds.has(organizationId);
   }
 
   /** Notes that the ledger has due deliveries of these webhooks that this process did not lease. */
@@ -142,7 +147,7 @@ export class Scheduler {
   }
 
   releasePaused(): void {
-    this.#releaseWhere((lease) => this.#settings.pauses.isPaused(lease.organizationId));
+    this.#releaseWhere(({ organizationId }) => this.isHalted(organizationId));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
+import { createConnectPacing } from './connect-pacing.ts';
 import { Connection, type ConnectionParts, ConnectionPool, createTrust } from './connection.ts';
 import { createTargets, DnsCache, type Location, type Target } from './destination.ts';
 import { type DeliveryRequest, Exchange, type SendFailure, type SendResult } from './exchange.ts';
@@ -74,19 +75,6 @@ export function createSender(options: SenderOptions): Sender {
       resolver.cancel();
     },
   };
-}
-
-/**
- * Spreads new connections over iterations of the event loop: each iteration starts a tenth of the waiting connections.
- * If a thousand started at once, their handshakes would complete together and delay all responses behind them.
- */
-export function createConnectPacing(): () => Promise<void> {
-  const waiting: (() => void)[] = [];
-  const beginSome = () => {
-    for (const begin of waiting.splice(0, Math.max(2, Math.ceil(waiting.length / 10)))) begin();
-    if (waiting.length > 0) setImmediate(beginSome);
-  };
-  return () => new Promise((resolve) => waiting.push(resolve) === 1 && setImmediate(beginSome));
 }
 
 type TransmissionParts = Required<Pick<SenderOptions, 'timeoutMs' | 'onResent' | 'onBlocked'>> & {

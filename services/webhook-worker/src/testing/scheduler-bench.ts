@@ -32,7 +32,7 @@ export function schedulerBench(
     concurrency: settings.concurrency ?? 3,
     startWithinMs: 10_000,
     organizationsAboveShare: () => settings.aboveShare ?? [],
-    pauses: settings.pauses ?? { isAllPaused: false, organizationIds: [], isPaused: () => false },
+    pauses: settings.pauses ?? { isAllPaused: false, organizationIds: new Set() },
   });
   scheduler.connect({
     deliver: (lease, connects) => {

@@ -2,7 +2,8 @@ import { anyJsonSchema, errorCatalogue, eventDataSchema } from '@enterprise-api/
 import type { Response } from 'express';
 import { z } from 'zod';
 import { isScimTarget } from '../parsing/request-target.ts';
-import { isProblem, type Problem, problemBody, problemHeaders, scimProblemBody } from '../problem.ts';
+import { isProblem, type Problem } from '../problem.ts';
+import { problemBody, problemHeaders, scimProblemBody } from '../problem-answer.ts';
 import { lingerAfterAnswer } from '../server/lingering-close.ts';
 import { announcesBody, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';

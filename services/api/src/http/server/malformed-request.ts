@@ -2,9 +2,11 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Logger } from '@enterprise-api/shared/runtime';
-import { problem, problemBody } from '../problem.ts';
-import { hasOwnTimeLimits, isNextAnswer } from './connection-state.ts';
+import { problem } from '../problem.ts';
+import { problemBody } from '../problem-answer.ts';
+import { isNextAnswer } from './connection-state.ts';
 import { closeLingering, type LingerLimits } from './lingering-close.ts';
+import { hasOwnTimeLimits } from './own-time-limits.ts';
 import { requestIdOf } from './request-context.ts';
 
 /**

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
+import { type JobData, type JobName, jobs } from '@enterprise-api/shared/queue';
+import type { Clock } from '@enterprise-api/shared/runtime';
+import { parseTraceparent } from '@enterprise-api/shared/tracing';
+import { type Job, UnrecoverableError } from 'bullmq';
+import type { FanOut } from './fan-out/fan-out.ts';
+import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
+
+/** One handler per kind of job. `traceparent` is set if the job's producer sent a trace context. */
+export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, traceparent?: string) => Promise<void> };
+
+/**
+ * A process without capacity pauses after a job. Otherwise it would take the next job first, although another process
+ * may have capacity for that job's events.
+ */
+const noCapacityPauseMs = 20;
+
+/**
+ * Fans out the events that a job names, and writes events that came complete through the queue.
+ *
+ * @param onFanOutError called when a fan-out failed; the relay fans out its events later
+ */
+export function createJobHandlers(
+  db: Database,
+  clock: DatabaseClock,
+  fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
+  onFanOutError: (error: unknown) => void,
+): JobHandlers {
+  const fanOutEvents = async (eventIds: readonly string[]) => {
+    const result = await fanOut.fanOutEvents(eventIds).catch(onFanOutError);
+    if (result === 'no_capacity') await pause(noCapacityPauseMs);
+  };
+  return {
+    fanOut: async (job) => ('event_ids' in job ? fanOutEvents(job.event_ids) : fanOut.leaveToRelay()),
+    writeEvent: async (job, traceparent) => fanOutEvents([await writeQueuedEvent(db, clock, job, traceparent)]),
+  };
+}
+
+/** Runs the jobs of one kind. */
+export interface JobRunner {
+  run(job: Job): Promise<void>;
+  /** Number of running jobs in this process, and when a job last began or ended (monotonic). */
+  activity(): { running: number; lastAt: number };
+  settled(): Promise<unknown>;
+}
+
+export function createJobRunner(name: JobName, handlers: JobHandlers, clock: Pick<Clock, 'monotonic'>): JobRunner {
+  const running = new Set<Promise<void>>();
+  let lastAt = clock.monotonic();
+  return {
+    run: (job) => {
+      lastAt = clock.monotonic();
+      const handled = handleJob(name, job, handlers).finally(() => {
+        lastAt = clock.monotonic();
+        running.delete(handled);
+      });
+      running.add(handled);
+      return handled;
+    },
+    activity: () => ({ running: running.size, lastAt }),
+    settled: () => Promise.all(running),
+  };
+}
+
+/**
+ * BullMQ keeps malformed jobs and jobs of unknown versions as failed, with the reasons. The relay fans out events in
+ * the outbox that such jobs name.
+ */
+async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: JobHandlers): Promise<void> {
+  const definition = jobs[name];
+  const parsed = definition.data.safeParse(job.data);
+  if (job.name !== definition.name || !parsed.success) {
+    const version = JSON.stringify(job.data?.version ?? null);
+    throw new UnrecoverableError(`not a job that this version understands: name "${job.name}", version ${version}`);
+  }
+  try {
+    const trace = job.opts.telemetry?.metadata;
+    await handlers[name](parsed.data as JobData<Name>, trace === undefined ? undefined : parseTraceparent(trace));
+  } catch (error) {
+    if (error instanceof UnprocessableJobError) throw new UnrecoverableError(error.message);
+    throw error;
+  }
+}
+
+export const maxConcurrentJobs = 4;
+
+interface AdjustableWorker {
+  concurrency: number;
+  on(event: 'active' | 'drained', listener: () => void): unknown;
+}
+
+/**
+ * While a worker has free concurrency, BullMQ asks for another job after each job, mostly in vain. At 100 events a
+ * second, these requests are a tenth of an event's cost. So the concurrency is 1 while the queue keeps running empty.
+ */
+export function takeOneAtATimeWhileQuiet(worker: AdjustableWorker): void {
+  let isDrained = true;
+  worker.concurrency = 1;
+  worker.on('active', () => {
+    if (!isDrained) worker.concurrency = maxConcurrentJobs;
+    isDrained = false;
+  });
+  worker.on('drained', () => {
+    isDrained = true;
+    worker.concurrency = 1;
+  });
+}
