@@ -105,6 +105,7 @@ CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "services/
 FROM runtime AS api
 COPY --from=api-packages /app ./
 COPY --from=sources /app/services/api services/api
+COPY docs/customers docs/customers
 ARG BUILD_COMMIT=
 ENV BUILD_COMMIT=${BUILD_COMMIT}
 EXPOSE 3000 3001

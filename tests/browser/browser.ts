@@ -18,7 +18,7 @@ export interface TestWindow extends AsyncDisposable {
 }
 
 export const desktop = { viewport: { width: 1280, height: 900 } };
-export const phone = { viewport: { width: 360, height: 780 }, hasTouch: true, isMobile: true };
+export const phone = { viewport: { width: 320, height: 700 }, hasTouch: true, isMobile: true };
 
 /** Starts a Chromium without a screen. As root it has no sandbox, which here only loads pages of ours. */
 export async function startBrowser(): Promise<TestBrowser> {

@@ -62,7 +62,7 @@ describe('with the keyboard', () => {
     await using window = await stage.browser.open();
     const page = await window.read(`${stage.url}/docs`);
     await page.getByLabel('Find').focus();
-    await page.keyboard.type('rotate sec');
+    await page.keyboard.type('rotate webhook sec');
     expect(await page.locator('nav li:visible').count()).toBe(1);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/operations#rotateWebhookSecret');
@@ -78,9 +78,9 @@ describe('with the keyboard', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('navigation').waitFor({ state: 'hidden' });
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Verify' }).first().focus();
+    await page.getByRole('link', { name: 'Verify signatures' }).first().focus();
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/docs#verify');
+    await page.waitForURL('**/docs/verify');
     await page.getByRole('navigation').waitFor({ state: 'hidden' });
   });
 

@@ -8,6 +8,9 @@ const patienceMs = 240_000;
 
 const paths = [
   '/docs',
+  '/docs/receive',
+  '/docs/verify',
+  '/docs/errors',
   '/docs/operations',
   '/docs/objects',
   '/docs/areas',
@@ -96,7 +99,7 @@ describe('the reference', () => {
     await using window = await stage.browser.open({ ...phone, javaScriptEnabled: false });
     const { page } = window;
     await page.goto(`${stage.url}/docs`);
-    await page.getByRole('heading', { name: 'Verify' }).waitFor();
+    await page.getByRole('heading', { name: 'Save a receiver' }).waitFor();
     await page.getByRole('button', { name: 'Contents' }).click();
     await page.getByRole('link', { name: 'batch.partial_failure' }).click();
     await page.getByRole('heading', { name: 'batch.partial_failure', level: 1 }).waitFor();

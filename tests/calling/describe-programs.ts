@@ -26,7 +26,7 @@ const withinMs = 1_200_000;
 /** A timer may end a little early by another clock. */
 const patienceMs = 1_000 * retryAfterSeconds - 10;
 
-/** Runs programs of docs/calling.md against the real API, behind a server that refuses once and loses one answer. */
+/** Runs programs of docs/customers/call-the-api.md and examples/clients against the real API, behind a server that refuses once and loses one answer. */
 export function describePrograms(language: string, titles: readonly string[], runner: Runner): void {
   let stage: Stage;
   let api: ApiListeners;
@@ -39,14 +39,14 @@ export function describePrograms(language: string, titles: readonly string[], ru
     await stage?.[Symbol.asyncDispose]();
   });
 
-  describe(`docs/calling.md, ${language}`, () => {
+  describe(`the clients in ${language}`, () => {
     it.each(titles)(
       '%s: a call, retries that wait and do nothing twice, the message of an error',
       async (title) => {
         const customer = await createApiCustomer(api);
         await using front = await startFront(api.url);
-        const output = await runProgram(readProgram(title).source, runner, {
-          API_URL: front.url,
+        const output = await runProgram(readProgram(title), runner, {
+          API: front.url,
           API_KEY: customer.key,
         });
         expectPatience(front);

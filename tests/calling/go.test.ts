@@ -2,5 +2,5 @@ import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
 describeWith(['go'], (command) => {
-  describePrograms('Go', ['net/http'], { fileName: 'main.go', command, args: ['run'] });
+  describePrograms('Go', ['Go'], { fileName: 'main.go', command, args: ['run'] });
 });

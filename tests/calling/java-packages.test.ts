@@ -12,7 +12,7 @@ const manifest = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 describeWith(['maven', 'downloads'], (maven) => {
-  describePrograms('Java', ['OkHttp'], {
+  describePrograms('Java', ['OkHttp.java'], {
     fileName: 'Calls.java',
     command: 'java',
     args: ['-cp', 'packages/*'],

@@ -2,5 +2,5 @@ import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
 describeWith(['java'], (command) => {
-  describePrograms('Java', ['HttpClient'], { fileName: 'Calls.java', command, args: [] });
+  describePrograms('Java', ['HttpClient.java'], { fileName: 'Calls.java', command, args: [] });
 });

@@ -2,7 +2,7 @@ import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
 describeWith(['npm', 'downloads'], (npm) => {
-  describePrograms('Node.js', ['axios with axios-retry'], {
+  describePrograms('Node.js', ['axios.mjs'], {
     fileName: 'program.mjs',
     command: process.execPath,
     args: [],

@@ -2,43 +2,33 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFolder } from '@enterprise-api/testkit';
 
-/** A program of docs/calling.md. */
-export interface Program {
-  /** The heading that it stands under. */
-  title: string;
-  language: string;
-  source: string;
-}
-
-/** The programs of the page, in its order. */
-export function readPrograms(): Program[] {
-  const page = readFileSync(join(projectFolder, 'docs/calling.md'), 'utf8');
+/** By heading: the programs of docs/customers/call-the-api.md. */
+export function readPagePrograms(): Map<string, string> {
+  const page = readFileSync(join(projectFolder, 'docs/customers/call-the-api.md'), 'utf8');
   const parts = [...page.matchAll(/^##+ (.+)$|^```(\w+)\n([\s\S]*?)^```$/gm)];
   let title = '';
-  return parts.flatMap(([, heading, language, source]) => {
-    if (heading !== undefined) title = heading;
-    return language !== undefined && source !== undefined ? [{ title, language, source }] : [];
-  });
+  return new Map(
+    parts.flatMap(([, heading, language, source = '']) => {
+      if (heading !== undefined) title = heading;
+      // Other shell commands install something.
+      const isProgram = language !== undefined && (language !== 'sh' || title === 'curl');
+      return isProgram ? [[title, source] as const] : [];
+    }),
+  );
 }
 
-/** @throws when the page has none, or several, under this heading */
-export function readProgram(title: string): Program {
-  const [program, ...others] = readPrograms().filter((each) => each.title === title);
-  if (program === undefined || others.length > 0)
-    throw new Error(`docs/calling.md has not one program under ${title}.`);
-  return program;
+/** @param name a heading of the page, or a file of examples/clients */
+export function readProgram(name: string): string {
+  return readPagePrograms().get(name) ?? readFileSync(join(projectFolder, 'examples/clients', name), 'utf8');
 }
 
-/** The programs that the suites of this folder run, the last four with packages that only TEST_DOWNLOADS=1 fetches. */
-export const runBySuites = [
-  ['curl'],
-  ['The SDK', 'got', 'fetch', 'undici'],
-  ['The standard library'],
-  ['requests', 'urllib3', 'httpx'],
-  ['net/http'],
-  ['HttpClient'],
-  ['axios with axios-retry'],
-  ['go-retryablehttp', 'resty'],
-  ['OkHttp'],
-  ['Rust'],
-].flat();
+/** The programs that the suites of this folder run, the last five with packages that only TEST_DOWNLOADS=1 fetches. */
+export const runBySuites = {
+  page: ['curl', 'The SDK', 'fetch', 'Python', 'Go'],
+  files: [
+    ['got.mjs', 'undici.mjs'],
+    ['with_requests.py', 'with_urllib3.py', 'with_httpx.py'],
+    ['HttpClient.java'],
+    ['axios.mjs', 'go-retryablehttp.go', 'resty.go', 'OkHttp.java', 'reqwest.rs'],
+  ].flat(),
+};

@@ -2,5 +2,9 @@ import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describePrograms } from './describe-programs.ts';
 
 describeWith(['pythonClients'], (command) => {
-  describePrograms('Python', ['requests', 'urllib3', 'httpx'], { fileName: 'program.py', command, args: ['-B'] });
+  describePrograms('Python', ['with_requests.py', 'with_urllib3.py', 'with_httpx.py'], {
+    fileName: 'program.py',
+    command,
+    args: ['-B'],
+  });
 });

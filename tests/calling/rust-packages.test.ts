@@ -21,7 +21,7 @@ tokio = { version = "1", features = ["macros", "rt-multi-thread", "time"] }
 uuid = { version = "1", features = ["v4"] }
 `;
 describeWith(['rust', 'downloads'], (cargo) => {
-  describePrograms('Rust', ['Rust'], {
+  describePrograms('Rust', ['reqwest.rs'], {
     fileName: 'main.rs',
     command: cargo,
     args: ['run', '--quiet'],

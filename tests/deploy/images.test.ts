@@ -22,7 +22,7 @@ import { inForce, linesOf } from './dockerfile.ts';
 
 // Without Docker: the commands of the Dockerfile that install packages, in an empty folder with the files that it copies.
 const images = [
-  { target: 'api', sources: ['packages/shared', 'services/api'] },
+  { target: 'api', sources: ['packages/shared', 'services/api', 'docs/customers'] },
   { target: 'webhook-worker', sources: ['packages/shared', 'services/webhook-worker'] },
   { target: 'migrate', sources: ['packages/shared'] },
 ];

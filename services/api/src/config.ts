@@ -61,6 +61,14 @@ const rateLimitsSchema = z.string().transform((text, context) => {
   return limits;
 });
 
+const publicUrlSchema = z.string().transform((text, context) => {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(text))
+    return url.origin;
+  context.addIssue({ code: 'custom', message: 'must be an origin such as https://api.example.com' });
+  return z.NEVER;
+});
+
 /** Node.js timers cannot represent 25 days. */
 const maxWaitMs = 24 * 86_400_000;
 const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'must be more than 0, and at most 24 days');
@@ -69,6 +77,7 @@ const settings = {
   ...commonSettings,
   DATABASE_REPLICA_URL: databaseUrlSchema.optional(),
   SECRETS_ENCRYPTION_KEYS: keyRingSetting,
+  API_PUBLIC_URL: publicUrlSchema.optional(),
   API_HOST: z.string().default('0.0.0.0'),
   API_PORT: portSchema.default(3000),
   INTERNAL_HOST: z.string().default('127.0.0.1'),
@@ -140,6 +149,8 @@ function toConfig(values: Settings) {
     replicaUrl: values.DATABASE_REPLICA_URL,
     redisUrl: values.REDIS_URL,
     keyRing: values.SECRETS_ENCRYPTION_KEYS,
+    /** The origin that customers use. The reference pages show it. */
+    publicUrl: values.API_PUBLIC_URL,
     public: { host: values.API_HOST, port: values.API_PORT },
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
     /** The internal listener accepts each of these secrets; several exist during a rotation. */

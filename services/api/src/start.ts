@@ -193,7 +193,7 @@ function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwar
   });
   return createApp(appOptions('public', parts), (app) => {
     app.use(judgedByDecodedPath(serve));
-    app.use(referenceRoute(table.routes));
+    app.use(referenceRoute(table.routes, parts.config));
     app.use(probeRoutes(async () => !parts.life.stopping && (await check())));
     app.use(documentRoute('public', table.routes));
   });

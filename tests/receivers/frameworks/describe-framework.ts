@@ -1,28 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import {
-  type ApiCustomer,
-  createApiCustomer,
-  freePort,
-  openStage,
-  type Stage,
-  spawnGuarded,
-  until,
-} from '@enterprise-api/testkit';
+import { type ApiCustomer, createApiCustomer, openStage, type Stage } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { untilDelivery, withinMs } from '../stage.ts';
+import { type Program, prepareWithinMs, startProgram } from '../program.ts';
+import { untilDelivery } from '../stage.ts';
 import type { Framework } from './framework.ts';
 import { readSnippet } from './snippets.ts';
-import { startTlsFront } from './tls-front.ts';
 
-/** A first run downloads and compiles what some frameworks need. */
-const prepareWithinMs = 1_200_000;
-
-/** Each framework, with its snippet of docs/receiving.md as it stands there, gets deliveries of the real services. */
+/** Each framework, with its snippet of docs/customers/receive.md as it stands there, gets deliveries of the real services. */
 export function describeFrameworks(frameworks: readonly Framework[]): void {
   let stage: Stage;
   let customer: ApiCustomer;
@@ -36,14 +19,15 @@ export function describeFrameworks(frameworks: readonly Framework[]): void {
     await stage?.[Symbol.asyncDispose]();
   });
 
-  describe.each(frameworks)('the snippet of docs/receiving.md for $name', (framework) => {
-    let receiver: Awaited<ReturnType<typeof startProgram>>;
+  describe.each(frameworks)('the snippet of docs/customers/receive.md for $name', (framework) => {
+    let receiver: Program;
     let webhookId: string;
 
     beforeAll(async () => {
       const { id, secret } = await customer.createWebhook('https://localhost:8443/webhooks');
       webhookId = id;
-      receiver = await startProgram(framework, stage, secret);
+      const source = framework.complete(readSnippet(framework.name));
+      receiver = await startProgram({ ...framework, source }, stage, secret);
     }, prepareWithinMs);
     afterAll(async () => {
       await customer.call('DELETE', `/v1/webhooks/${webhookId}`);
@@ -78,36 +62,5 @@ export function describeFrameworks(frameworks: readonly Framework[]): void {
       expect(await test('/webhooks/')).toMatchObject({ last_status_code: framework.slash.tooMany });
       expect(await test('/slash')).toMatchObject({ last_status_code: framework.slash.tooFew });
     });
-  });
-}
-
-async function startProgram(framework: Framework, stage: Stage, secret: string) {
-  await using building = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), 'enterprise-api-framework-'));
-  building.defer(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, framework.file), framework.complete(readSnippet(framework.name)));
-  const run = async (command: string, args: readonly string[]) =>
-    void (await promisify(execFile)(command, [...args], { cwd: folder, timeout: prepareWithinMs }));
-  const { command, args } = await framework.prepare(folder, run);
-  const port = await freePort();
-  const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
-  const program = building.use(await spawnGuarded(command, args, { cwd: folder, env }));
-  const front = building.use(await startTlsFront(stage.certificate, port));
-  await until(`${framework.name} listens`, () => accepts(port), { withinMs }).catch((error) => {
-    throw new Error(program.lines.join('\n'), { cause: error });
-  });
-  const resources = building.move();
-  return {
-    url: (path: string) => `https://localhost:${front.port}${path}`,
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-}
-
-/** Whether something listens there. */
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
   });
 }

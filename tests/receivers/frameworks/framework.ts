@@ -9,7 +9,7 @@ interface SlashAnswers {
   tooFew: number;
 }
 
-/** A framework of docs/receiving.md: the program around its snippet. */
+/** A framework of docs/customers/receive.md: the program around its snippet. */
 export interface Framework {
   name: string;
   /** The name of the program's file. */

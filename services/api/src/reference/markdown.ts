@@ -1,12 +1,6 @@
 import { Marked, type Tokens } from 'marked';
 import { codeBlock, escapeHtml, type Html, scrolling, trustedMarkup } from './html.ts';
 
-export interface Heading {
-  readonly depth: number;
-  readonly text: string;
-  readonly anchor: string;
-}
-
 /**
  * Renders our own text. Headings get an anchor made of their words. Tables scroll by themselves, not with the page.
  * HTML in the text appears as text.
@@ -20,19 +14,12 @@ export function renderInline(text: string): Html {
   return trustedMarkup(marked.parseInline(text, { async: false }));
 }
 
-export function headingsOf(text: string): Heading[] {
-  return marked
-    .lexer(text)
-    .filter((token): token is Tokens.Heading => token.type === 'heading')
-    .map(({ depth, text: words }) => ({ depth, text: words, anchor: anchorOf(words) }));
-}
-
-/** `What errors mean` → `what-errors-mean` */
+/** As GitHub makes them: `What errors mean` → `what-errors-mean`, `Node.js` → `nodejs`. */
 export function anchorOf(words: string): string {
   return words
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 const marked = new Marked({

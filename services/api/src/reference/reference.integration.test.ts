@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { areaCatalogue, areaNames, errorCatalogue, eventTypeNames, scopeNames } from '@enterprise-api/shared/contracts';
+import { version } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { everyRoute } from '../testing/route-list.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
+
+const folder = new URL('../../../../docs/customers/', import.meta.url);
 
 let api: TestApi;
 beforeAll(async () => {
@@ -122,21 +125,82 @@ describe('the pages', () => {
   });
 
   it('explain every error and every scope', async () => {
-    const guide = await textOf('/docs');
-    for (const code of Object.keys(errorCatalogue)) expect(guide).toContain(`id="error-${code}"`);
+    const errors = await textOf('/docs/errors');
+    for (const code of Object.keys(errorCatalogue)) expect(errors).toContain(`id="error-${code}"`);
     const areas = await textOf('/docs/areas');
     for (const scope of scopeNames) expect(areas).toContain(`<td><code>${scope}</code></td>`);
   });
 });
 
 describe('the guide', () => {
-  const guide = readFileSync(new URL('guide/guide.md', import.meta.url), 'utf8');
+  const names = globSync('*.md', { cwd: folder }).map((file) => file.replace('.md', ''));
+  const pathOf = (name: string) => (name === 'quick-start' ? '/docs' : `/docs/${name}`);
+  const sourceOf = (name: string) => readFileSync(new URL(`${name}.md`, folder), 'utf8');
+
+  it.each(names)('has %s in its navigation, with the title and the code of the repository', async (name) => {
+    const source = sourceOf(name);
+    const markup = await textOf(pathOf(name));
+    const [, title = 'none'] = /^# (.+)$/m.exec(source) ?? [];
+    expect(markup).toContain(`<h1>${title}</h1>`);
+    expect(await textOf('/docs')).toContain(`<a href="${pathOf(name)}"`);
+    const blocks = [...source.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, code = '']) =>
+      code.trimEnd().replaceAll(/-\d+\.\d+\.\d+\.tgz/g, `-${version}.tgz`),
+    );
+    for (const block of blocks) expect(decoded(markup)).toContain(block);
+  });
+
+  it('shows the numbers of this API, which are by default those of the repository', async () => {
+    await using other = await startOther({ API_RATE_LIMITS: 'pro=7', API_UPSTREAM_MAX_BODY: '5MiB' });
+    for (const name of names) {
+      const usual = [...sourceOf(name).matchAll(/<!--(\w+)-->(.*?)<!---->/g)].filter(([, key]) => key !== 'errors');
+      const markup = decoded(await textOf(pathOf(name)));
+      for (const [, , words = 'none'] of usual) expect(markup).toContain(words.replaceAll('`', ''));
+      expect(markup).not.toMatch(/<!--(?!\w+ )/);
+    }
+    const { text } = await other.call('get', '/docs/call-the-api');
+    expect(text).toContain('7 on pro, 1,200 on business');
+    expect(text).toContain('in an area 5 MiB');
+  });
+
+  it('shows API_PUBLIC_URL in its commands', async () => {
+    await using other = await startOther({ API_PUBLIC_URL: 'https://api.acme.test' });
+    const { text } = await other.call('get', '/docs').set('Host', 'needle.example');
+    expect(text).toContain('export API=https://api.acme.test\n');
+    expect(text).not.toMatch(/api\.example\.com|needle/);
+    expect(await textOf('/docs')).toContain('export API=https://api.example.com\n');
+  });
 
   it.each([
-    ['js', 'README.md'],
-    ['python', 'examples/receivers/python/signature.py'],
-  ])('verifies signatures with the %s code of %s, which tests run', (language, file) => {
-    const [, code = 'none'] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(guide) ?? [];
-    expect(readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8')).toContain(code);
+    ['python', 'signature.py'],
+    ['go', 'signature.go'],
+  ])('verifies signatures with the %s code of the example receivers, which tests run', (language, file) => {
+    const [, code = 'none'] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(sourceOf('verify')) ?? [];
+    const example = new URL(`../../../../examples/receivers/${language}/${file}`, import.meta.url);
+    expect(readFileSync(example, 'utf8')).toBe(code);
+  });
+
+  it('links only to pages and places that exist', async () => {
+    const pages = new Map<string, string>();
+    const navigation = await textOf('/docs');
+    for (const [, path = ''] of navigation.matchAll(/<a href="(\/docs[^"#]*)/g)) pages.set(path, await textOf(path));
+    const broken = [...pages].flatMap(([path, markup]) => {
+      const links = [...markup.matchAll(/<a[^>]* href="([^"#]*)(?:#([^"]*))?"/g)];
+      return links.filter(([, page = '', anchor]) => {
+        if (/^https:|^\/openapi/.test(page)) return false;
+        const target = pages.get(page === '' ? path : page);
+        return target === undefined || (anchor !== undefined && !target.includes(`id="${anchor}"`));
+      });
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 });
+
+async function startOther(environment: Record<string, string>) {
+  const other = await startTestApi({ environment });
+  return { ...other, [Symbol.asyncDispose]: () => other.stop() };
+}
+
+function decoded(markup: string): string {
+  const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return markup.replace(/&(amp|lt|gt|quot|#39);/g, (_all, name: string) => entities[name] ?? '');
+}

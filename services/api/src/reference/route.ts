@@ -6,11 +6,12 @@ import { refuseMethod } from '../http/server/fixed-route.ts';
 import { requestContextOf } from '../http/server/request-context.ts';
 import { createDocument } from '../openapi/document.ts';
 import type { JsonObject } from '../openapi/types.ts';
+import { fillInWith, type GuideSettings } from './guide-values.ts';
 import { layout, type NavigationGroup, type Page } from './layout.ts';
 import type { OpenApiDocument } from './open-api.ts';
 import { areasPage } from './pages/areas-page.ts';
 import { eventNavigation, eventPages } from './pages/event-pages.ts';
-import { guideNavigation, guidePage } from './pages/guide-page.ts';
+import { guideNavigation, guidePages } from './pages/guide-pages.ts';
 import { objectsPage } from './pages/objects-page.ts';
 import { operationsNavigation, operationsPage } from './pages/operations-page.ts';
 
@@ -34,12 +35,12 @@ const contentSecurityPolicy = [
 /**
  * Serves `/docs` and below without a key. The first request renders all pages. Other paths pass to the next handler.
  */
-export function referenceRoute<Access>(routes: readonly Route<Access>[]): RequestHandler {
+export function referenceRoute<Access>(routes: readonly Route<Access>[], settings: GuideSettings): RequestHandler {
   let files: ReadonlyMap<string, StaticFile> | undefined;
   return (request, response, next) => {
     const context = requestContextOf(response);
     if (!/^\/docs(?:\/|$)/.test(context.target.path)) return next();
-    files ??= createReference(createDocument('public', routes));
+    files ??= createReference(createDocument('public', routes), settings);
     const file = files.get(context.target.path);
     if (file === undefined) return next();
     context.route = '/docs';
@@ -53,9 +54,16 @@ export function referenceRoute<Access>(routes: readonly Route<Access>[]): Reques
  *
  * @param source the OpenAPI document of the public listener
  */
-function createReference(source: JsonObject): ReadonlyMap<string, StaticFile> {
+function createReference(source: JsonObject, settings: GuideSettings): ReadonlyMap<string, StaticFile> {
   const document = source as unknown as OpenApiDocument;
-  const pages: Page[] = [guidePage(), ...eventPages(), areasPage(), operationsPage(document), objectsPage(document)];
+  const fillIn = fillInWith(settings);
+  const pages: Page[] = [
+    ...guidePages(fillIn),
+    ...eventPages(),
+    areasPage(fillIn),
+    operationsPage(document),
+    objectsPage(document),
+  ];
   const navigation: NavigationGroup[] = [
     guideNavigation(),
     {
@@ -76,7 +84,16 @@ function createReference(source: JsonObject): ReadonlyMap<string, StaticFile> {
 }
 
 const styles = ['text.css', 'operations.css', 'frame.css', 'forms.css', 'print.css'];
-const scripts = ['reference.js', 'filter.js', 'scrolling.js', 'try-it.js', 'request.js', 'answer.js', 'json.js'];
+const scripts = [
+  'reference.js',
+  'address.js',
+  'filter.js',
+  'scrolling.js',
+  'try-it.js',
+  'request.js',
+  'answer.js',
+  'json.js',
+];
 
 function assets(): [name: string, content: StaticFile][] {
   return [

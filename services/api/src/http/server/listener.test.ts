@@ -156,7 +156,7 @@ describe('connections', () => {
     expect(performance.now() - askedAt).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('are kept idle for 65 s unless told otherwise, as docs/calling.md says', async () => {
+  it('are kept idle for 65 s unless told otherwise, as docs/customers/call-the-api.md says', async () => {
     await start({ limits: 'usual' });
     const { socket } = await open();
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');

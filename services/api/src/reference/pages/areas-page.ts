@@ -5,19 +5,19 @@ import { renderMarkdown } from '../markdown.ts';
 import { areaForm } from '../try-form.ts';
 
 const introduction = `
-An area is a part of the service with its own paths and scopes. Requests to it are authenticated, scoped and limited like all others; then the service that owns the area answers. The shapes of its
-requests and answers are its owner's. An area that is not connected answers 404.
+An area is a part of the service with its own paths and scopes. We check the key, the scope and the limits of each request; then the service that owns the area answers. Its owner documents its requests and
+answers. If an area is not connected, we answer 404.
 
-Errors of the API itself are those of [the guide](/docs#what-errors-mean); errors of the owner pass through as they are. Bodies have at most 4 MiB unless the operator says otherwise, and streams stay streams.
-\`Idempotency-Key\` is passed on: the owner may honour it.
+[Errors](/docs/errors) of the API have one shape; errors of the owner pass through unchanged. Bodies have at most <!--areaBody-->4 MiB<!---->, and streams stay streams. We pass \`Idempotency-Key\` on: the owner decides
+whether it honours the key.
 `;
 
-export function areasPage(): Page {
+export function areasPage(fillIn: (text: string) => string): Page {
   return {
     path: '/docs/areas',
     title: 'Areas and scopes',
     description: 'Which paths there are beyond webhooks, and which scope each method needs.',
-    main: html`${renderMarkdown(introduction)}
+    main: html`${renderMarkdown(fillIn(introduction))}
 <h2 id="areas"><a href="#areas">Areas</a></h2>
 ${areaNames.map(areaSection)}
 <h2 id="scopes"><a href="#scopes">Scopes</a></h2>

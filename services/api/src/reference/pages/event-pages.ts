@@ -14,8 +14,9 @@ import { renderMarkdown } from '../markdown.ts';
 import { fieldsOf } from '../schema-fields.ts';
 
 const introduction = `
-A webhook subscribes to types by name, to a whole family with \`consultation.*\` or \`batch.*\`, or to all of them with \`*\`. Each event is one body: the same bytes on every attempt, to every webhook.
-[Receive](/docs#receive) says how to answer, [Verify](/docs#verify) how to trust it.
+A webhook subscribes to types by name, to a family (\`consultation.*\`, \`batch.*\`), or to all types of consultations and batches (\`*\`). The pattern \`*\` leaves out families that we add later.
+
+The body of an event has the same bytes on every attempt, to every webhook. See [Receive deliveries](/docs/receive) and [Verify signatures](/docs/verify).
 `;
 
 export function eventPages(): Page[] {
@@ -60,7 +61,7 @@ ${jsonBlock(body)}
 ${fieldsOf(eventBodyJsonSchema(type))}
 <p><code>data</code> may have further fields. They pass through as its producer wrote them: ignore what you do not know.</p>
 <h2 id="request"><a href="#request">The request</a></h2>
-<p>A <code>POST</code> to the webhook's URL. Signatures are shortened here; <a href="/docs#verify">verify</a> one of the two.</p>
+<p>A <code>POST</code> to the webhook's URL. Signatures are shortened here; <a href="/docs/verify">verify</a> one of the two.</p>
 ${codeBlock(requestOf(type, JSON.stringify(body)))}`,
   };
 }

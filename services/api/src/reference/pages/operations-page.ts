@@ -15,11 +15,11 @@ import {
 import { fieldEntry, fieldsOf, typeOf } from '../schema-fields.ts';
 import { tryForm } from '../try-form.ts';
 import { scopeLink } from './areas-page.ts';
-import { errorAnchor } from './guide-page.ts';
+import { errorAnchor } from './error-list.ts';
 
 const introduction = `
-Every operation that the API answers itself, from its [OpenAPI document](/openapi.json). Those of other services are under [areas](/docs/areas). The \`curl\` lines use the two variables of
-[the guide](/docs#your-first-request).
+Every operation that the API answers itself, from its [OpenAPI document](/openapi.json). [Areas](/docs/areas) lists the paths of other services. The \`curl\` lines use the two variables of
+the [quick start](/docs#1-set-your-key).
 `;
 
 /** All operations are on one page, so that a reader pastes the key only once. */
@@ -164,5 +164,5 @@ function error(status: string, answer: Answer): Html {
 }
 
 function errorLink(code: string): Html {
-  return html`<a href="/docs#${errorAnchor(code)}"><code>${code}</code></a>`;
+  return html`<a href="/docs/errors#${errorAnchor(code)}"><code>${code}</code></a>`;
 }
