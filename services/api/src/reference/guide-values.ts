@@ -1,7 +1,10 @@
 import { version } from '@enterprise-api/shared/runtime';
 import type { ApiConfig } from '../config.ts';
 
-export type GuideSettings = Pick<ApiConfig, 'publicUrl' | 'rateLimits' | 'forwardingLimits'>;
+export type GuideSettings = Pick<
+  ApiConfig,
+  'publicUrl' | 'rateLimits' | 'forwardingLimits' | 'deliveryPolicy' | 'sourceAddresses'
+>;
 
 /** The address of the API in the pages. Without API_PUBLIC_URL, the browser replaces it with its own origin. */
 const exampleUrl = 'https://api.example.com';
@@ -19,14 +22,66 @@ export function fillInWith(settings: GuideSettings): (text: string) => string {
       .replaceAll(exampleUrl, settings.publicUrl ?? exampleUrl);
 }
 
-function valuesOf({ rateLimits, forwardingLimits }: GuideSettings): Record<string, string> {
+function valuesOf(settings: GuideSettings): Record<string, string> {
+  const { rateLimits, forwardingLimits, deliveryPolicy: policy, sourceAddresses } = settings;
   const [pro, business, enterprise] = [rateLimits.pro, rateLimits.business, rateLimits.enterprise].map(grouped);
   return {
     rateLimits: `${pro} on pro, ${business} on business and ${enterprise} on enterprise`,
     areaBody: sizeOf(forwardingLimits.maxBodyBytes),
+    timeout: wordsOf(policy.timeout_ms),
+    attempts: grouped(policy.max_attempts),
+    schedule: listed(policy.schedule_ms.map(shortOf)),
+    span: spanOf(policy.schedule_ms.reduce((total, delay) => total + delay, 0)),
+    jitter: `${grouped(100 * policy.jitter)} %`,
+    disableAfter: wordsOf(policy.disable_after_ms),
+    disableAttempts: grouped(policy.disable_after_attempts),
+    bodies: periodOf(policy.body_retention_seconds),
+    history: periodOf(policy.history_retention_seconds),
+    ...(sourceAddresses !== null && {
+      sourceAddresses: `Deliveries come from these addresses: ${listed(sourceAddresses.map((each) => `\`${each}\``))}.`,
+    }),
     // The served page lists the codes below the text.
     errors: '',
   };
+}
+
+const units = [
+  ['day', 'd', 86_400_000],
+  ['hour', 'h', 3_600_000],
+  ['minute', 'min', 60_000],
+  ['second', 's', 1_000],
+  ['millisecond', 'ms', 1],
+] as const;
+
+/** In the largest unit that needs no fraction: `36 h`, `5 days`. Hours up to two days, as schedules usually name them. */
+function measured(ms: number) {
+  const [word, short, size] =
+    units.find(([name, , each]) => ms % each === 0 && (name !== 'day' || ms > 2 * each)) ?? units[4];
+  return { count: ms / size, word, short };
+}
+
+function shortOf(ms: number): string {
+  const { count, short } = measured(ms);
+  return `${grouped(count)} ${short}`;
+}
+
+function wordsOf(ms: number): string {
+  const { count, word } = measured(ms);
+  return `${grouped(count)} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** `2.6 days`, `3.5 hours`: with at most one digit after the point. */
+function spanOf(ms: number): string {
+  const [word, , size] = units.find(([, , each]) => ms >= each) ?? units[4];
+  return `${(Math.round((10 * ms) / size) / 10).toLocaleString('en')} ${word}s`;
+}
+
+function periodOf(seconds: number | null): string {
+  return seconds === null ? 'without limit' : wordsOf(1_000 * seconds);
+}
+
+function listed(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(words);
 }
 
 function grouped(value: number): string {

@@ -150,7 +150,16 @@ describe('the guide', () => {
   });
 
   it('shows the numbers of this API, which are by default those of the repository', async () => {
-    await using other = await startOther({ API_RATE_LIMITS: 'pro=7', API_UPSTREAM_MAX_BODY: '5MiB' });
+    await using other = await startOther({
+      API_RATE_LIMITS: 'pro=7',
+      API_UPSTREAM_MAX_BODY: '5MiB',
+      WEBHOOK_TIMEOUT_MS: '1500',
+      WEBHOOK_RETRY_SCHEDULE: '90s,3h',
+      WEBHOOK_RETRY_JITTER: '0.5',
+      RETENTION_BODIES: '36h',
+      RETENTION_HISTORY: '0s',
+      WEBHOOK_SOURCE_ADDRESSES: '192.0.2.0/24,198.51.100.7',
+    });
     for (const name of names) {
       const usual = [...sourceOf(name).matchAll(/<!--(\w+)-->(.*?)<!---->/g)].filter(([, key]) => key !== 'errors');
       const markup = decoded(await textOf(pathOf(name)));
@@ -160,6 +169,14 @@ describe('the guide', () => {
     const { text } = await other.call('get', '/docs/call-the-api');
     expect(text).toContain('7 on pro, 1,200 on business');
     expect(text).toContain('in an area 5 MiB');
+    const [receive, retention, addresses] = await Promise.all(
+      ['receive', 'retention', 'source-addresses'].map(async (name) => (await other.call('get', `/docs/${name}`)).text),
+    );
+    expect(receive).toContain('may take 1,500 milliseconds');
+    expect(receive).toContain('at most 3 attempts. The delays between them are 90 s and 3 h, together 3 hours');
+    expect(receive).toContain('up to 50 % longer');
+    expect(retention).toMatch(/36 hours, and .*>without limit, and/s);
+    expect(addresses).toContain('<code>192.0.2.0/24</code> and <code>198.51.100.7</code>');
   });
 
   it('shows API_PUBLIC_URL in its commands', async () => {
