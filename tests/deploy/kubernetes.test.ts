@@ -39,8 +39,8 @@ beforeAll(async () => {
 const overlayOf = (name: string) => overlays.get(name) as Overlay;
 const podOf = (overlay: Overlay, name: string) => overlay.pods()[name] as Pod;
 
-it('the overlays are the ones that docs/operations/install.md describes', () => {
-  const page = readFileSync(join(project, 'docs/operations/install.md'), 'utf8');
+it('the overlays are the ones that docs/operators/install-kubernetes.md describes', () => {
+  const page = readFileSync(join(project, 'docs/operators/install-kubernetes.md'), 'utf8');
   expect(overlayNames).toEqual(['production', 'production-hpa', 'small']);
   for (const name of overlayNames) expect(page).toContain(`overlays/${name}\``);
 });

@@ -57,7 +57,7 @@ describe.each(queueBackends())('the metrics of both services after some traffic,
   });
   afterAll(() => stage.close());
 
-  it.each(services)('of the %s are those of docs/metrics.md, of the same types', (service) => {
+  it.each(services)('of the %s are those of docs/reference/metrics.md, of the same types', (service) => {
     const listed = listedFor(service).map(({ name, type }) => [name, type]);
     expect(Object.fromEntries(exported[service].types)).toEqual(Object.fromEntries(listed));
   });

@@ -8,7 +8,7 @@ const ruleSchema = z.strictObject({
   expr: z.string(),
   for: z.string().exactOptional(),
   labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
-  annotations: z.strictObject({ summary: z.string(), description: z.string(), runbook_url: z.url() }),
+  annotations: z.strictObject({ summary: z.string(), description: z.string(), runbook_url: z.string() }),
 });
 
 /** An alert of deploy/prometheus/alerts.yaml. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A metric as docs/metrics.md describes it. */
+/** A metric as docs/reference/metrics.md describes it. */
 export interface ListedMetric {
   readonly name: string;
   readonly type: string;
@@ -20,9 +20,9 @@ const sections: Readonly<Record<string, readonly ServiceWithMetrics[]>> = {
   'The process': ['api', 'webhook-worker'],
 };
 
-const page = fileURLToPath(new URL('../../docs/metrics.md', import.meta.url));
+const page = fileURLToPath(new URL('../../docs/reference/metrics.md', import.meta.url));
 
-/** Reads the tables of docs/metrics.md, which tests compare with what the services export. */
+/** Reads the tables of docs/reference/metrics.md, which tests compare with what the services export. */
 export function readMetricList(markdown = readFileSync(page, 'utf8')): ListedMetric[] {
   return markdown.split(/^## /m).flatMap((section) => {
     const services = sections[section.split('\n', 1)[0] ?? ''] ?? [];

@@ -10,7 +10,7 @@ const labelsOfAll = ['job', 'instance', 'service'];
 /** What Prometheus records of each target. */
 const ofPrometheus: ListedMetric = { name: 'up', type: 'gauge', labels: [], services: [] };
 
-/** What is wrong with an expression: no PromQL, or a metric or label that docs/metrics.md does not list. */
+/** What is wrong with an expression: no PromQL, or a metric or label that docs/reference/metrics.md does not list. */
 export function expressionProblems(expression: string, listed = readMetricList()): string[] {
   const known = seriesOf([...listed, ofPrometheus]);
   try {
@@ -21,7 +21,7 @@ export function expressionProblems(expression: string, listed = readMetricList()
     );
     const possible = new Set(selectors.flatMap(({ metric }) => known.get(metric) ?? []));
     return [
-      ...unknown.map(({ metric }) => `docs/metrics.md lists no ${metric}`),
+      ...unknown.map(({ metric }) => `docs/reference/metrics.md lists no ${metric}`),
       ...labelled.filter(() => unknown.length === 0),
       ...groupedBy.filter((label) => !possible.has(label)).map((label) => `no metric here has the label ${label}`),
     ];
@@ -44,7 +44,7 @@ function seriesOf(listed: readonly ListedMetric[]): Map<string, readonly string[
   return new Map(series);
 }
 
-const runbooks = fileURLToPath(new URL('../../docs/runbooks.md', import.meta.url));
+const runbooks = fileURLToPath(new URL('../../docs/operators/runbooks.md', import.meta.url));
 
 /** What is wrong with the alert rules: their expressions, their runbooks, their tests. */
 export function alertProblems(
@@ -56,7 +56,9 @@ export function alertProblems(
   const names = rules.map(({ alert }) => alert);
   return [
     ...rules.flatMap((rule) => ruleProblems(rule, sections, tested).map((problem) => `${rule.alert}: ${problem}`)),
-    ...sections.filter((name) => !names.includes(name)).map((name) => `docs/runbooks.md: there is no alert ${name}`),
+    ...sections
+      .filter((name) => !names.includes(name))
+      .map((name) => `docs/operators/runbooks.md: there is no alert ${name}`),
     ...names.filter((name, at) => names.indexOf(name) !== at).map((name) => `${name}: appears more than once`),
   ];
 }
@@ -65,8 +67,10 @@ function ruleProblems(rule: AlertRule, sections: readonly string[], tested: Retu
   const { alert, expr, annotations } = rule;
   return [
     ...expressionProblems(expr),
-    ...(sections.includes(alert) ? [] : ['docs/runbooks.md has no section for it']),
-    ...(annotations.runbook_url.endsWith(`#${alert.toLowerCase()}`) ? [] : ['runbook_url does not name its section']),
+    ...(sections.includes(alert) ? [] : ['docs/operators/runbooks.md has no section for it']),
+    ...(annotations.runbook_url === `{{ $externalLabels.runbooks }}#${alert.toLowerCase()}`
+      ? []
+      : ['runbook_url does not name its section']),
     ...(tested.firing.has(alert) ? [] : ['no test makes it fire']),
     ...(tested.quiet.has(alert) ? [] : ['no test has a time in which it does not fire']),
   ];

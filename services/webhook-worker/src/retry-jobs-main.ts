@@ -9,7 +9,7 @@ import {
 } from '@enterprise-api/shared/runtime';
 
 // Retries the failed jobs of `event-writes`. Run it after the cause of the failures is fixed
-// (docs/runbooks.md#jobsfail).
+// (docs/operators/runbooks.md#jobsfail).
 const rules = { secrets: commonSecrets, known: [] };
 const parsed = parseEnvironment({ ...ledgerSettings, REDIS_URL: commonSettings.REDIS_URL }, process.env, rules);
 if (!parsed.ok) exitWithBadSettings('retry-jobs', parsed.problems);

@@ -58,7 +58,7 @@ export function patroniConfiguration({ name, port, restPort }: PatroniNode, sett
   });
 }
 
-/** HAProxy's configuration: a port that leads to the leader, and one that leads to replicas, as docs/operations/high-availability.md has it. */
+/** HAProxy's configuration: a port that leads to the leader, and one that leads to replicas, as docs/operators/high-availability.md has it. */
 export function haproxyConfiguration(
   nodes: readonly PatroniNode[],
   ports: { leader: number; replicas: number },
