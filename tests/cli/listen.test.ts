@@ -88,7 +88,7 @@ describe('enterprise-api listen', () => {
     }
     const args = ['listen', '--forward-to', local.url, '--api-url', server.url];
     const refused = await cli.run(args, { env: { ENTERPRISE_API_LISTEN_SECRET: 'whsec_short' } });
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is no signing secret') });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a signing secret') });
   });
 
   it('does not forward what is not signed with the secret of the session', async () => {
@@ -126,7 +126,7 @@ describe('enterprise-api listen', () => {
       'http://127.0.0.1:1',
     ]);
     expect(code).toBe(2);
-    expect(stderr).toContain('--forward-to is no URL.');
+    expect(stderr).toContain('--forward-to is not a URL.');
   });
 });
 

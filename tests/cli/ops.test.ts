@@ -35,7 +35,7 @@ describe('enterprise-api ops', () => {
     expect(shown.stdout).toMatch(/sending\s+paused since/);
     expect(shown.stdout).toContain(organizationId);
     expect(await json<Sending>('resume')).toEqual({ paused: false, organization_id: null, since: null });
-    expect((await ops('resume', '--organization', organizationId)).stdout).toMatch(/sending\s+goes on/);
+    expect((await ops('resume', '--organization', organizationId)).stdout).toMatch(/sending\s+running/);
     expect((await ops('pause', '--organization', 'org_01jd6kz5r8e2v9qxm3c7t4b0na')).code).toBe(5);
   });
 
@@ -115,7 +115,7 @@ describe('enterprise-api ops', () => {
   it('lets workers have failed jobs again, and says of which queue', async () => {
     const env = { DATABASE_URL: stage.stage.databaseUrl };
     const retried = await stage.cli.run(['ops', 'retry-jobs'], { env });
-    const said = 'event-writes in PostgreSQL (no REDIS_URL): 0 failed jobs wait for a worker again.\n';
+    const said = 'event-writes in PostgreSQL (no REDIS_URL): 0 failed jobs are waiting for a worker again.\n';
     expect(retried).toMatchObject({ code: 0, stdout: said });
   });
 

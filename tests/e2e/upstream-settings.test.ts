@@ -26,7 +26,7 @@ const starts: [string, Wrongs][] = [
     {
       API_UPSTREAMS: [
         'nowhere=http://a,batches=http://hunter2:pw@a,panels=http://a/?q=1,scim=http://a/#f,chat=ftp://a',
-        /API_UPSTREAMS: each entry is area=url, with an area of consultations, /,
+        /API_UPSTREAMS: each entry must be area=url, where the area is one of consultations, /,
         /API_UPSTREAMS: the URL of batches must not have credentials/,
         /API_UPSTREAMS: the URL of panels must not have a query/,
         /API_UPSTREAMS: the URL of scim must not have a query or a fragment/,

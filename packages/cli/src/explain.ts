@@ -46,12 +46,11 @@ function explainRefusal(error: ApiError): Explanation {
 }
 
 const hints: Record<string, string> = {
-  unauthorized:
-    'Log in again (enterprise-api login), or set another key. A key that was revoked or has expired is refused like this.',
-  ip_not_allowed: 'The key may be used from certain addresses only, and this is none of them.',
+  unauthorized: 'Log in again (enterprise-api login), or set another key. The key may be revoked or expired.',
+  ip_not_allowed: 'The allowlist of the key does not contain your address.',
   plan_no_api_access: "The organization's plan has no access to the API.",
-  not_found: 'Check the id. What belongs to another organization is not found either.',
-  event_expired: 'What was asked for is older than what the API keeps. Start again, without --after.',
+  not_found: 'Check the id. Objects of other organizations are not found either.',
+  event_expired: 'The event is older than the events that the API keeps. Start again without --after.',
   url_not_allowed:
     'Webhooks need a public https URL. For a program on this machine: enterprise-api listen --forward-to http://localhost:PORT/path',
   internal_error: 'Try again, and name the request when you ask for help.',

@@ -29,9 +29,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 /** Builds the tree of commands. */
 export function createProgram(io: Io, modules: readonly CommandModule[] = commandModules): Command {
   const program = new Command('enterprise-api')
-    .description('Works with the Enterprise API: webhooks, deliveries, events, usage, and the areas behind it.')
+    .description('A client of the Enterprise API: webhooks, deliveries, events, usage, and other areas.')
     .version(version, '-V, --version', 'print the version')
-    .option('--json', 'print JSON; one object per line where results keep coming')
+    .option('--json', 'print JSON; one object per line for continuous output')
     .option('--profile <name>', 'the stored address and key to use (ENTERPRISE_API_PROFILE; "default" otherwise)')
     .option('--api-url <url>', 'the address of the API (ENTERPRISE_API_URL)')
     .option('--internal-url <url>', 'the address of the internal listener (ENTERPRISE_API_INTERNAL_URL)')

@@ -40,7 +40,7 @@ const internalSecretsSchema = z
     // A bearer token cannot contain other characters. With such a secret, the listener would start but refuse every
     // request.
     (secrets) => secrets.every((secret) => /^[!-~]*$/.test(secret)),
-    'secrets consist of visible ASCII characters, without spaces',
+    'each secret must consist of visible ASCII characters without spaces',
   );
 
 const rateLimitsSchema = z.string().transform((text, context) => {
@@ -51,7 +51,8 @@ const rateLimitsSchema = z.string().transform((text, context) => {
     if (!Object.hasOwn(limits, plan) || seen.has(plan)) {
       context.addIssue({
         code: 'custom',
-        message: 'must be a comma list of pro=…, business=…, enterprise=…, each once, with requests per minute from 1',
+        message:
+          'must be a comma-separated list such as pro=300,business=1200,enterprise=6000, with each plan at most once',
       });
       return z.NEVER;
     }
@@ -139,7 +140,7 @@ function sameSecretProblems(values: Settings): string[] {
     internalSecretNames
       .slice(0, index)
       .filter((other) => values[other].some((secret) => values[name].includes(secret)))
-      .map((other) => `${name}: must differ from ${other}: each secret opens what its setting says, and nothing else`),
+      .map((other) => `${name}: must differ from ${other}: a shared secret would open both`),
   );
 }
 

@@ -23,17 +23,17 @@ try {
   await requireLedger(db);
   if (args.includes('--only-key-in-use') && !(await isFirstKeyInUse(db, ring))) {
     exitWithBadSettings('reencrypt', [
-      `SECRETS_ENCRYPTION_KEYS: nothing is encrypted under its first key, ${ring[0].id}, or it does not open: no service uses that key yet. ` +
-        'Make it the first key of every process, and run the command again once a webhook was created or its secret rotated, or in the container of an API',
+      `SECRETS_ENCRYPTION_KEYS: no secret opens with its first key, ${ring[0].id}, so no service uses that key yet. ` +
+        'Make it the first key of every process. Run the command again after a webhook was created or its secret rotated, or run it in a container of the API',
     ]);
   }
   const onProgress = (name: string, changed: number, toDo: number) => say(`${name}: ${changed} of ${toDo}`);
   for (const { name, changed, unreadable, left } of await reencrypt(db, ring, { onProgress, pause })) {
     say(`${name}: ${changed} encrypted again under key ${ring[0].id}, ${left} left, ${unreadable} unreadable.`);
-    if (unreadable > 0) say(`  No key of the ring opens ${unreadable}: add the key that they were encrypted with.`);
+    if (unreadable > 0) say(`  ${unreadable} open with no key of the ring. Add the key that encrypted them.`);
     if (left > 0)
       say(
-        `  ${left} are still under an older key. Make ${ring[0].id} the first key of every process, then run the command again.`,
+        `  ${left} still use an older key. Make ${ring[0].id} the first key of every process, then run the command again.`,
       );
     if (unreadable + left > 0) process.exitCode = 1;
   }

@@ -77,7 +77,7 @@ async function openLedger(started: Process) {
   // BullMQ sets the search path of its sessions and listens on one of them, which a pooler does not support.
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.ledger.directUrl });
   await runPreflightChecks({ db, pooled: settings.pooled, queue, clock: databaseClock, log });
-  const onClockError = createLimitedWarning(log, "database's clock not measured");
+  const onClockError = createLimitedWarning(log, 'database clock not measured');
   closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
   const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions could not be created'));
   closers.add('partition loop', partitions.stop, closeWithinMs);

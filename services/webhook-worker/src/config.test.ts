@@ -61,7 +61,7 @@ describe('the settings of the worker', () => {
   });
 
   it('refuse bodies that are kept for longer than the history; 0 is for ever', () => {
-    const tooLong = [expect.stringMatching(/^RETENTION_BODIES: must not be above RETENTION_HISTORY/)];
+    const tooLong = [expect.stringMatching(/^RETENTION_BODIES: must not exceed RETENTION_HISTORY/)];
     expect(problemsOf({ RETENTION_BODIES: '24h', RETENTION_HISTORY: '24h' })).toEqual([]);
     expect(problemsOf({ RETENTION_BODIES: '25h', RETENTION_HISTORY: '24h' })).toEqual(tooLong);
     expect(problemsOf({ RETENTION_BODIES: '0' })).toEqual(tooLong);

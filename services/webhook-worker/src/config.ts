@@ -53,7 +53,7 @@ export function parseConfig(environment: Environment) {
       if (parsed.WORKER_START_WITHIN <= parsed.WORKER_LEASE_MARGIN / 2) return problems;
       return [
         ...problems,
-        'WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN, or an attempt that starts late and takes its full timeout ends after its lease, when another worker may already be sending',
+        'WORKER_START_WITHIN: must be at most half of WORKER_LEASE_MARGIN: otherwise an attempt could outlast its lease, and another worker would send the delivery too',
       ];
     },
   );

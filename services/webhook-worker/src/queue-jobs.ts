@@ -72,7 +72,7 @@ async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: J
   const parsed = definition.data.safeParse(job.data);
   if (job.name !== definition.name || !parsed.success) {
     const version = JSON.stringify(job.data?.version ?? null);
-    throw new UnrecoverableError(`not a job that this version understands: name "${job.name}", version ${version}`);
+    throw new UnrecoverableError(`this version does not understand the job: name "${job.name}", version ${version}`);
   }
   try {
     const trace = job.opts.telemetry?.metadata;

@@ -46,6 +46,6 @@ try {
   if (done !== true) process.exitCode = 1;
 } catch (error) {
   const text = error instanceof Error ? error.message : 'unknown error';
-  process.stderr.write(`Stopped before the end. Run the command again: it goes on from there. (${text})\n`);
+  process.stderr.write(`Stopped before the end. Run the command again to continue. (${text})\n`);
   process.exitCode = 1;
 }

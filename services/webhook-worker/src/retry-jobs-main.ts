@@ -23,5 +23,7 @@ if (retried === null) {
 } else {
   // Name the queue's backend: without REDIS_URL, the command reads another queue than services with REDIS_URL.
   const place = backend.kind === 'redis' ? 'Redis' : 'PostgreSQL (no REDIS_URL)';
-  process.stdout.write(`${jobs.writeEvent.queue} in ${place}: ${retried} failed jobs wait for a worker again.\n`);
+  process.stdout.write(
+    `${jobs.writeEvent.queue} in ${place}: ${retried} failed jobs are waiting for a worker again.\n`,
+  );
 }

@@ -75,7 +75,7 @@ describe.each(queueBackends())('failed jobs with whole events, on $name', ({ sta
       const place = backend.kind === 'redis' ? 'Redis' : 'PostgreSQL (no REDIS_URL)';
       expect(await retryJobs(settings)).toEqual({
         code: 0,
-        text: `event-writes in ${place}: 3 failed jobs wait for a worker again.`,
+        text: `event-writes in ${place}: 3 failed jobs are waiting for a worker again.`,
       });
       await until('all are written', () => written.size === ids.length);
       expect(await retryJobs(settings)).toMatchObject({ code: 0, text: expect.stringContaining(' 0 failed jobs') });

@@ -126,7 +126,7 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: directUrl });
   const clock = createDatabaseClock(systemClock);
   await runPreflightChecks({ db, pooled: pool.pooled, queue, clock, log });
-  closers.add('database clock', keepMeasuring(clock, db, warn("database's clock not measured")));
+  closers.add('database clock', keepMeasuring(clock, db, warn('database clock not measured')));
   const changes = createChangeFeed({
     redisUrl: config.REDIS_URL,
     postgres: connectionSettings({ url: directUrl, applicationName }),
@@ -145,7 +145,7 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
 
 function startConsumers(foundation: Foundation, fanOut: FanOut, giveUp: (reason: Error) => void): void {
   const { queue: backend, db, clock, log, warn, closers, metrics } = foundation;
-  const handlers = createJobHandlers(db, clock, fanOut, warn('fan-out failed; left to the relay'));
+  const handlers = createJobHandlers(db, clock, fanOut, warn('fan-out failed; the relay will retry'));
   const options = { backend, handlers, log, metrics, clock, onError: warn('queue unavailable') };
   const consumers = [startConsumer('fanOut', options), startConsumer('writeEvent', options)];
   closers.add('queue consumers', () => Promise.all(consumers.map((consumer) => consumer.close())));
@@ -238,7 +238,7 @@ function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut):
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
     'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
-    retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; tried again soon')),
+    retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; will retry soon')),
   };
   for (const [name, loop] of Object.entries(loops)) startLoop(closers, name, loop);
 }

@@ -15,12 +15,12 @@ interface AuditOptions extends PagingOptions {
 }
 
 export const addAuditCommand: CommandModule = (program, open) => {
-  withPaging(program.command('audit').description('who changed what (internal), newest first'))
-    .option('--org <id>', 'of one organization')
-    .option('--object <id>', 'about one organization, key, webhook or delivery')
+  withPaging(program.command('audit').description('list changes and who made them, newest first (internal)'))
+    .option('--org <id>', 'only of this organization')
+    .option('--object <id>', 'only about this organization, key, webhook or delivery')
     .option('--action <action>', 'such as api_key.created')
-    .option('--since <time>', 'from then on: a time, or how long ago, such as 2h', instant())
-    .option('--until <time>', 'before then', instant())
+    .option('--since <time>', 'at or after this time; or how long ago, such as 2h', instant())
+    .option('--until <time>', 'before this time', instant())
     .action(
       action<AuditOptions>(open, async (context, options) => {
         const { org, object, action: done, since, until } = options;

@@ -7,7 +7,7 @@ import type { CommandModule } from './index.ts';
 export const addCompletionCommand: CommandModule = (program, open) => {
   program
     .command('completion')
-    .description('print a script that makes a shell complete commands and options')
+    .description('print a completion script for a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .addHelpText(
       'after',

@@ -34,11 +34,11 @@ interface ListOptions extends FilterOptions, PagingOptions {
 }
 
 export const addDeliveryCommands: CommandModule = (program, open) => {
-  const deliveries = program.command('deliveries').description('what was sent to the webhooks, and how it went');
+  const deliveries = program.command('deliveries').description('deliveries to webhooks, with their attempts');
   addList(deliveries, open);
   addSingle(deliveries, open);
-  withFilters(deliveries.command('tail').description('print deliveries as they are made, and each change of them'))
-    .option('--since <time>', 'from then on instead of from now on', instant())
+  withFilters(deliveries.command('tail').description('print new deliveries and each change to them'))
+    .option('--since <time>', 'start at this time instead of now', instant())
     .action(
       action<FilterOptions>(open, async (context, options) => {
         const { printer } = context;
@@ -53,8 +53,8 @@ export const addDeliveryCommands: CommandModule = (program, open) => {
 
 function addList(deliveries: Command, open: Open): void {
   withPaging(withFilters(deliveries.command('list').description('list deliveries, newest first')))
-    .option('--since <time>', 'created from then on: a time, or how long ago, such as 2h', instant())
-    .option('--until <time>', 'created before then', instant())
+    .option('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
+    .option('--until <time>', 'created before this time', instant())
     .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))
     .action(
       action<ListOptions>(open, async (context, options) => {
@@ -96,10 +96,10 @@ function addSingle(deliveries: Command, open: Open): void {
 
 function withFilters(command: Command): Command {
   return command
-    .option('--webhook <id>', 'of one webhook')
-    .option('--event <id>', 'of one event')
-    .option('--type <types>', 'of these event types; a comma list, or given several times', listOf)
-    .option('--status <statuses>', 'pending, succeeded, failed, canceled; a comma list', listOf);
+    .option('--webhook <id>', 'only of this webhook')
+    .option('--event <id>', 'only of this event')
+    .option('--type <types>', 'only these event types: a comma-separated list, or repeat the option', listOf)
+    .option('--status <statuses>', 'pending, succeeded, failed, canceled; a comma-separated list', listOf);
 }
 
 function filterOf({ webhook, event, type, status, since }: FilterOptions) {

@@ -22,10 +22,10 @@ export function addSendCommand(events: Command, open: (options: GlobalOptions) =
   events
     .command('send')
     .description('emit events, one or a whole file (internal)')
-    .option('--org <id>', 'the organization, for events that do not name theirs')
+    .option('--org <id>', 'the organization of events that name none')
     .option('--type <type>', 'such as consultation.completed')
     .option('--data <json>', 'an object: text, @file, or - for standard input')
-    .option('--id <id>', 'your own id of the event: the same id again is the same event')
+    .option('--id <id>', 'your own id of the event; repeating an id has no effect')
     .option('--occurred-at <time>', 'when it happened', instant())
     .option('--file <path>', 'a file with one event per line as JSON, or with an array of them; - for standard input')
     .action(action<SendOptions>(open, sendEvents));
@@ -51,7 +51,7 @@ async function sendEvents(context: Context, options: SendOptions): Promise<void>
     // Each batch is accepted or refused as a whole. Earlier batches stay accepted.
     if (sent.length > 0)
       printer.note(
-        `${sent.length} of ${texts.length} events were accepted before the error: those of the first lines.`,
+        `${sent.length} of ${texts.length} events were accepted before the error: the first ones in the file.`,
       );
     throw error;
   }
@@ -63,7 +63,7 @@ async function readEvents({ io }: Context, options: SendOptions): Promise<string
   const { org, type, data, id, occurredAt, file } = options;
   if (file !== undefined) {
     if (type !== undefined || data !== undefined)
-      throw new Failure('usage', '--file goes with neither --type nor --data.');
+      throw new Failure('usage', '--file cannot be combined with --type or --data.');
     return eventTexts(await textOf(file === '-' ? '-' : `@${file}`, io), org);
   }
   if (org === undefined || type === undefined || data === undefined) {

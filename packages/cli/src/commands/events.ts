@@ -14,7 +14,7 @@ import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
 type Open = (options: GlobalOptions) => Context;
 
 export const addEventCommands: CommandModule = (program, open) => {
-  const events = program.command('events').description('what happened in the organization');
+  const events = program.command('events').description('events of the organization');
   addReading(events, open);
   addTail(events, open);
   addSendCommand(events, open);
@@ -29,9 +29,9 @@ interface ListOptions extends PagingOptions {
 
 function addReading(events: Command, open: Open): void {
   withPaging(events.command('list').description('list events, newest first'))
-    .option('--type <types>', 'of these types; a comma list, or given several times', listOf)
-    .option('--since <time>', 'created from then on: a time, or how long ago, such as 2h', instant())
-    .option('--until <time>', 'created before then', instant())
+    .option('--type <types>', 'only these types: a comma-separated list, or repeat the option', listOf)
+    .option('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
+    .option('--until <time>', 'created before this time', instant())
     .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))
     .action(
       action<ListOptions>(open, async (context, options) => {
@@ -59,8 +59,12 @@ function addReading(events: Command, open: Open): void {
 function addTail(events: Command, open: Open): void {
   events
     .command('tail')
-    .description('print events as they come')
-    .option('--type <types>', 'types, such as batch.failed or consultation.*; a comma list (all by default)', listOf)
+    .description('print events as they happen')
+    .option(
+      '--type <types>',
+      'types, such as batch.failed or consultation.*; a comma-separated list (default: all)',
+      listOf,
+    )
     .option('--after <id>', 'begin after this event (evt_…) instead of now')
     .action(
       action<{ type?: string[]; after?: string }>(open, async (context, { type = [], after }) => {

@@ -55,10 +55,10 @@ interface KeyOptions {
 }
 
 function addChanging(keys: Command, open: Open): void {
-  withFields(keys.command('create').description('make a key; prints it once'))
+  withFields(keys.command('create').description('create a key and print it once'))
     .argument('<organization>', 'org_…')
-    .requiredOption('--name <name>', 'what it is for')
-    .requiredOption('--scopes <scopes>', 'what it may do, such as webhooks:read or *; a comma list', listOf)
+    .requiredOption('--name <name>', 'a name for people')
+    .requiredOption('--scopes <scopes>', 'the scopes, such as webhooks:read or *; a comma-separated list', listOf)
     .action(
       action<KeyOptions>(open, async (context, options, organization) => {
         const key = await internalApiOf(context).post<CreatedApiKey>(keysOf(organization), fieldsOf(options));
@@ -66,18 +66,18 @@ function addChanging(keys: Command, open: Open): void {
         context.printer.note('Keep the key now: it cannot be read again.');
       }),
     );
-  withFields(keys.command('update').description('change a key, everywhere within a second'))
+  withFields(keys.command('update').description('change a key; takes effect everywhere within a second'))
     .argument('<organization>', 'org_…')
     .argument('<id>', 'key_…')
-    .option('--name <name>', 'what it is for')
-    .option('--scopes <scopes>', 'what it may do; a comma list', listOf)
-    .addOption(new Option('--allow-all', 'lift the restriction to addresses').conflicts('allow'))
-    .addOption(new Option('--never-expires', 'lift the expiry').conflicts('expires'))
+    .option('--name <name>', 'a name for people')
+    .option('--scopes <scopes>', 'the scopes; a comma-separated list', listOf)
+    .addOption(new Option('--allow-all', 'allow all addresses').conflicts('allow'))
+    .addOption(new Option('--never-expires', 'remove the expiry').conflicts('expires'))
     .action(
       action<KeyOptions>(open, async (context, options, organization, id = '') => {
         const fields = fieldsOf(options);
         if (Object.keys(fields).length === 0)
-          throw new Failure('usage', 'Nothing is to be changed.', 'Give --name, --scopes, --allow or --expires.');
+          throw new Failure('usage', 'Nothing to change.', 'Give --name, --scopes, --allow or --expires.');
         const key = await internalApiOf(context).patch<ApiKey>(keyOf(organization, id), fields);
         context.printer.object(key, keyFields(key));
       }),
@@ -87,11 +87,11 @@ function addChanging(keys: Command, open: Open): void {
 function addRevoking(keys: Command, open: Open): void {
   keys
     .command('revoke')
-    .description('refuse a key from now on, everywhere within a second')
+    .description('revoke a key; takes effect everywhere within a second')
     .argument('<organization>', 'org_…')
     .argument('<id>', 'key_…')
-    .option('-y, --yes', 'without asking')
-    .option('--actor <name>', 'who asks for it, for the audit log')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--actor <name>', 'the person who asked for this, for the audit log')
     .action(
       action<{ yes?: boolean }>(open, async (context, { yes }, organization, id = '') => {
         const { io, printer } = context;
@@ -107,9 +107,9 @@ function addRevoking(keys: Command, open: Open): void {
 
 function withFields(command: Command): Command {
   return command
-    .option('--allow <addresses>', 'addresses and CIDRs that it may be used from; a comma list', listOf)
+    .option('--allow <addresses>', 'addresses and CIDRs from which the key may be used; a comma-separated list', listOf)
     .option('--expires <time>', 'when it stops working', instant())
-    .option('--actor <name>', 'who asks for it, for the audit log');
+    .option('--actor <name>', 'the person who asked for this, for the audit log');
 }
 
 function fieldsOf({ name, scopes, allow, allowAll, expires, neverExpires }: KeyOptions): object {

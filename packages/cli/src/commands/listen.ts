@@ -17,11 +17,11 @@ interface ListenOptions {
 export const addListenCommand: CommandModule = (program, open) => {
   program
     .command('listen')
-    .description('forward events to a program on this machine, as a webhook would get them; needs no public address')
-    .requiredOption('--forward-to <url>', 'where the program listens, such as http://localhost:4000/hooks')
+    .description('forward events to a program on this machine, as deliveries to a webhook; needs no public address')
+    .requiredOption('--forward-to <url>', 'the address of the program, such as http://localhost:4000/hooks')
     .option(
       '-e, --events <types>',
-      'types, such as batch.failed or consultation.*; a comma list (all by default)',
+      'types, such as batch.failed or consultation.*; a comma-separated list (default: all)',
       listOf,
     )
     .option('--after <id>', 'begin after this event (evt_…) instead of now')
@@ -33,7 +33,7 @@ export const addListenCommand: CommandModule = (program, open) => {
       action<ListenOptions>(open, async (context, { forwardTo, events = [], after }) => {
         const target = parseTarget(forwardTo);
         if (context.io.env.ENTERPRISE_API_LISTEN_SECRET)
-          context.printer.note('What is forwarded is signed with ENTERPRISE_API_LISTEN_SECRET.', 'dim');
+          context.printer.note('Signing with ENTERPRISE_API_LISTEN_SECRET.', 'dim');
         context.printer.note(`Forwarding to ${oneLine(target)}. Ctrl-C ends it.`, 'dim');
         await followAndListen(context, { target, events, after });
       }),
@@ -55,5 +55,5 @@ function parseTarget(text: string): string {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   const isHttp = url !== null && /^https?:$/.test(url.protocol);
   if (isHttp && url.username === '' && url.password === '' && url.hash === '') return url.href;
-  throw new Failure('usage', '--forward-to is no URL.', 'It looks like http://localhost:4000/hooks.');
+  throw new Failure('usage', '--forward-to is not a URL.', 'It looks like http://localhost:4000/hooks.');
 }

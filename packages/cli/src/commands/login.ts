@@ -42,7 +42,7 @@ async function login(context: Context): Promise<void> {
   const who = await identify(url, apiKey, io.signal);
   store(context, name, { api_url: url, api_key: apiKey });
   printer.text(oneLine(who), `Stored as profile "${oneLine(name)}" in ${oneLine(profiles.file)}.`);
-  if (io.env.ENTERPRISE_API_KEY) printer.note('ENTERPRISE_API_KEY is set, and wins over the stored key.');
+  if (io.env.ENTERPRISE_API_KEY) printer.note('ENTERPRISE_API_KEY is set and overrides the stored key.');
 }
 
 async function loginInternal(context: Context): Promise<void> {
@@ -59,7 +59,7 @@ async function loginInternal(context: Context): Promise<void> {
   printer.text(
     mayListOrganizations
       ? 'The internal listener accepts the secret.'
-      : 'The internal listener accepts the secret for a part of it only, such as emitting events.',
+      : 'The internal listener accepts the secret only for some operations, such as emitting events.',
     `Stored as profile "${oneLine(name)}" in ${oneLine(profiles.file)}.`,
   );
 }
@@ -69,7 +69,7 @@ function logout({ io, options, profiles, printer }: Context): void {
   if (profiles.read(name) === undefined)
     throw new Failure('notFound', `There is no profile "${name}" in ${profiles.file}.`);
   profiles.write(name, undefined);
-  printer.text(`Removed profile "${oneLine(name)}". The key itself still works: whoever manages keys can revoke it.`);
+  printer.text(`Removed profile "${oneLine(name)}". The key itself still works until it is revoked.`);
 }
 
 function store({ profiles }: Context, name: string, fields: Profile): void {
@@ -84,7 +84,7 @@ async function askFor({ io }: Context, question: string): Promise<string> {
   if (/^[\x21-\x7e]+$/.test(secret)) return secret;
   throw new Failure(
     'usage',
-    secret === '' ? 'Nothing was entered.' : 'The secret holds characters that no secret has.',
+    secret === '' ? 'Nothing was entered.' : 'The secret contains characters that secrets cannot have.',
   );
 }
 
@@ -116,5 +116,5 @@ function warnOfPlainText({ printer }: Context, url: string): void {
   const isLocal =
     hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname.startsWith('127.');
   if (protocol === 'http:' && !isLocal)
-    printer.note('The address begins with http://: whoever is on the way can read the secret.');
+    printer.note('The address begins with http://, so others on the network can read the secret.');
 }

@@ -6,7 +6,7 @@ import type { CommandModule } from './index.ts';
 export const addMeCommand: CommandModule = (program, open) => {
   program
     .command('me')
-    .description('show the organization and the key that are in use')
+    .description('show the organization and the key in use')
     .action(
       action(open, async (context) => {
         const me = await openApi(context).me.get({ signal: context.io.signal });

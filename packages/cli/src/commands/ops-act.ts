@@ -21,24 +21,20 @@ export function addActCommands(ops: Command, open: Open): void {
     ops,
     open,
     'enable',
-    'deliver to a webhook of whatever organization again; what was canceled stays so until it is replayed',
+    'enable a webhook of any organization; canceled deliveries stay canceled until a replay',
   );
-  addEnabling(
-    ops,
-    open,
-    'disable',
-    'stop delivering to a webhook of whatever organization, and cancel what is pending',
-  );
+  addEnabling(ops, open, 'disable', 'disable a webhook of any organization, and cancel its pending deliveries');
 }
 
 /** The audit log records each action. */
-const withActor = (command: Command) => command.option('--actor <name>', 'who asks for it, for the audit log');
+const withActor = (command: Command) =>
+  command.option('--actor <name>', 'the person who asked for this, for the audit log');
 
 function addRetry(ops: Command, open: Open): void {
   withActor(
     ops
       .command('retry')
-      .description('send a delivery of whatever organization again, now and with a fresh retry schedule')
+      .description('send a delivery of any organization again, now and with a fresh retry schedule')
       .argument('<id>', 'dlv_…'),
   ).action(
     action(open, async (context, _options, id) => {
@@ -59,11 +55,11 @@ function addReplay(ops: Command, open: Open): void {
   withActor(
     ops
       .command('replay')
-      .description('send the failed and canceled deliveries of a time again, to a webhook of whatever organization')
+      .description('send the failed and canceled deliveries of a period again, to a webhook of any organization')
       .argument('<id>', 'whk_…')
-      .requiredOption('--since <time>', 'created from then on: a time, or how long ago, such as 2h', instant())
-      .option('--until <time>', 'created before then', instant())
-      .option('--status <statuses>', 'failed, canceled, succeeded (failed and canceled by default)', listOf),
+      .requiredOption('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
+      .option('--until <time>', 'created before this time', instant())
+      .option('--status <statuses>', 'failed, canceled, succeeded (default: failed and canceled)', listOf),
   ).action(
     action<ReplayOptions>(open, async (context, { since, until, status }, id) => {
       const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };

@@ -10,7 +10,7 @@ import { action } from './action.ts';
 export function addBoardCommand(ops: Command, open: (options: GlobalOptions) => Context): void {
   ops
     .command('board')
-    .description('serve the queue board, which changes nothing, on this machine until Ctrl-C')
+    .description('serve the read-only queue board on this machine until Ctrl-C')
     .addHelpText(
       'after',
       '\nThe API must be started with INTERNAL_QUEUE_BOARD=true. The page is on 127.0.0.1, at an address that only you see.',

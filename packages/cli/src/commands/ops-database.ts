@@ -35,7 +35,7 @@ export function addDatabaseCommands(ops: Command, open: Open): void {
     );
   ops
     .command('statements')
-    .description('show our database connections, what they do, and our slowest statements')
+    .description('show our database connections, their activity, and our slowest statements')
     .action(
       action(open, async (context) => {
         const found = await internalApiOf(context).get<DatabaseStatements>('/internal/v1/database/statements');
@@ -51,7 +51,7 @@ export function addDatabaseCommands(ops: Command, open: Open): void {
     );
   ops
     .command('sizes')
-    .description('show the sizes of our tables, and which organizations and webhooks have most of what waits')
+    .description('show the sizes of our tables, and the organizations and webhooks with the largest backlogs')
     .action(action(open, async (context) => showSizes(context)));
 }
 

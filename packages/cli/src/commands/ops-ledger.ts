@@ -35,15 +35,12 @@ export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) =
   const help = '\nTakes DATABASE_URL and the other settings of the services from the environment.';
   const withServices = (command: Command, more: string) =>
     command
-      .option('--services <folder>', 'where the services are installed (this repository by default)')
+      .option('--services <folder>', 'the folder of the services (default: this repository)')
       .addHelpText('after', `${help} ${more}`);
-  const ofRetention = 'Without --dry-run it wants RETENTION_BODIES, RETENTION_HISTORY and RETENTION_AUDIT there.';
+  const ofRetention = 'Without --dry-run it also needs RETENTION_BODIES, RETENTION_HISTORY and RETENTION_AUDIT.';
   const ofReencryption = 'Refuses a first key of SECRETS_ENCRYPTION_KEYS that no service encrypts with yet.';
-  withServices(
-    ops.command('retention').description('remove what is past its time, as a worker does every hour'),
-    ofRetention,
-  )
-    .option('--dry-run', 'say what would go, and when')
+  withServices(ops.command('retention').description('remove expired data, as a worker does every hour'), ofRetention)
+    .option('--dry-run', 'print what would be removed, and when')
     .action(
       action<LedgerOptions>(open, (context, { dryRun, services }) => {
         if (!dryRun) requireRetentionSettings(context);
@@ -51,7 +48,7 @@ export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) =
       }),
     );
   withServices(
-    ops.command('re-encrypt').description('encrypt everything at rest under the first key of SECRETS_ENCRYPTION_KEYS'),
+    ops.command('re-encrypt').description('encrypt all secrets with the first key of SECRETS_ENCRYPTION_KEYS'),
     ofReencryption,
   ).action(
     action<LedgerOptions>(open, (context, { services }) =>
@@ -59,10 +56,8 @@ export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) =
     ),
   );
   withServices(
-    ops
-      .command('retry-jobs')
-      .description('let workers have the failed jobs of event-writes again, each of which may be a whole event'),
-    'Name REDIS_URL as well where the services have it: without it the queue in PostgreSQL is meant.',
+    ops.command('retry-jobs').description('retry failed jobs of event-writes, each of which may be a whole event'),
+    'If the services have REDIS_URL, set it too. Without it, the command uses the queue in PostgreSQL.',
   ).action(
     action<LedgerOptions>(open, (context, { services }) => runProgram(context, programs.retryJobs, services, [])),
   );
@@ -75,7 +70,7 @@ function requireRetentionSettings({ io }: Context): void {
   throw new Failure(
     'usage',
     `Not set: ${missing.join(', ')}.`,
-    'Name what production runs with: a shorter time removes more, for good. --dry-run says what would go.',
+    'Set the values of production: a shorter time removes more, for good. --dry-run prints what would be removed.',
   );
 }
 
@@ -91,7 +86,7 @@ async function runProgram({ io }: Context, path: string, services: string | unde
     );
   }
   if (!io.env.DATABASE_URL && !io.env.DATABASE_URL_FILE) {
-    throw new Failure('usage', 'DATABASE_URL is not set.', 'This command works on the ledger itself.');
+    throw new Failure('usage', 'DATABASE_URL is not set.', 'This command connects to the database.');
   }
   const node = join(folder, 'node_modules/.bin/node');
   const child = spawn(existsSync(node) ? node : process.execPath, [program, ...args], {
@@ -108,6 +103,6 @@ async function runProgram({ io }: Context, path: string, services: string | unde
     child.once('close', done);
   });
   io.signal.removeEventListener('abort', stop);
-  if (code === 78) throw new Failure('usage', 'The settings cannot be used.');
-  if (code !== exitCodes.success.code) throw new Failure('failure', 'It did not come to its end.');
+  if (code === 78) throw new Failure('usage', 'The settings are invalid.');
+  if (code !== exitCodes.success.code) throw new Failure('failure', 'The command failed.');
 }

@@ -19,8 +19,8 @@ type Open = (options: GlobalOptions) => Context;
 export const addOpsCommands: CommandModule = (program, open) => {
   const ops = program
     .command('ops')
-    .description('what operators see and do (internal)')
-    .addHelpText('after', '\nIds are public ones (whk_…) or UUIDs, as the tables of the ledger have them.');
+    .description('commands for operators (internal)')
+    .addHelpText('after', '\nIds may be public ids (whk_…) or the UUIDs in the tables.');
   addStats(ops, open);
   addSending(ops, open);
   addInspection(ops, open);
@@ -34,7 +34,7 @@ export const addOpsCommands: CommandModule = (program, open) => {
 function addStats(ops: Command, open: Open): void {
   ops
     .command('stats')
-    .description('what waits, what happened lately, and what needs a look')
+    .description('show statistics: what is waiting, recent results, and problems')
     .action(
       action(open, async (context) => {
         const stats = await internalApiOf(context).get<Stats>('/internal/v1/stats');
@@ -58,8 +58,8 @@ function addSending(ops: Command, open: Open): void {
     ops
       .command(name)
       .description(description)
-      .option('--organization <id>', 'of one organization (org_…) instead of all')
-      .option('--actor <name>', 'who asks for it, for the audit log')
+      .option('--organization <id>', 'only of this organization (org_…)')
+      .option('--actor <name>', 'the person who asked for this, for the audit log')
       .action(
         action<SendingOptions>(open, async (context, options) => {
           const body = { paused, ...ofOrganization(options) };
@@ -74,7 +74,7 @@ function addSending(ops: Command, open: Open): void {
 function addInspection(ops: Command, open: Open): void {
   ops
     .command('webhook')
-    .description('a webhook of whatever organization: its state, its health, its latest deliveries')
+    .description('show a webhook of any organization: its state, its health, its latest deliveries')
     .argument('<id>', 'whk_…')
     .action(
       action(open, async (context, _options, id) => {
@@ -93,7 +93,7 @@ function addInspection(ops: Command, open: Open): void {
     );
   ops
     .command('delivery')
-    .description('a delivery of whatever organization, with its attempts')
+    .description('show a delivery of any organization, with its attempts')
     .argument('<id>', 'dlv_…')
     .action(
       action(open, async (context, _options, id) => {
@@ -108,7 +108,7 @@ function addInspection(ops: Command, open: Open): void {
 function addIds(ops: Command, open: Open): void {
   ops
     .command('id')
-    .description('both forms of an id: that of the API and of logs (whk_…), and the UUID of the tables')
+    .description('show both forms of an id: the public id (whk_…) and the UUID in the tables')
     .argument('<id>', 'a public id or a UUID')
     .action(
       action(open, async ({ printer }, _options, id) => {

@@ -63,11 +63,11 @@ function addChanging(organizations: Command, open: Open): void {
   const planOption = () => new Option('--plan <plan>', 'what it may do').choices(plans);
   organizations
     .command('create')
-    .description('make an organization')
+    .description('create an organization')
     .argument('<name>', 'its name')
     .addOption(planOption().makeOptionMandatory())
     .option('--external-id <id>', 'your own id of it')
-    .option('--actor <name>', 'who asks for it, for the audit log')
+    .option('--actor <name>', 'the person who asked for this, for the audit log')
     .action(
       action<ChangeOptions>(open, async (context, options, name) => {
         const organization = await internalApiOf(context).post<Organization>(path, fieldsOf({ ...options, name }));
@@ -81,7 +81,7 @@ function addChanging(organizations: Command, open: Open): void {
     .option('--name <name>', 'its name')
     .addOption(planOption())
     .option('--external-id <id>', 'your own id of it; an empty text removes it')
-    .option('--actor <name>', 'who asks for it, for the audit log')
+    .option('--actor <name>', 'the person who asked for this, for the audit log')
     .action(
       action<ChangeOptions>(open, async (context, options, id) => {
         const fields = fieldsOf(options);
@@ -95,7 +95,7 @@ function addChanging(organizations: Command, open: Open): void {
     );
 }
 
-const nothingToChange = new Failure('usage', 'Nothing is to be changed.', 'Give --name, --plan or --external-id.');
+const nothingToChange = new Failure('usage', 'Nothing to change.', 'Give --name, --plan or --external-id.');
 
 function fieldsOf({ name, plan, externalId }: ChangeOptions): object {
   return {

@@ -10,7 +10,7 @@ export interface PagingOptions {
 /** Options of every list: how many items to print. */
 export function withPaging(command: Command): Command {
   return command
-    .option('--limit <n>', 'how many to print at most', wholeNumber(1, 1_000_000), 20)
+    .option('--limit <n>', 'the maximum number to print', wholeNumber(1, 1_000_000), 20)
     .option('--all', 'print the whole list');
 }
 
@@ -37,6 +37,6 @@ export async function collect<Item>(
   } finally {
     progress.end();
   }
-  if (hasMore) printer.note(`These are the first ${limit}. There are more: --limit <n>, or --all.`, 'dim');
+  if (hasMore) printer.note(`These are the first ${limit}. For more: --limit <n>, or --all.`, 'dim');
   return collected;
 }

@@ -20,15 +20,15 @@ interface RequestOptions {
 export const addRequestCommand: CommandModule = (program, open) => {
   program
     .command('request')
-    .description('send any request with the key, such as one to an area of another service; prints the answer')
+    .description('send any request with the key and print the answer')
     .argument('<method>', 'GET, POST, PUT, PATCH, DELETE or HEAD')
     .argument('<path>', 'such as /v1/consultations?limit=5')
     .option('-d, --data <text>', 'the body: text, @file, or - for standard input')
-    .option('-H, --header <name: value>', 'a header; may be given several times', each)
-    .option('-i, --include', 'print the status and the headers of the answer too')
+    .option('-H, --header <name: value>', 'a header; repeat the option for more', each)
+    .option('-i, --include', 'also print the status and headers of the answer')
     .option('--idempotency-key <key>', 'send this Idempotency-Key')
-    .option('--repeat', 'the service honours Idempotency-Key: send one, and try again when the answer is lost')
-    .option('--timeout <duration>', 'how long the answer may take (30s)', durationMs)
+    .option('--repeat', 'send an Idempotency-Key and retry if the answer is lost; the service must honour it')
+    .option('--timeout <duration>', 'how long to wait for the answer (default: 30s)', durationMs)
     .action(action<RequestOptions>(open, sendRequest));
 };
 
@@ -83,7 +83,7 @@ function headersOf(given: readonly string[] = []): Record<string, string> {
     given.map((header) => {
       const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(header) ?? [];
       if (name !== undefined && value !== undefined) return [name.toLowerCase(), value.trim()];
-      throw new Failure('usage', `"${header}" is no header.`, "It looks like 'Accept: text/csv'.");
+      throw new Failure('usage', `"${header}" is not a header.`, "It looks like 'Accept: text/csv'.");
     }),
   );
 }

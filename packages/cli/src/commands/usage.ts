@@ -16,7 +16,7 @@ export const addUsageCommand: CommandModule = (program, open) => {
   program
     .command('usage')
     .description('show requests, events, deliveries and attempts of a period, this month by default')
-    .option('--since <time>', 'from this whole hour on', instant())
+    .option('--since <time>', 'starting with this whole hour', instant())
     .option('--until <time>', 'before this whole hour', instant())
     .addOption(new Option('--granularity <unit>', 'a row per').choices(['hour', 'day', 'month']).default('day'))
     .addOption(new Option('--by <what>', 'divide the rows').choices(['key', 'area']))

@@ -15,7 +15,7 @@ import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
 type Open = (options: GlobalOptions) => Context;
 
 export const addWebhookCommands: CommandModule = (program, open) => {
-  const webhooks = program.command('webhooks').description('the URLs that events are delivered to');
+  const webhooks = program.command('webhooks').description('URLs that receive events');
   addReading(webhooks, open);
   addChanging(webhooks, open);
   addSending(webhooks, open);
@@ -28,7 +28,7 @@ interface ListOptions extends PagingOptions {
 
 function addReading(webhooks: Command, open: Open): void {
   withPaging(webhooks.command('list').description('list the webhooks, newest first'))
-    .option('--enabled', 'only those that are enabled')
+    .option('--enabled', 'only enabled webhooks')
     .addOption(new Option('--disabled', 'only those that are disabled').conflicts('enabled'))
     .action(
       action<ListOptions>(open, async (context, options) => {
@@ -88,11 +88,11 @@ const eventsHelp =
 function addChanging(webhooks: Command, open: Open): void {
   webhooks
     .command('create')
-    .description('register a URL; prints the secret that signs deliveries, which cannot be read again')
+    .description('register a URL and print its signing secret once')
     .argument('<url>', 'an https URL')
     .requiredOption('-e, --events <types>', eventsHelp, listOf)
-    .option('--description <text>', 'what it is for')
-    .option('--disabled', 'without deliveries until it is enabled')
+    .option('--description <text>', 'a name for people')
+    .option('--disabled', 'register it disabled')
     .action(
       action<CreateOptions>(open, async (context, { events, description, disabled }, url) => {
         const fields = {
@@ -112,7 +112,7 @@ function addChanging(webhooks: Command, open: Open): void {
     .argument('<id>', 'whk_…')
     .option('--url <url>', 'a new https URL')
     .option('-e, --events <types>', eventsHelp, listOf)
-    .option('--description <text>', 'what it is for; an empty text removes it')
+    .option('--description <text>', 'a note; an empty text removes it')
     .option('--enable', 'deliver again')
     .addOption(new Option('--disable', 'stop delivering, and cancel what is pending').conflicts('enable'))
     .action(
@@ -125,7 +125,7 @@ function addChanging(webhooks: Command, open: Open): void {
     .command('delete')
     .description('delete a webhook and cancel its pending deliveries')
     .argument('<id>', 'whk_…')
-    .option('-y, --yes', 'without asking')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(
       action<{ yes?: boolean }>(open, async (context, { yes }, id) => {
         const { io, printer } = context;
@@ -146,11 +146,7 @@ function changesOf({ url, events, description, enable, disable }: UpdateOptions)
     ...((enable || disable) && { enabled: enable === true }),
   };
   if (Object.keys(changes).length > 0) return changes;
-  throw new Failure(
-    'usage',
-    'Nothing is to be changed.',
-    'Give --url, --events, --description, --enable or --disable.',
-  );
+  throw new Failure('usage', 'Nothing to change.', 'Give --url, --events, --description, --enable or --disable.');
 }
 
 async function askBeforeDeleting({ io }: Context, url: string): Promise<void> {
@@ -172,10 +168,10 @@ interface ReplayOptions {
 function addSending(webhooks: Command, open: Open): void {
   webhooks
     .command('rotate-secret')
-    .description('make a new secret; both are in use for a while')
+    .description('create a new secret; both stay in use for an overlap')
     .argument('<id>', 'whk_…')
-    .option('--overlap <duration>', 'how long both are in use, such as 0s, 24h or 7d (24h by default)', durationMs)
-    .option('--force', 'also while the overlap of the last rotation lasts')
+    .option('--overlap <duration>', 'how long both stay in use, such as 0s, 24h or 7d (default: 24h)', durationMs)
+    .option('--force', 'end an overlap that is still open')
     .action(
       action<RotateOptions>(open, async (context, { overlap, force }, id) => {
         const body = {
@@ -200,11 +196,11 @@ function addSending(webhooks: Command, open: Open): void {
     );
   webhooks
     .command('replay')
-    .description('send the failed and canceled deliveries of a time again')
+    .description('send the failed and canceled deliveries of a period again')
     .argument('<id>', 'whk_…')
-    .requiredOption('--since <time>', 'created from then on: a time, or how long ago, such as 2h', instant())
-    .option('--until <time>', 'created before then', instant())
-    .option('--status <statuses>', 'failed, canceled, succeeded (failed and canceled by default)', listOf)
+    .requiredOption('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
+    .option('--until <time>', 'created before this time', instant())
+    .option('--status <statuses>', 'failed, canceled, succeeded (default: failed and canceled)', listOf)
     .action(
       action<ReplayOptions>(open, async (context, { since, until, status }, id) => {
         const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };

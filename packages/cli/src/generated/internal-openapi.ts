@@ -6,26 +6,47 @@ export interface components {
     schemas: {
         /** @description An API key, without its secret. */
         ApiKey: {
+            /** @description Id of the API key. */
             id: string;
+            /** @description A name for people. */
             name: string;
             /** @description The beginning of the key, by which its owner knows it. */
             key_prefix: string;
+            /** @description What the key may do. */
             scopes: components["schemas"]["Scope"][];
+            /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
             ip_allowlist: string[] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key was created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key stops being valid; null: never.
+             */
             expires_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key was last used; null: never.
+             */
             last_used_at: string | null;
-            /** @constant */
+            /**
+             * @description Always `api_key`.
+             * @constant
+             */
             object: "api_key";
+            /** @description Id of the organization. */
             organization_id: string;
         };
         /** @description A page of a list. */
         ApiKeyList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["ApiKey"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -34,30 +55,43 @@ export interface components {
         };
         /** @description One HTTP request to a webhook's URL. */
         Attempt: {
+            /** @description Id of the attempt. */
             id: string;
+            /** @description Counts the attempts of the delivery, from 1. */
             number: number;
-            /** @description Whether the delivery had moved on when the attempt came to its end. */
+            /** @description Whether the delivery had changed before the attempt ended: its outcome then has no effect. */
             superseded: boolean;
             /**
-             * @description The retry schedule, or a test, a retry or a replay.
+             * @description What caused the attempt: the retry schedule (`scheduled`), or a test, a retry or a replay (`manual`).
              * @enum {string}
              */
             trigger: "scheduled" | "manual";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             */
             started_at: string;
+            /** @description How long it took, in milliseconds. */
             duration_ms: number;
+            /** @description The status of the answer; null if there was none. */
             status_code: number | null;
+            /** @description Why the attempt failed; null if it succeeded. */
             error: components["schemas"]["AttemptError"] | null;
-            /** @description What the receiver's owner can act on. */
+            /** @description The cause of the failure, in words, for the owner of the receiver. */
             error_message: string | null;
             /** @description The first 4 KiB of a body that is text. */
             response_body: string | null;
+            /** @description Where the request went. */
             url: string;
-            /** @description Null where a connection was reused. */
+            /** @description How long each part took, in milliseconds; null for parts that a reused connection skips. */
             timings: {
+                /** @description Resolving the host name. */
                 dns_ms: number | null;
+                /** @description Connecting, without TLS. */
                 connect_ms: number | null;
+                /** @description The TLS handshake. */
                 tls_ms: number | null;
+                /** @description From sending the request to the first byte of the answer. */
                 first_byte_ms: number | null;
             };
         };
@@ -71,38 +105,57 @@ export interface components {
          * @enum {string}
          */
         AuditAction: "organization.created" | "organization.updated" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "sending.paused" | "sending.resumed";
-        /** @description A change of an organization, a key, a webhook, a delivery or of what is sent at all: what, by whom, and when. */
+        /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries: what, by whom, and when. */
         AuditEntry: {
+            /** @description Id of the audit entry. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `audit_entry`.
+             * @constant
+             */
             object: "audit_entry";
             /** @description `key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker. */
             actor: string;
+            /** @description What was done, such as `webhook.updated`. */
             action: components["schemas"]["AuditAction"];
-            /** @enum {string} */
+            /**
+             * @description The kind of the object that changed.
+             * @enum {string}
+             */
             object_type: "organization" | "api_key" | "webhook" | "delivery" | "sending";
-            /** @description Null of `sending` as a whole; the id of the organization of one. */
+            /** @description Id of the object that changed. Null: all sending was paused or resumed. */
             object_id: (string) | null;
-            /** @description Null of what concerns all organizations. */
+            /** @description Id of the organization. Null: the change concerns all organizations. */
             organization_id: string | null;
+            /** @description `X-Request-Id` of the request; null if a worker made the change. */
             request_id: string | null;
-            /** @description `X-Actor` of a request to the internal listener: who asked the internal caller to act. */
+            /** @description `X-Actor` of the request: the person or system that asked the internal caller to act. */
             on_behalf_of: string | null;
+            /** @description The names of the changed fields. */
             changed_fields: string[];
-            /** @description Of the changed fields that hold no secret. */
+            /** @description The changed fields that hold no secret, with their values before and after. */
             changes: {
                 [key: string]: {
+                    /** @description The value before; null: none. */
                     from: string | number | boolean | null | string[];
+                    /** @description The value after; null: none. */
                     to: string | number | boolean | null | string[];
                 };
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was done.
+             */
             created_at: string;
         };
         /** @description A page of a list. */
         AuditEntryList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["AuditEntry"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -110,6 +163,7 @@ export interface components {
             next_cursor: string | null;
         };
         CreateApiKey: {
+            /** @description A name for people. */
             name: string;
             /** @description What the key may do. */
             scopes: components["schemas"]["Scope"][];
@@ -122,34 +176,56 @@ export interface components {
             expires_at?: string | null;
         };
         CreateOrganization: {
+            /** @description A name for people. */
             name: string;
+            /** @description Its plan. */
             plan: components["schemas"]["Plan"];
             /** @description The caller's own id of the organization. No two organizations have the same. */
             external_id?: string | null;
         };
         /** @description An API key with its secret, which no other answer shows. */
         CreatedApiKey: {
+            /** @description Id of the API key. */
             id: string;
+            /** @description A name for people. */
             name: string;
             /** @description The beginning of the key, by which its owner knows it. */
             key_prefix: string;
+            /** @description What the key may do. */
             scopes: components["schemas"]["Scope"][];
+            /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
             ip_allowlist: string[] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key was created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key stops being valid; null: never.
+             */
             expires_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key was last used; null: never.
+             */
             last_used_at: string | null;
-            /** @constant */
+            /**
+             * @description Always `api_key`.
+             * @constant
+             */
             object: "api_key";
+            /** @description Id of the organization. */
             organization_id: string;
             /** @description The key itself. */
             secret: string;
         };
         /** @description Sessions of the database that wait for locks or hold them for long. */
         DatabaseLocks: {
-            /** @constant */
+            /**
+             * @description Always `database_locks`.
+             * @constant
+             */
             object: "database_locks";
             /**
              * Format: date-time
@@ -180,7 +256,10 @@ export interface components {
         };
         /** @description The sizes of our tables, and who has most of what waits. */
         DatabaseSizes: {
-            /** @constant */
+            /**
+             * @description Always `database_sizes`.
+             * @constant
+             */
             object: "database_sizes";
             /**
              * Format: date-time
@@ -270,7 +349,10 @@ export interface components {
         };
         /** @description What our connections to the database do, and which statements took most time. */
         DatabaseStatements: {
-            /** @constant */
+            /**
+             * @description Always `database_statements`.
+             * @constant
+             */
             object: "database_statements";
             /**
              * Format: date-time
@@ -308,7 +390,7 @@ export interface components {
             /** @description Why `slowest` is null. */
             slowest_missing: string | null;
         };
-        /** @description The deliveries that were made in a period, the newest `counts_stop_at` of them, by their status now. */
+        /** @description The deliveries that were created in a period, by their status now: at most the newest `counts_stop_at`. */
         DeliveriesOfPeriod: {
             /** @description Counted up to `counts_stop_at`. */
             created: number;
@@ -320,19 +402,29 @@ export interface components {
             failed: number;
             /** @description Counted up to `counts_stop_at`. */
             canceled: number;
-            /** @description Failed attempts that were recorded in this period, of whatever deliveries. */
+            /** @description Failed attempts of any delivery that were recorded in this period. */
             failed_attempts: number;
         };
         /** @description One event on its way to one webhook. */
         Delivery: {
+            /** @description Id of the delivery. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `delivery`.
+             * @constant
+             */
             object: "delivery";
+            /** @description Id of the webhook. */
             webhook_id: string;
+            /** @description Id of the event. */
             event_id: string;
+            /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
+            /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
+            /** @description How many attempts were made. */
             attempt_count: number;
+            /** @description How many attempts the retry schedule allows. */
             max_attempts: number;
             /**
              * Format: date-time
@@ -341,12 +433,18 @@ export interface components {
             next_attempt_at: string | null;
             /** @description What it waits for; null unless it is pending. */
             waiting_for: components["schemas"]["WaitingReason"] | null;
+            /** @description The status of the last answer; null if there was none. */
             last_status_code: number | null;
+            /** @description Why the last attempt failed; null if it succeeded. */
             last_error: components["schemas"]["AttemptError"] | null;
+            /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
             /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
             test: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the delivery was created.
+             */
             created_at: string;
             /**
              * Format: date-time
@@ -356,8 +454,12 @@ export interface components {
         };
         /** @description A page of a list. */
         DeliveryList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["Delivery"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -376,13 +478,15 @@ export interface components {
         DisabledReason: "manual" | "failing" | "gone";
         /** @description An event, as an internal producer emits it. */
         EmitEvent: {
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The type of the event. */
             type: components["schemas"]["EmittableEventType"];
             /** @description Any fields, passed on as they are: at most 256 KiB as JSON, nested at most 20 deep. `consultation.*` needs `consultation_id` and `batch.*` needs `batch_id`, strings of 1 to 200 characters. */
             data: {
                 [key: string]: unknown;
             };
-            /** @description The producer's own id. For one organization, the same id names the same event, whatever the rest. */
+            /** @description The producer's own id. If an event of the organization has this id already, no new event is made. */
             id?: string;
             /**
              * Format: date-time
@@ -392,6 +496,7 @@ export interface components {
         };
         /** @description Events, all or nothing. */
         EmitEvents: {
+            /** @description The events. */
             events: components["schemas"]["EmitEvent"][];
         };
         /** @description One event, or up to 1,000. */
@@ -403,32 +508,39 @@ export interface components {
         EmittableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure";
         /** @description An event that was accepted. */
         EmittedEvent: {
+            /** @description Id of the event. */
             id: string;
+            /** @description The type of the event. */
             type: components["schemas"]["EventTypeName"];
+            /** @description Id of the organization. */
             organization_id: string;
-            /** @description Whether there was an event with this producer's id before; then that one is named. */
+            /** @description Whether an earlier event has the same producer id. `id` then names the earlier event. */
             duplicate: boolean;
         };
         /** @description The events that were accepted, in the order of the request. */
         EmittedEvents: {
+            /** @description The events, in the order of the request. */
             data: components["schemas"]["EmittedEvent"][];
         };
         /** @description The body of every error. */
         Error: {
+            /** @description The error. */
             error: {
+                /** @description The kind of error. */
                 type: components["schemas"]["ErrorType"];
+                /** @description The code of the error, for programs. */
                 code: components["schemas"]["ErrorCode"];
                 /** @description What went wrong, for people. Its wording may change. */
                 message: string;
                 /** @description `X-Request-Id` of the answer. Name it when you ask for help. */
                 request_id: string;
-                /** @description Of an invalid request: the first field that is wrong. */
+                /** @description For an invalid request: the first field that is wrong. */
                 param?: string;
-                /** @description Of an invalid request: everything that is wrong. */
+                /** @description For an invalid request: everything that is wrong. */
                 details?: components["schemas"]["ErrorDetail"][];
-                /** @description Of `forbidden_scope`: the scope that the key lacks. */
+                /** @description For `forbidden_scope`: the scope that the key lacks. */
                 required_scope?: string;
-                /** @description Of `rate_limited`: seconds to wait, as in `Retry-After`. */
+                /** @description For `rate_limited`: seconds to wait, as in `Retry-After`. */
                 retry_after?: number;
             };
         };
@@ -439,17 +551,20 @@ export interface components {
         ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
         /** @description One problem of a request: its place and its cause. */
         ErrorDetail: {
-            /** @enum {string} */
+            /**
+             * @description The part of the request.
+             * @enum {string}
+             */
             location: "body" | "query" | "path" | "header";
             /** @description The field, parameter or header; empty for the whole. */
             path: string;
             /** @description What is wrong, for programs: `required`, `too_big`, `unknown_field`, … */
             code: string;
-            /** @description What is wrong, for people. It goes on after the path. */
+            /** @description What is wrong, for people. Read it after the path. */
             message: string;
         };
         /**
-         * @description What kind of remedy there is.
+         * @description The kind of error. Errors of one kind need the same remedy.
          * @enum {string}
          */
         ErrorType: "authentication_error" | "permission_error" | "invalid_request_error" | "rate_limit_error" | "api_error";
@@ -460,17 +575,22 @@ export interface components {
         EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
         /** @description A delivery with its organization and its attempts. */
         InspectedDelivery: {
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The delivery, as its owner sees it. */
             delivery: components["schemas"]["Delivery"];
-            /** @description The newest first. */
+            /** @description The attempts, the newest first. */
             attempts: components["schemas"]["Attempt"][];
         };
         /** @description A webhook with its organization and its health. */
         InspectedWebhook: {
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The webhook, as its owner sees it. */
             webhook: components["schemas"]["Webhook"];
-            /** @description Whether its deliveries are paused, with all or with its organization. */
+            /** @description Whether its deliveries are paused: all deliveries, or those of its organization. */
             sending_paused: boolean;
+            /** @description How its recent attempts ended. */
             health: {
                 /** @description Failures in a row of the kinds that open the circuit. */
                 consecutive_failures: number;
@@ -486,24 +606,38 @@ export interface components {
             };
         };
         OperatorUpdateWebhook: {
-            /** @description False stops deliveries to it, and cancels those that are pending. */
+            /** @description False stops its deliveries and cancels pending ones. */
             enabled: boolean;
         };
         /** @description A customer of the service, with one plan, API keys and webhooks. */
         Organization: {
+            /** @description Id of the organization. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `organization`.
+             * @constant
+             */
             object: "organization";
+            /** @description A name for people. */
             name: string;
+            /** @description Its plan. */
             plan: components["schemas"]["Plan"];
+            /** @description The caller's own id of the organization. */
             external_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the organization was created.
+             */
             created_at: string;
         };
         /** @description A page of a list. */
         OrganizationList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["Organization"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -517,60 +651,99 @@ export interface components {
         Plan: "starter" | "pro" | "business" | "enterprise";
         /** @description A JSON Web Key Set. */
         PublicSigningKeys: {
+            /** @description The keys that verify identity tokens. */
             keys: {
-                /** @constant */
+                /**
+                 * @description Always `OKP`.
+                 * @constant
+                 */
                 kty: "OKP";
-                /** @constant */
+                /**
+                 * @description Always `Ed25519`.
+                 * @constant
+                 */
                 crv: "Ed25519";
-                /** @constant */
+                /**
+                 * @description Always `EdDSA`.
+                 * @constant
+                 */
                 alg: "EdDSA";
-                /** @constant */
+                /**
+                 * @description Always `sig`.
+                 * @constant
+                 */
                 use: "sig";
+                /** @description Id of the key, as in the header of tokens. */
                 kid: string;
+                /** @description The public key, in base64url. */
                 x: string;
             }[];
         };
         /** @description The jobs of a queue, by state. */
         QueueCounts: {
+            /** @description The name of the queue. */
             name: string;
+            /** @description Whether workers take no jobs from it. */
             is_paused: boolean;
+            /** @description Jobs that wait for a worker. */
             waiting: number;
+            /** @description Jobs that run. */
             active: number;
+            /** @description Jobs that wait for their time. */
             delayed: number;
+            /** @description Jobs that failed. */
             failed: number;
-            /** @description Processes that take jobs of it; null where the server cannot tell. */
+            /** @description Processes that take its jobs; null if the server cannot tell. */
             workers: number | null;
         };
-        /** @description The counts of every queue, and the newest jobs of one in one state. What an event says is not shown. */
+        /** @description The counts of every queue, and the newest jobs of one queue in one state, without the data of events. */
         QueueJobs: {
-            /** @constant */
+            /**
+             * @description Always `queue_jobs`.
+             * @constant
+             */
             object: "queue_jobs";
-            /** @description Every queue. */
+            /** @description The counts of every queue. */
             queues: components["schemas"]["QueueCounts"][];
-            /** @enum {string} */
+            /**
+             * @description The queue of the jobs.
+             * @enum {string}
+             */
             queue: "events" | "event-writes";
-            /** @enum {string} */
+            /**
+             * @description The state of the jobs.
+             * @enum {string}
+             */
             state: "waiting" | "active" | "delayed" | "failed";
-            /** @description The newest 50. */
+            /** @description The newest 50 jobs. */
             jobs: {
+                /** @description Id of the job in its queue. */
                 id: string;
+                /** @description The kind of job. */
                 name: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was added.
+                 */
                 added_at: string;
-                /** @description How often it was begun. */
+                /** @description How often a worker has started it. */
                 attempts: number;
+                /** @description Why it failed; null if it did not. */
                 failed_reason: string | null;
                 /** @description The first events that it names. */
                 event_ids: string[];
             }[];
         };
-        /** @description What a replay set going. */
+        /** @description The result of a replay. */
         Replay: {
-            /** @constant */
+            /**
+             * @description Always `replay`.
+             * @constant
+             */
             object: "replay";
             /** @description How many deliveries are sent again by this request. */
             matched: number;
-            /** @description Whether there were more than one replay takes. */
+            /** @description Whether more deliveries match than one replay takes. */
             has_more: boolean;
         };
         ReplayRequest: {
@@ -600,8 +773,9 @@ export interface components {
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
         /** @description Whether deliveries are paused: all, or those of one organization. The two are independent. */
         Sending: {
+            /** @description Whether deliveries are paused. */
             paused: boolean;
-            /** @description Null: the pause of all sending. */
+            /** @description Id of the organization. Null: all deliveries. */
             organization_id: string | null;
             /**
              * Format: date-time
@@ -611,78 +785,113 @@ export interface components {
         };
         /** @description Pauses or resumes deliveries. */
         SetSending: {
+            /** @description Whether to pause or to resume. */
             paused: boolean;
-            /** @description Whose sending; without it, everybody's. */
+            /** @description The organization; without it, all deliveries. */
             organization_id?: string;
         };
         /** @description What waits, what happened lately, and what needs a look. */
         Stats: {
-            /** @constant */
+            /**
+             * @description Always `stats`.
+             * @constant
+             */
             object: "stats";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the statistics were taken.
+             */
             at: string;
             /**
-             * @description A count of so many means so many or more.
+             * @description A count that reaches this number means this many or more.
              * @constant
              */
             counts_stop_at: 10000;
             /** @description The parts that are null because they did not answer within their time. Empty on a healthy system. */
             unanswered: ("sending" | "outbox" | "deliveries" | "last_minute" | "last_hour" | "webhooks" | "queues" | "partitions" | "retention" | "delivery_policy")[];
+            /** @description Pauses. */
             sending: {
+                /** @description Whether all deliveries are paused. */
                 paused: boolean;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When they were paused; null if they are not.
+                 */
                 since: string | null;
-                /** @description Counted up to `counts_stop_at`. */
+                /** @description Organizations whose deliveries are paused. */
                 paused_organizations: number;
-                /** @description The first 100 that are paused by themselves. */
+                /** @description The first 100 paused organizations. */
                 organizations: {
+                    /** @description Id of the organization. */
                     organization_id: string;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description When its deliveries were paused.
+                     */
                     since: string;
                 }[];
             } | null;
+            /** @description Events that wait for fan-out. */
             outbox: {
-                /** @description Counted up to `counts_stop_at`. */
+                /** @description Events that are not fanned out yet. */
                 events: number;
-                /** @description Null while there is none. */
+                /** @description The age of the oldest; null if there are none. */
                 oldest_seconds: number | null;
                 /** @description Events whose deliveries the database refuses. */
                 parked_events: number;
             } | null;
+            /** @description Deliveries that wait. */
             deliveries: {
-                /** @description Counted up to `counts_stop_at`. */
+                /** @description Deliveries that wait for an attempt. */
                 pending: number;
-                /** @description Counted up to `counts_stop_at`. */
+                /** @description Pending deliveries that are due. */
                 due: number;
-                /** @description Due for longer than a minute. */
+                /** @description Pending deliveries that have been due for more than a minute. */
                 overdue: number;
             } | null;
+            /** @description Deliveries that were created in the last minute. */
             last_minute: components["schemas"]["DeliveriesOfPeriod"] | null;
+            /** @description Deliveries that were created in the last hour. */
             last_hour: components["schemas"]["DeliveriesOfPeriod"] | null;
+            /** @description Webhooks with problems. */
             webhooks: {
-                /** @description Counted up to `counts_stop_at`. */
+                /** @description Webhooks whose circuit breaker is open. */
                 open_circuits: number;
                 /** @description Disabled because no attempt had succeeded for five days. */
                 disabled_failing: number;
                 /** @description Disabled because their endpoints answered 410. */
                 disabled_gone: number;
             } | null;
+            /** @description The jobs of every queue. */
             queues: components["schemas"]["QueueCounts"][] | null;
+            /** @description The monthly partitions of the ledger. */
             partitions: {
-                /** @description `2026-11` */
+                /** @description The month of the oldest partition, such as `2026-11`. */
                 oldest_month: string | null;
+                /** @description The month of the newest partition. */
                 newest_month: string | null;
             } | null;
+            /** @description What retention has removed. */
             retention: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Bodies of older events are removed.
+                 */
                 bodies_removed_until: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Producer ids of older events are removed.
+                 */
                 keys_removed_until: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When retention last completed.
+                 */
                 completed_at: string | null;
-                /** @description Months past their time that something pending keeps. */
+                /** @description Months past retention that are kept because something in them is pending. */
                 kept_months: number;
             } | null;
+            /** @description Whether workers and this API process have the same delivery settings. */
             delivery_policy: {
                 /** @description Workers that have reported their settings within the last three minutes. */
                 workers: number;
@@ -694,6 +903,7 @@ export interface components {
         };
         /** @description The fields to change; the others stay as they are. */
         UpdateApiKey: {
+            /** @description A name for people. */
             name?: string;
             /** @description What the key may do. */
             scopes?: components["schemas"]["Scope"][];
@@ -707,50 +917,71 @@ export interface components {
         };
         /** @description The fields to change; the others stay as they are. */
         UpdateOrganization: {
+            /** @description A name for people. */
             name?: string;
+            /** @description Its plan. */
             plan?: components["schemas"]["Plan"];
             /** @description The caller's own id of the organization. No two organizations have the same. */
             external_id?: string | null;
         };
         /**
-         * @description What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).
+         * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.
          * @enum {string}
          */
         WaitingReason: "lease" | "circuit_open" | "schedule" | "capacity";
         /** @description A customer's registered URL, with the events it subscribes to and its state. */
         Webhook: {
+            /** @description Id of the webhook. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `webhook`.
+             * @constant
+             */
             object: "webhook";
+            /** @description Where deliveries are sent. */
             url: string;
+            /** @description The types and wildcards that the webhook subscribes to. */
             events: string[];
+            /** @description The owner's own note. */
             description: string | null;
+            /** @description Whether new events are delivered. */
             enabled: boolean;
+            /** @description Why the webhook is disabled; null if it is enabled. */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * Format: date-time
-             * @description Since when no delivery has succeeded; null when the last one did.
+             * @description When the failures since the last success began; null if there are none.
              */
             failing_since: string | null;
             /**
              * Format: date-time
-             * @description When it will be disabled, if no delivery succeeds until then.
+             * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
              */
             disable_at: string | null;
             /**
              * Format: date-time
-             * @description Until then the secret before the last rotation is in use too; null when only one is.
+             * @description When the previous secret stops signing; null if only one secret is in use.
              */
             previous_secret_expires_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook was registered.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook last changed.
+             */
             updated_at: string;
         };
         /** @description A page of a list. */
         WebhookList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["Webhook"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;

@@ -35,7 +35,7 @@ export function formsOf(given: string): { uuid: string; publicIds: readonly (rea
   if (prefix !== undefined && suffix !== undefined) {
     return { uuid: toUuid(suffix), publicIds: [[idKinds[prefix as IdPrefix], given]] };
   }
-  if (!uuidForm.test(given)) throw new Failure('usage', `${given} is no id.`, 'Give a public id or a UUID.');
+  if (!uuidForm.test(given)) throw new Failure('usage', `${given} is not an id.`, 'Give a public id or a UUID.');
   const publicIds = Object.entries(idKinds).map(([of, kind]) => [kind, publicId(of as IdPrefix, given)] as const);
   return { uuid: given.toLowerCase(), publicIds };
 }

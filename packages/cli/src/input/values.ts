@@ -9,7 +9,7 @@ import { readAll } from './ask.ts';
 /** For repeatable options. Each value may be a comma-separated list. */
 export function listOf(value: string, previous: string[] = []): string[] {
   const items = value.split(',').map((item) => item.trim());
-  if (items.includes('')) throw new InvalidArgumentError('It holds an empty entry.');
+  if (items.includes('')) throw new InvalidArgumentError('The list has an empty entry.');
   return [...previous, ...items];
 }
 

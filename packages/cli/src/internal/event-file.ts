@@ -37,10 +37,11 @@ function fromLines(text: string, organizationId: string | undefined): string[] {
 
 function fromArray(text: string, organizationId: string | undefined): string[] {
   const events = parse(text, 'The file');
-  if (!Array.isArray(events)) throw new Failure('usage', 'The file holds neither lines nor an array of events.');
+  if (!Array.isArray(events))
+    throw new Failure('usage', 'The file must contain one event per line or an array of events.');
   return events.map((event, index) => {
     const place = `Event ${index + 1}`;
-    if (!isObject(event)) throw new Failure('usage', `${place} is no object.`);
+    if (!isObject(event)) throw new Failure('usage', `${place} is not an object.`);
     return withOrganization(JSON.stringify(event), event, organizationId, place);
   });
 }
@@ -73,7 +74,7 @@ export function* batchesOf(texts: readonly string[]): Generator<string[]> {
 function parseObject(text: string, place: string): object {
   const value = parse(text, place);
   if (isObject(value)) return value;
-  throw new Failure('usage', `${place} is no JSON object.`);
+  throw new Failure('usage', `${place} is not a JSON object.`);
 }
 
 const isObject = (value: unknown): value is object =>
@@ -83,6 +84,6 @@ function parse(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Failure('usage', `${place} is no JSON: ${(error as Error).message}.`);
+    throw new Failure('usage', `${place} is not JSON: ${(error as Error).message}.`);
   }
 }

@@ -41,7 +41,7 @@ function noticesTo(printer: Printer): Notices {
       known = secret;
     },
     onDisconnect: (error, retryMs) => {
-      const what = known === undefined ? 'There is no stream yet' : 'The stream was lost';
+      const what = known === undefined ? 'No stream is open yet' : 'The stream was lost';
       const why = error?.message ?? 'the API ended it';
       printer.note(`${what}: ${why.replace(/\.$/, '')}. Connecting again in ${(retryMs / 1_000).toFixed(1)} s.`);
     },

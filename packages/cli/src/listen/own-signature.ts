@@ -15,7 +15,7 @@ export function createSigner(secret: string | undefined): Signer {
   if (encoded === undefined) {
     throw new Failure(
       'usage',
-      'ENTERPRISE_API_LISTEN_SECRET is no signing secret.',
+      'ENTERPRISE_API_LISTEN_SECRET is not a signing secret.',
       'It is whsec_ and at least 24 bytes in base64.',
     );
   }

@@ -5,7 +5,7 @@ import { count, orDash, time } from './format.ts';
 
 export function sendingFields({ paused, organization_id, since }: Sending): Field[] {
   return [
-    ['sending', paused ? 'paused' : 'goes on'],
+    ['sending', paused ? 'paused' : 'running'],
     ['of', organization_id ?? 'everybody'],
     ['since', since === null ? undefined : time(since)],
   ];
@@ -15,11 +15,11 @@ export function statsFields(stats: Stats): Field[] {
   const capped = (number: number) => count(number) + (number >= stats.counts_stop_at ? '+' : '');
   const { sending, outbox, deliveries, webhooks, partitions, retention, delivery_policy } = stats;
   const lately = (period: NonNullable<Stats['last_hour']>) =>
-    `${capped(period.created)} made, of these ${capped(period.succeeded)} succeeded, ${capped(period.pending)} pending, ` +
+    `${capped(period.created)} created, of which ${capped(period.succeeded)} succeeded, ${capped(period.pending)} pending, ` +
     `${capped(period.failed)} failed, ${capped(period.canceled)} canceled; ${capped(period.failed_attempts)} failed attempts`;
   return [
     ['at', time(stats.at)],
-    ['sending', shown(sending, ({ paused, since }) => (paused ? `paused since ${time(since)}` : 'goes on'))],
+    ['sending', shown(sending, ({ paused, since }) => (paused ? `paused since ${time(since)}` : 'running'))],
     ['paused organizations', shown(sending, (part) => pausedText(part, capped))],
     ['outbox', shown(outbox, (part) => outboxText(part, capped))],
     ['parked events', shown(outbox, (part) => capped(part.parked_events))],
@@ -90,7 +90,7 @@ export const queueColumns: Column<QueueCounts>[] = [
 export function healthFields({ organization_id, sending_paused, health }: InspectedWebhook): Field[] {
   return [
     ['organization', organization_id],
-    ['sending', sending_paused ? 'paused' : 'goes on'],
+    ['sending', sending_paused ? 'paused' : 'running'],
     ['failures in a row', count(health.consecutive_failures)],
     ['failed attempts', `${count(health.failed_attempts)} since the last success`],
     ['circuit', circuitText(health)],

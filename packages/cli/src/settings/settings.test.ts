@@ -93,6 +93,8 @@ describe('the address and the key of a command', () => {
     'https://a.example/?q=1',
     '…',
   ])('no address: %s', (apiUrl) => {
-    expect(() => resolve({ apiUrl }, { ENTERPRISE_API_KEY: 'nwk_env' })).toThrow('--api-url is no address of an API.');
+    expect(() => resolve({ apiUrl }, { ENTERPRISE_API_KEY: 'nwk_env' })).toThrow(
+      '--api-url is not the address of an API.',
+    );
   });
 });

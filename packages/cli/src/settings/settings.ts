@@ -108,5 +108,5 @@ function parseUrl(text: string, name: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   if (isPlain && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '');
-  throw new Failure('usage', `${name} is no address of an API.`, 'It looks like https://api.example.com.');
+  throw new Failure('usage', `${name} is not the address of an API.`, 'It looks like https://api.example.com.');
 }

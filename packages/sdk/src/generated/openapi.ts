@@ -71,30 +71,43 @@ export interface components {
     schemas: {
         /** @description One HTTP request to a webhook's URL. */
         Attempt: {
+            /** @description Id of the attempt. */
             id: string;
+            /** @description Counts the attempts of the delivery, from 1. */
             number: number;
-            /** @description Whether the delivery had moved on when the attempt came to its end. */
+            /** @description Whether the delivery had changed before the attempt ended: its outcome then has no effect. */
             superseded: boolean;
             /**
-             * @description The retry schedule, or a test, a retry or a replay.
+             * @description What caused the attempt: the retry schedule (`scheduled`), or a test, a retry or a replay (`manual`).
              * @enum {string}
              */
             trigger: "scheduled" | "manual";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             */
             started_at: string;
+            /** @description How long it took, in milliseconds. */
             duration_ms: number;
+            /** @description The status of the answer; null if there was none. */
             status_code: number | null;
+            /** @description Why the attempt failed; null if it succeeded. */
             error: components["schemas"]["AttemptError"] | null;
-            /** @description What the receiver's owner can act on. */
+            /** @description The cause of the failure, in words, for the owner of the receiver. */
             error_message: string | null;
             /** @description The first 4 KiB of a body that is text. */
             response_body: string | null;
+            /** @description Where the request went. */
             url: string;
-            /** @description Null where a connection was reused. */
+            /** @description How long each part took, in milliseconds; null for parts that a reused connection skips. */
             timings: {
+                /** @description Resolving the host name. */
                 dns_ms: number | null;
+                /** @description Connecting, without TLS. */
                 connect_ms: number | null;
+                /** @description The TLS handshake. */
                 tls_ms: number | null;
+                /** @description From sending the request to the first byte of the answer. */
                 first_byte_ms: number | null;
             };
         };
@@ -105,88 +118,138 @@ export interface components {
         AttemptError: "timeout" | "dns_failed" | "connection_refused" | "connection_reset" | "tls_failed" | "destination_blocked" | "redirect" | "http_error" | "response_invalid" | "secret_unavailable";
         /** @description All items in a batch completed. */
         BatchCompletedEvent: {
+            /** @description Id of the event. */
             id: string;
-            /** @constant */
+            /**
+             * @description The type of the event.
+             * @constant
+             */
             type: "batch.completed";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened, as its producer said; else when it was accepted.
+             */
             timestamp: string;
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The facts. Types may get further fields. */
             data: {
+                /** @description Id of the batch. */
                 batch_id: string;
             } & {
                 [key: string]: unknown;
             };
-            /** @description True in tests; other events have no such field. */
+            /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
         /** @description A batch failed entirely. */
         BatchFailedEvent: {
+            /** @description Id of the event. */
             id: string;
-            /** @constant */
+            /**
+             * @description The type of the event.
+             * @constant
+             */
             type: "batch.failed";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened, as its producer said; else when it was accepted.
+             */
             timestamp: string;
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The facts. Types may get further fields. */
             data: {
+                /** @description Id of the batch. */
                 batch_id: string;
             } & {
                 [key: string]: unknown;
             };
-            /** @description True in tests; other events have no such field. */
+            /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
         /** @description A batch completed with some failed items. */
         BatchPartialFailureEvent: {
+            /** @description Id of the event. */
             id: string;
-            /** @constant */
+            /**
+             * @description The type of the event.
+             * @constant
+             */
             type: "batch.partial_failure";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened, as its producer said; else when it was accepted.
+             */
             timestamp: string;
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The facts. Types may get further fields. */
             data: {
+                /** @description Id of the batch. */
                 batch_id: string;
             } & {
                 [key: string]: unknown;
             };
-            /** @description True in tests; other events have no such field. */
+            /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
         /** @description A consultation finished successfully. */
         ConsultationCompletedEvent: {
+            /** @description Id of the event. */
             id: string;
-            /** @constant */
+            /**
+             * @description The type of the event.
+             * @constant
+             */
             type: "consultation.completed";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened, as its producer said; else when it was accepted.
+             */
             timestamp: string;
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The facts. Types may get further fields. */
             data: {
+                /** @description Id of the consultation. */
                 consultation_id: string;
             } & {
                 [key: string]: unknown;
             };
-            /** @description True in tests; other events have no such field. */
+            /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
         /** @description A consultation failed. */
         ConsultationFailedEvent: {
+            /** @description Id of the event. */
             id: string;
-            /** @constant */
+            /**
+             * @description The type of the event.
+             * @constant
+             */
             type: "consultation.failed";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened, as its producer said; else when it was accepted.
+             */
             timestamp: string;
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The facts. Types may get further fields. */
             data: {
+                /** @description Id of the consultation. */
                 consultation_id: string;
             } & {
                 [key: string]: unknown;
             };
-            /** @description True in tests; other events have no such field. */
+            /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
         CreateWebhook: {
-            /** @description Where deliveries go: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters. */
+            /** @description Where deliveries are sent: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters. */
             url: string;
-            /** @description The events that the webhook gets. */
+            /** @description The types and wildcards that the webhook subscribes to. */
             events: components["schemas"]["EventPattern"][];
             /** @description The owner's own note. */
             description?: string | null;
@@ -195,14 +258,24 @@ export interface components {
         };
         /** @description One event on its way to one webhook. */
         Delivery: {
+            /** @description Id of the delivery. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `delivery`.
+             * @constant
+             */
             object: "delivery";
+            /** @description Id of the webhook. */
             webhook_id: string;
+            /** @description Id of the event. */
             event_id: string;
+            /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
+            /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
+            /** @description How many attempts were made. */
             attempt_count: number;
+            /** @description How many attempts the retry schedule allows. */
             max_attempts: number;
             /**
              * Format: date-time
@@ -211,12 +284,18 @@ export interface components {
             next_attempt_at: string | null;
             /** @description What it waits for; null unless it is pending. */
             waiting_for: components["schemas"]["WaitingReason"] | null;
+            /** @description The status of the last answer; null if there was none. */
             last_status_code: number | null;
+            /** @description Why the last attempt failed; null if it succeeded. */
             last_error: components["schemas"]["AttemptError"] | null;
+            /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
             /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
             test: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the delivery was created.
+             */
             created_at: string;
             /**
              * Format: date-time
@@ -226,14 +305,24 @@ export interface components {
         };
         /** @description A delivery with its attempts and its request. */
         DeliveryDetail: {
+            /** @description Id of the delivery. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `delivery`.
+             * @constant
+             */
             object: "delivery";
+            /** @description Id of the webhook. */
             webhook_id: string;
+            /** @description Id of the event. */
             event_id: string;
+            /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
+            /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
+            /** @description How many attempts were made. */
             attempt_count: number;
+            /** @description How many attempts the retry schedule allows. */
             max_attempts: number;
             /**
              * Format: date-time
@@ -242,22 +331,29 @@ export interface components {
             next_attempt_at: string | null;
             /** @description What it waits for; null unless it is pending. */
             waiting_for: components["schemas"]["WaitingReason"] | null;
+            /** @description The status of the last answer; null if there was none. */
             last_status_code: number | null;
+            /** @description Why the last attempt failed; null if it succeeded. */
             last_error: components["schemas"]["AttemptError"] | null;
+            /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
             /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
             test: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the delivery was created.
+             */
             created_at: string;
             /**
              * Format: date-time
              * @description When it succeeded, failed or was canceled.
              */
             completed_at: string | null;
-            /** @description The newest first. */
+            /** @description The attempts, the newest first. */
             attempts: components["schemas"]["Attempt"][];
             /** @description The request as it is sent, without its signatures. */
             request: {
+                /** @description The headers, without the signatures. */
                 headers: {
                     [key: string]: string;
                 };
@@ -267,8 +363,12 @@ export interface components {
         };
         /** @description A page of a list. */
         DeliveryList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["Delivery"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -277,7 +377,10 @@ export interface components {
         };
         /** @description How often and how long a delivery is tried, and how long its history is stored. */
         DeliveryPolicy: {
-            /** @constant */
+            /**
+             * @description Always `delivery_policy`.
+             * @constant
+             */
             object: "delivery_policy";
             /** @description The time of one attempt: DNS, connection, TLS, request and answer. */
             timeout_ms: number;
@@ -313,20 +416,23 @@ export interface components {
         EmittableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure";
         /** @description The body of every error. */
         Error: {
+            /** @description The error. */
             error: {
+                /** @description The kind of error. */
                 type: components["schemas"]["ErrorType"];
+                /** @description The code of the error, for programs. */
                 code: components["schemas"]["ErrorCode"];
                 /** @description What went wrong, for people. Its wording may change. */
                 message: string;
                 /** @description `X-Request-Id` of the answer. Name it when you ask for help. */
                 request_id: string;
-                /** @description Of an invalid request: the first field that is wrong. */
+                /** @description For an invalid request: the first field that is wrong. */
                 param?: string;
-                /** @description Of an invalid request: everything that is wrong. */
+                /** @description For an invalid request: everything that is wrong. */
                 details?: components["schemas"]["ErrorDetail"][];
-                /** @description Of `forbidden_scope`: the scope that the key lacks. */
+                /** @description For `forbidden_scope`: the scope that the key lacks. */
                 required_scope?: string;
-                /** @description Of `rate_limited`: seconds to wait, as in `Retry-After`. */
+                /** @description For `rate_limited`: seconds to wait, as in `Retry-After`. */
                 retry_after?: number;
             };
         };
@@ -337,34 +443,45 @@ export interface components {
         ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
         /** @description One problem of a request: its place and its cause. */
         ErrorDetail: {
-            /** @enum {string} */
+            /**
+             * @description The part of the request.
+             * @enum {string}
+             */
             location: "body" | "query" | "path" | "header";
             /** @description The field, parameter or header; empty for the whole. */
             path: string;
             /** @description What is wrong, for programs: `required`, `too_big`, `unknown_field`, … */
             code: string;
-            /** @description What is wrong, for people. It goes on after the path. */
+            /** @description What is wrong, for people. Read it after the path. */
             message: string;
         };
         /**
-         * @description What kind of remedy there is.
+         * @description The kind of error. Errors of one kind need the same remedy.
          * @enum {string}
          */
         ErrorType: "authentication_error" | "permission_error" | "invalid_request_error" | "rate_limit_error" | "api_error";
-        /** @description A fact that happened, which webhooks are told of. */
+        /** @description A fact that happened. Subscribed webhooks receive it. */
         Event: {
+            /** @description Id of the event. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `event`.
+             * @constant
+             */
             object: "event";
+            /** @description The type of the event. */
             type: components["schemas"]["EmittableEventType"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
             created_at: string;
             /**
              * Format: date-time
-             * @description As its producer gave it; null when it gave none.
+             * @description When it happened, as its producer said; null if it did not say.
              */
             occurred_at: string | null;
-            /** @description As it was emitted; null once its body is past retention. */
+            /** @description The facts, as they were emitted; null once the body is past retention. */
             data: {
                 [key: string]: unknown;
             } | null;
@@ -373,8 +490,12 @@ export interface components {
         EventBody: components["schemas"]["ConsultationCompletedEvent"] | components["schemas"]["ConsultationFailedEvent"] | components["schemas"]["BatchCompletedEvent"] | components["schemas"]["BatchFailedEvent"] | components["schemas"]["BatchPartialFailureEvent"] | components["schemas"]["WebhookTestEvent"];
         /** @description A page of a list. */
         EventList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["Event"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -388,9 +509,14 @@ export interface components {
         EventPattern: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "consultation.*" | "batch.*" | "*";
         /** @description A type of event that webhooks can subscribe to, with the shape of its deliveries. */
         EventTypeEntry: {
-            /** @constant */
+            /**
+             * @description Always `event_type`.
+             * @constant
+             */
             object: "event_type";
+            /** @description The name of the type. */
             type: components["schemas"]["EventTypeName"];
+            /** @description When such an event happens. */
             description: string;
             /** @description JSON Schema (draft 2020-12) of the body of a delivery. */
             schema: {
@@ -401,8 +527,12 @@ export interface components {
         };
         /** @description A page of a list. */
         EventTypeEntryList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["EventTypeEntry"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -416,29 +546,51 @@ export interface components {
         EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
         /** @description The key of the caller, and its organization. */
         Me: {
-            /** @constant */
+            /**
+             * @description Always `me`.
+             * @constant
+             */
             object: "me";
+            /** @description The organization that owns the key. */
             organization: {
+                /** @description Id of the organization. */
                 id: string;
+                /** @description Its name. */
                 name: string;
+                /** @description Its plan. */
                 plan: components["schemas"]["Plan"];
             };
+            /** @description The key of the request. */
             key: {
+                /** @description Id of the API key. */
                 id: string;
+                /** @description A name for people. */
                 name: string;
                 /** @description The beginning of the key, by which its owner knows it. */
                 key_prefix: string;
+                /** @description What the key may do. */
                 scopes: components["schemas"]["Scope"][];
+                /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
                 ip_allowlist: string[] | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the key was created.
+                 */
                 created_at: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the key stops being valid; null: never.
+                 */
                 expires_at: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the key was last used; null: never.
+                 */
                 last_used_at: string | null;
             };
             /** @description What the key may do; the same as `key.scopes`. */
             scopes: components["schemas"]["Scope"][];
+            /** @description How many requests the organization may make. */
             rate_limit: components["schemas"]["RateLimit"];
         };
         /**
@@ -450,15 +602,19 @@ export interface components {
         RateLimit: {
             /** @description Requests that the organization may make in each window. */
             limit: number;
+            /** @description The length of a window, in seconds. */
             window_seconds: number;
         };
-        /** @description What a replay set going. */
+        /** @description The result of a replay. */
         Replay: {
-            /** @constant */
+            /**
+             * @description Always `replay`.
+             * @constant
+             */
             object: "replay";
             /** @description How many deliveries are sent again by this request. */
             matched: number;
-            /** @description Whether there were more than one replay takes. */
+            /** @description Whether more deliveries match than one replay takes. */
             has_more: boolean;
         };
         ReplayRequest: {
@@ -500,7 +656,10 @@ export interface components {
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
         /** @description The addresses from which deliveries come, for the firewall of a receiver. */
         SourceAddresses: {
-            /** @constant */
+            /**
+             * @description Always `source_addresses`.
+             * @constant
+             */
             object: "source_addresses";
             /** @description The addresses and CIDRs from which deliveries come; null if the operator has named none. */
             addresses: string[] | null;
@@ -514,38 +673,54 @@ export interface components {
         };
         /** @description The fields to change; the others stay as they are. */
         UpdateWebhook: {
-            /** @description Where deliveries go: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters. */
+            /** @description Where deliveries are sent: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters. */
             url?: string;
-            /** @description The events that the webhook gets. */
+            /** @description The types and wildcards that the webhook subscribes to. */
             events?: components["schemas"]["EventPattern"][];
             /** @description The owner's own note. */
             description?: string | null;
             /** @description Whether new events are delivered. */
             enabled?: boolean;
         };
-        /** @description What an organization used in a period, oldest first; hours, days and months without usage are left out. */
+        /** @description The usage of an organization in a period. Hours, days and months without usage are left out. */
         Usage: {
-            /** @constant */
+            /**
+             * @description Always `usage`.
+             * @constant
+             */
             object: "usage";
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The plan of the organization. */
             plan: components["schemas"]["Plan"];
+            /** @description How many requests the organization may make. */
             rate_limit: components["schemas"]["RateLimit"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The beginning of the period.
+             */
             since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The end of the period.
+             */
             until: string;
-            /** @enum {string} */
+            /**
+             * @description The length of each entry of `data`.
+             * @enum {string}
+             */
             granularity: "hour" | "day" | "month";
+            /** @description The usage of each hour, day or month, the oldest first. */
             data: {
                 /**
                  * Format: date-time
                  * @description When the hour, day or month begins, UTC, even when `since` is later.
                  */
                 start: string;
-                /** @description With `group_by=key`; null for events, deliveries and attempts, which no key made. */
+                /** @description Present with `group_by=key`. The entry of events, deliveries and attempts has null. */
                 key_id?: string | null;
                 /**
-                 * @description With `group_by=area`; events, deliveries and attempts stand under `webhooks`.
+                 * @description Present with `group_by=area`. Events, deliveries and attempts count under `webhooks`.
                  * @enum {string}
                  */
                 area?: "consultations" | "batches" | "panels" | "usage" | "automations" | "chat" | "scim" | "webhooks" | "me";
@@ -557,10 +732,14 @@ export interface components {
                 bytes_in: number;
                 /** @description Bytes of answer bodies. */
                 bytes_out: number;
+                /** @description Events that were accepted. */
                 events: number;
+                /** @description Deliveries that were created. */
                 deliveries: number;
+                /** @description Attempts that were made. */
                 attempts: number;
             }[];
+            /** @description The usage of the whole period. */
             totals: {
                 /** @description Requests with a known key, `refused` included. */
                 requests: number;
@@ -570,50 +749,72 @@ export interface components {
                 bytes_in: number;
                 /** @description Bytes of answer bodies. */
                 bytes_out: number;
+                /** @description Events that were accepted. */
                 events: number;
+                /** @description Deliveries that were created. */
                 deliveries: number;
+                /** @description Attempts that were made. */
                 attempts: number;
             };
         };
         /**
-         * @description What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).
+         * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.
          * @enum {string}
          */
         WaitingReason: "lease" | "circuit_open" | "schedule" | "capacity";
         /** @description A customer's registered URL, with the events it subscribes to and its state. */
         Webhook: {
+            /** @description Id of the webhook. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `webhook`.
+             * @constant
+             */
             object: "webhook";
+            /** @description Where deliveries are sent. */
             url: string;
+            /** @description The types and wildcards that the webhook subscribes to. */
             events: string[];
+            /** @description The owner's own note. */
             description: string | null;
+            /** @description Whether new events are delivered. */
             enabled: boolean;
+            /** @description Why the webhook is disabled; null if it is enabled. */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * Format: date-time
-             * @description Since when no delivery has succeeded; null when the last one did.
+             * @description When the failures since the last success began; null if there are none.
              */
             failing_since: string | null;
             /**
              * Format: date-time
-             * @description When it will be disabled, if no delivery succeeds until then.
+             * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
              */
             disable_at: string | null;
             /**
              * Format: date-time
-             * @description Until then the secret before the last rotation is in use too; null when only one is.
+             * @description When the previous secret stops signing; null if only one secret is in use.
              */
             previous_secret_expires_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook was registered.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook last changed.
+             */
             updated_at: string;
         };
         /** @description A page of a list. */
         WebhookList: {
-            /** @constant */
+            /**
+             * @description Always `list`.
+             * @constant
+             */
             object: "list";
+            /** @description The items of this page. */
             data: components["schemas"]["Webhook"][];
             /** @description Whether there are more items behind this page. */
             has_more: boolean;
@@ -622,48 +823,73 @@ export interface components {
         };
         /** @description Sent by the test endpoint to one webhook alone; no webhook can subscribe to it. */
         WebhookTestEvent: {
+            /** @description Id of the event. */
             id: string;
-            /** @constant */
+            /**
+             * @description The type of the event.
+             * @constant
+             */
             type: "webhook.test";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened, as its producer said; else when it was accepted.
+             */
             timestamp: string;
+            /** @description Id of the organization. */
             organization_id: string;
+            /** @description The facts. Types may get further fields. */
             data: {
+                /** @description Id of the webhook that is tested. */
                 webhook_id: string;
             } & {
                 [key: string]: unknown;
             };
-            /** @description True in tests; other events have no such field. */
+            /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
         /** @description A webhook with its secret, which no other answer shows. */
         WebhookWithSecret: {
+            /** @description Id of the webhook. */
             id: string;
-            /** @constant */
+            /**
+             * @description Always `webhook`.
+             * @constant
+             */
             object: "webhook";
+            /** @description Where deliveries are sent. */
             url: string;
+            /** @description The types and wildcards that the webhook subscribes to. */
             events: string[];
+            /** @description The owner's own note. */
             description: string | null;
+            /** @description Whether new events are delivered. */
             enabled: boolean;
+            /** @description Why the webhook is disabled; null if it is enabled. */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * Format: date-time
-             * @description Since when no delivery has succeeded; null when the last one did.
+             * @description When the failures since the last success began; null if there are none.
              */
             failing_since: string | null;
             /**
              * Format: date-time
-             * @description When it will be disabled, if no delivery succeeds until then.
+             * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
              */
             disable_at: string | null;
             /**
              * Format: date-time
-             * @description Until then the secret before the last rotation is in use too; null when only one is.
+             * @description When the previous secret stops signing; null if only one secret is in use.
              */
             previous_secret_expires_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook was registered.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the webhook last changed.
+             */
             updated_at: string;
             /** @description Signs the deliveries: `whsec_` and 32 random bytes in base64. */
             secret: string;
@@ -684,7 +910,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before, with the same filters. */
                 cursor?: string;
-                /** @description The newest first (`desc`), or the oldest (`asc`): every page then has a `next_cursor`, the last and an empty one too. */
+                /** @description The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one. */
                 order?: "asc" | "desc";
                 type?: components["schemas"]["EmittableEventType"][];
                 /** @description Only what was created at this time or later. */
@@ -708,7 +934,7 @@ export interface operations {
                 until?: string;
                 /** @description At most 1,000 hours, days or months in one answer. */
                 granularity?: "hour" | "day" | "month";
-                /** @description What the usage of each hour, day or month is divided by. */
+                /** @description Splits each hour, day or month by API key or by area. */
                 group_by?: "key" | "area";
             };
             header?: never;
@@ -725,7 +951,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before, with the same filters. */
                 cursor?: string;
-                /** @description Only webhooks that are enabled, or only those that are not. */
+                /** @description Only enabled webhooks (`true`), or only disabled ones (`false`). */
                 enabled?: boolean;
             };
             header?: never;
@@ -744,9 +970,15 @@ export interface operations {
                 cursor?: string;
                 /** @description By `created_at`: the newest first (`desc`), or the oldest (`asc`). */
                 order?: "asc" | "desc";
-                /** @example whk_01jd6kz5r8e2v9qxm3c7t4b0na */
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01jd6kz5r8e2v9qxm3c7t4b0na
+                 */
                 webhook_id?: string;
-                /** @example evt_01jd6kz5r8e2v9qxm3c7t4b0na */
+                /**
+                 * @description Id of the event.
+                 * @example evt_01jd6kz5r8e2v9qxm3c7t4b0na
+                 */
                 event_id?: string;
                 event_type?: components["schemas"]["EventTypeName"][];
                 status?: components["schemas"]["DeliveryStatus"][];

@@ -16,7 +16,7 @@ import { scopeSchema } from './scopes.ts';
  * Addresses and CIDRs as text; the API stores them in canonical form. Only `null` means "from anywhere": a client that
  * computes an empty list must not open the key to everybody.
  */
-const allowlistSchema = someOf(z.string().min(1).max(100), 'must not be empty; null lifts the restriction')
+const allowlistSchema = someOf(z.string().min(1).max(100), 'must not be empty; send null to remove the restriction')
   .nullable()
   .describe('Addresses and CIDRs that the key may be used from; null: from anywhere.');
 
@@ -39,13 +39,16 @@ export type UpdateApiKey = z.output<typeof updateApiKeySchema>;
 
 const keyShape = {
   id: publicIdSchema('key'),
-  name: z.string(),
+  name: z.string().describe('A name for people.'),
   key_prefix: z.string().describe('The beginning of the key, by which its owner knows it.'),
-  scopes: z.array(scopeSchema),
-  ip_allowlist: z.array(z.string()).nullable(),
-  created_at: timestampSchema,
-  expires_at: timestampSchema.nullable(),
-  last_used_at: timestampSchema.nullable(),
+  scopes: z.array(scopeSchema).describe('What the key may do.'),
+  ip_allowlist: z
+    .array(z.string())
+    .nullable()
+    .describe('Addresses and CIDRs that the key may be used from; null: from anywhere.'),
+  created_at: timestampSchema.describe('When the key was created.'),
+  expires_at: timestampSchema.nullable().describe('When the key stops being valid; null: never.'),
+  last_used_at: timestampSchema.nullable().describe('When the key was last used; null: never.'),
 };
 
 const keyExample = {
@@ -83,10 +86,16 @@ export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 export const meSchema = z
   .strictObject({
     object: z.literal('me'),
-    organization: z.strictObject({ id: publicIdSchema('org'), name: z.string(), plan: planSchema }),
-    key: z.strictObject(keyShape),
+    organization: z
+      .strictObject({
+        id: publicIdSchema('org'),
+        name: z.string().describe('Its name.'),
+        plan: planSchema.describe('Its plan.'),
+      })
+      .describe('The organization that owns the key.'),
+    key: z.strictObject(keyShape).describe('The key of the request.'),
     scopes: z.array(scopeSchema).describe('What the key may do; the same as `key.scopes`.'),
-    rate_limit: rateLimitSchema,
+    rate_limit: rateLimitSchema.describe('How many requests the organization may make.'),
   })
   .meta({
     id: 'Me',

@@ -82,7 +82,7 @@ describe('docs/api.md', () => {
   });
 });
 
-describe('what a request is counted under', () => {
+describe('the usage area of a request', () => {
   it.each([
     ['/v1/me', 'me'],
     ['/v1/webhooks', 'webhooks'],

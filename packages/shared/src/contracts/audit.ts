@@ -64,7 +64,13 @@ export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
 const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
 
 /** The values of changed fields before and after; null means that the field had or has no value. */
-const auditChangesSchema = z.record(z.string(), z.strictObject({ from: auditValueSchema, to: auditValueSchema }));
+const auditChangesSchema = z.record(
+  z.string(),
+  z.strictObject({
+    from: auditValueSchema.describe('The value before; null: none.'),
+    to: auditValueSchema.describe('The value after; null: none.'),
+  }),
+);
 export type AuditChanges = z.infer<typeof auditChangesSchema>;
 
 export const auditEntrySchema = z
@@ -76,23 +82,29 @@ export const auditEntrySchema = z
       .describe(
         '`key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker.',
       ),
-    action: auditActionSchema,
-    object_type: z.enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]]),
-    object_id: objectIdSchema.nullable().describe('Null of `sending` as a whole; the id of the organization of one.'),
-    organization_id: publicIdSchema('org').nullable().describe('Null of what concerns all organizations.'),
-    request_id: z.string().nullable(),
+    action: auditActionSchema.describe('What was done, such as `webhook.updated`.'),
+    object_type: z
+      .enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]])
+      .describe('The kind of the object that changed.'),
+    object_id: objectIdSchema
+      .nullable()
+      .describe('Id of the object that changed. Null: all sending was paused or resumed.'),
+    organization_id: publicIdSchema('org')
+      .nullable()
+      .describe('Id of the organization. Null: the change concerns all organizations.'),
+    request_id: z.string().nullable().describe('`X-Request-Id` of the request; null if a worker made the change.'),
     on_behalf_of: z
       .string()
       .nullable()
-      .describe('`X-Actor` of a request to the internal listener: who asked the internal caller to act.'),
-    changed_fields: z.array(z.string()),
-    changes: auditChangesSchema.describe('Of the changed fields that hold no secret.'),
-    created_at: timestampSchema,
+      .describe('`X-Actor` of the request: the person or system that asked the internal caller to act.'),
+    changed_fields: z.array(z.string()).describe('The names of the changed fields.'),
+    changes: auditChangesSchema.describe('The changed fields that hold no secret, with their values before and after.'),
+    created_at: timestampSchema.describe('When it was done.'),
   })
   .meta({
     id: 'AuditEntry',
     description:
-      'A change of an organization, a key, a webhook, a delivery or of what is sent at all: what, by whom, and when.',
+      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries: what, by whom, and when.',
     examples: [
       {
         id: exampleId('aud'),

@@ -19,7 +19,7 @@ export const waitingReasons = ['lease', 'circuit_open', 'schedule', 'capacity'] 
 const waitingReasonSchema = z.enum(waitingReasons).meta({
   id: 'WaitingReason',
   description:
-    'What a pending delivery waits for: a worker has leased it and will send it (`lease`), its webhook fails at the moment (`circuit_open`), its due time (`schedule`), or a worker (`capacity`).',
+    'What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.',
   examples: ['schedule'],
 });
 export type WaitingFor = (typeof waitingReasons)[number];
@@ -65,19 +65,19 @@ const deliveryFields = z.strictObject({
   object: z.literal('delivery'),
   webhook_id: publicIdSchema('whk'),
   event_id: publicIdSchema('evt'),
-  event_type: eventTypeSchema,
-  status: deliveryStatusSchema,
-  attempt_count: z.number().int(),
-  max_attempts: z.number().int(),
+  event_type: eventTypeSchema.describe('The type of the event.'),
+  status: deliveryStatusSchema.describe('The state of the delivery.'),
+  attempt_count: z.number().int().describe('How many attempts were made.'),
+  max_attempts: z.number().int().describe('How many attempts the retry schedule allows.'),
   next_attempt_at: timestampSchema.nullable().describe('When the next attempt is due; null when there will be none.'),
   waiting_for: waitingReasonSchema.nullable().describe('What it waits for; null unless it is pending.'),
-  last_status_code: z.number().int().nullable(),
-  last_error: attemptErrorSchema.nullable(),
-  last_duration_ms: z.number().int().nullable(),
+  last_status_code: z.number().int().nullable().describe('The status of the last answer; null if there was none.'),
+  last_error: attemptErrorSchema.nullable().describe('Why the last attempt failed; null if it succeeded.'),
+  last_duration_ms: z.number().int().nullable().describe('How long the last attempt took, in milliseconds.'),
   test: z
     .boolean()
     .describe('Whether its event is a test: one attempt, without an effect on the health of the webhook.'),
-  created_at: timestampSchema,
+  created_at: timestampSchema.describe('When the delivery was created.'),
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });
 
@@ -129,11 +129,11 @@ export const replaySchema = z
   .strictObject({
     object: z.literal('replay'),
     matched: z.number().int().describe('How many deliveries are sent again by this request.'),
-    has_more: z.boolean().describe('Whether there were more than one replay takes.'),
+    has_more: z.boolean().describe('Whether more deliveries match than one replay takes.'),
   })
   .meta({
     id: 'Replay',
-    description: 'What a replay set going.',
+    description: 'The result of a replay.',
     examples: [{ object: 'replay', matched: 12, has_more: false }],
   });
 export type Replay = z.infer<typeof replaySchema>;
@@ -162,24 +162,30 @@ export const attemptExample = {
 export const attemptSchema = z
   .strictObject({
     id: publicIdSchema('att'),
-    number: z.number().int(),
-    superseded: z.boolean().describe('Whether the delivery had moved on when the attempt came to its end.'),
-    trigger: z.enum(attemptTriggers).describe('The retry schedule, or a test, a retry or a replay.'),
-    started_at: timestampSchema,
-    duration_ms: z.number().int(),
-    status_code: z.number().int().nullable(),
-    error: attemptErrorSchema.nullable(),
-    error_message: z.string().nullable().describe("What the receiver's owner can act on."),
+    number: z.number().int().describe('Counts the attempts of the delivery, from 1.'),
+    superseded: z
+      .boolean()
+      .describe('Whether the delivery had changed before the attempt ended: its outcome then has no effect.'),
+    trigger: z
+      .enum(attemptTriggers)
+      .describe(
+        'What caused the attempt: the retry schedule (`scheduled`), or a test, a retry or a replay (`manual`).',
+      ),
+    started_at: timestampSchema.describe('When the attempt began.'),
+    duration_ms: z.number().int().describe('How long it took, in milliseconds.'),
+    status_code: z.number().int().nullable().describe('The status of the answer; null if there was none.'),
+    error: attemptErrorSchema.nullable().describe('Why the attempt failed; null if it succeeded.'),
+    error_message: z.string().nullable().describe('The cause of the failure, in words, for the owner of the receiver.'),
     response_body: z.string().nullable().describe('The first 4 KiB of a body that is text.'),
-    url: z.string(),
+    url: z.string().describe('Where the request went.'),
     timings: z
       .strictObject({
-        dns_ms: millisecondsSchema,
-        connect_ms: millisecondsSchema,
-        tls_ms: millisecondsSchema,
-        first_byte_ms: millisecondsSchema,
+        dns_ms: millisecondsSchema.describe('Resolving the host name.'),
+        connect_ms: millisecondsSchema.describe('Connecting, without TLS.'),
+        tls_ms: millisecondsSchema.describe('The TLS handshake.'),
+        first_byte_ms: millisecondsSchema.describe('From sending the request to the first byte of the answer.'),
       })
-      .describe('Null where a connection was reused.'),
+      .describe('How long each part took, in milliseconds; null for parts that a reused connection skips.'),
   })
   .meta({ id: 'Attempt', description: "One HTTP request to a webhook's URL.", examples: [attemptExample] });
 export type Attempt = z.infer<typeof attemptSchema>;
@@ -195,10 +201,10 @@ const requestExample = {
 
 export const deliveryDetailSchema = deliveryFields
   .extend({
-    attempts: z.array(attemptSchema).describe('The newest first.'),
+    attempts: z.array(attemptSchema).describe('The attempts, the newest first.'),
     request: z
       .strictObject({
-        headers: z.record(z.string(), z.string()),
+        headers: z.record(z.string(), z.string()).describe('The headers, without the signatures.'),
         body: z.string().nullable().describe('The exact text; null once its event is past retention.'),
       })
       .describe('The request as it is sent, without its signatures.'),

@@ -26,18 +26,18 @@ export const errorCatalogue = {
   ...errorsOf(400, 'invalid_request_error', {
     invalid_json: 'The body is not valid JSON.',
     validation_failed: 'The request is not valid.',
-    invalid_cursor: 'The cursor is not one of this list with these filters.',
+    invalid_cursor: 'This cursor belongs to another list or other filters.',
     url_not_allowed: 'This URL cannot receive deliveries.',
     malformed_request: 'The request is not valid HTTP.',
   }),
   ...errorsOf(404, 'invalid_request_error', { not_found: 'There is no such resource.' }),
   ...errorsOf(405, 'invalid_request_error', { method_not_allowed: 'This path does not support this method.' }),
   ...errorsOf(409, 'invalid_request_error', {
-    conflict: 'The resource is not in a state that allows this.',
+    conflict: 'The current state of the resource does not allow this.',
     limit_reached: 'The organization has reached a limit.',
     idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
   }),
-  ...errorsOf(410, 'invalid_request_error', { event_expired: 'The event lies before what is kept.' }),
+  ...errorsOf(410, 'invalid_request_error', { event_expired: 'This position is older than the events that are kept.' }),
   ...errorsOf(412, 'invalid_request_error', { precondition_failed: 'The resource has changed since it was read.' }),
   ...errorsOf(413, 'invalid_request_error', { payload_too_large: 'The body is too large.' }),
   ...errorsOf(415, 'invalid_request_error', {
@@ -62,10 +62,10 @@ function errorsOf<Code extends string>(status: number, type: ErrorType, messages
 
 export const errorDetailSchema = z
   .strictObject({
-    location: z.enum(['body', 'query', 'path', 'header']),
+    location: z.enum(['body', 'query', 'path', 'header']).describe('The part of the request.'),
     path: z.string().describe('The field, parameter or header; empty for the whole.'),
     code: z.string().describe('What is wrong, for programs: `required`, `too_big`, `unknown_field`, …'),
-    message: z.string().describe('What is wrong, for people. It goes on after the path.'),
+    message: z.string().describe('What is wrong, for people. Read it after the path.'),
   })
   .meta({
     id: 'ErrorDetail',
@@ -74,24 +74,32 @@ export const errorDetailSchema = z
   });
 export type ErrorDetail = z.infer<typeof errorDetailSchema>;
 
+const errorTypeSchema = z.enum(errorTypes).meta({
+  id: 'ErrorType',
+  description: 'The kind of error. Errors of one kind need the same remedy.',
+  examples: ['invalid_request_error'],
+});
+
+const errorCodeSchema = z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]).meta({
+  id: 'ErrorCode',
+  description: 'What went wrong, for programs.',
+  examples: ['validation_failed'],
+});
+
 export const errorBodySchema = z
   .strictObject({
-    error: z.strictObject({
-      type: z
-        .enum(errorTypes)
-        .meta({ id: 'ErrorType', description: 'What kind of remedy there is.', examples: ['invalid_request_error'] }),
-      code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]).meta({
-        id: 'ErrorCode',
-        description: 'What went wrong, for programs.',
-        examples: ['validation_failed'],
-      }),
-      message: z.string().describe('What went wrong, for people. Its wording may change.'),
-      request_id: z.string().describe('`X-Request-Id` of the answer. Name it when you ask for help.'),
-      param: z.string().optional().describe('Of an invalid request: the first field that is wrong.'),
-      details: z.array(errorDetailSchema).optional().describe('Of an invalid request: everything that is wrong.'),
-      required_scope: z.string().optional().describe('Of `forbidden_scope`: the scope that the key lacks.'),
-      retry_after: z.number().int().optional().describe('Of `rate_limited`: seconds to wait, as in `Retry-After`.'),
-    }),
+    error: z
+      .strictObject({
+        type: errorTypeSchema.describe('The kind of error.'),
+        code: errorCodeSchema.describe('The code of the error, for programs.'),
+        message: z.string().describe('What went wrong, for people. Its wording may change.'),
+        request_id: z.string().describe('`X-Request-Id` of the answer. Name it when you ask for help.'),
+        param: z.string().optional().describe('For an invalid request: the first field that is wrong.'),
+        details: z.array(errorDetailSchema).optional().describe('For an invalid request: everything that is wrong.'),
+        required_scope: z.string().optional().describe('For `forbidden_scope`: the scope that the key lacks.'),
+        retry_after: z.number().int().optional().describe('For `rate_limited`: seconds to wait, as in `Retry-After`.'),
+      })
+      .describe('The error.'),
   })
   .meta({
     id: 'Error',

@@ -6,11 +6,11 @@ import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 export function eventBodySchema(type: EventType) {
   return z.strictObject({
     id: publicIdSchema('evt'),
-    type: z.literal(type),
-    timestamp: timestampSchema,
+    type: z.literal(type).describe('The type of the event.'),
+    timestamp: timestampSchema.describe('When it happened, as its producer said; else when it was accepted.'),
     organization_id: publicIdSchema('org'),
-    data: eventTypes[type].data,
-    test: z.boolean().optional().describe('True in tests; other events have no such field.'),
+    data: eventTypes[type].data.describe('The facts. Types may get further fields.'),
+    test: z.boolean().optional().describe('True in tests. Other events lack this field.'),
   });
 }
 
@@ -36,8 +36,8 @@ export const anyJsonSchema = z.json().meta({ jsonSchema: {} });
 export const eventTypeEntrySchema = z
   .strictObject({
     object: z.literal('event_type'),
-    type: eventTypeSchema,
-    description: z.string(),
+    type: eventTypeSchema.describe('The name of the type.'),
+    description: z.string().describe('When such an event happens.'),
     schema: z.record(z.string(), anyJsonSchema).describe('JSON Schema (draft 2020-12) of the body of a delivery.'),
     example: z
       .record(z.string(), anyJsonSchema)

@@ -8,7 +8,7 @@ export const listEventsQuerySchema = forwardPeriod(
   z.strictObject({
     ...pageQueryShape,
     order: orderSchema.describe(
-      'The newest first (`desc`), or the oldest (`asc`): every page then has a `next_cursor`, the last and an empty one too.',
+      'The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one.',
     ),
     type: repeatable(emittableEventTypeSchema),
     ...periodShape,
@@ -19,10 +19,10 @@ export type ListEventsQuery = z.infer<typeof listEventsQuerySchema>;
 const eventFields = z.strictObject({
   id: publicIdSchema('evt'),
   object: z.literal('event'),
-  type: emittableEventTypeSchema,
-  created_at: timestampSchema,
-  occurred_at: timestampSchema.nullable().describe('As its producer gave it; null when it gave none.'),
-  data: eventDataSchema.nullable().describe('As it was emitted; null once its body is past retention.'),
+  type: emittableEventTypeSchema.describe('The type of the event.'),
+  created_at: timestampSchema.describe('When it was accepted.'),
+  occurred_at: timestampSchema.nullable().describe('When it happened, as its producer said; null if it did not say.'),
+  data: eventDataSchema.nullable().describe('The facts, as they were emitted; null once the body is past retention.'),
 });
 
 const eventExample = {
@@ -37,7 +37,7 @@ const eventExample = {
 /** An event in an organization's history. Its data equals the emitted data, with all digits of its numbers. */
 export const eventSchema = eventFields.meta({
   id: 'Event',
-  description: 'A fact that happened, which webhooks are told of.',
+  description: 'A fact that happened. Subscribed webhooks receive it.',
   examples: [eventExample],
 });
 export type Event = z.infer<typeof eventSchema>;
@@ -46,10 +46,14 @@ export type Event = z.infer<typeof eventSchema>;
 export const maxEventStreams = 10;
 
 export const streamEventsQuerySchema = z.strictObject({
-  events: repeatable(eventPatternSchema).describe('Types and wildcards as webhooks have them; all events by default.'),
+  events: repeatable(eventPatternSchema).describe(
+    'Types and wildcards, as in `events` of a webhook; default: all events.',
+  ),
   after: z
     .string()
     .optional()
-    .describe('An event: the stream begins behind it. `Last-Event-ID` is the same, and counts where both are sent.'),
+    .describe(
+      'The id of an event: the stream begins after it. `Last-Event-ID` means the same, and wins if both are sent.',
+    ),
 });
 export type StreamEventsQuery = z.infer<typeof streamEventsQuerySchema>;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const identifierRule = 'must be a string of 1 to 200 characters';
 const identifier = z.string(identifierRule).min(1, identifierRule).max(200, identifierRule);
 
-const consultationData = z.looseObject({ consultation_id: identifier });
-const batchData = z.looseObject({ batch_id: identifier });
+const consultationData = z.looseObject({ consultation_id: identifier.describe('Id of the consultation.') });
+const batchData = z.looseObject({ batch_id: identifier.describe('Id of the batch.') });
 
 /** A test checks that `example` satisfies `data`. */
 export interface EventTypeDefinition {
@@ -54,7 +54,7 @@ export const eventTypes = {
   'webhook.test': {
     description: 'Sent by the test endpoint to one webhook alone; no webhook can subscribe to it.',
     subscribable: false,
-    data: z.looseObject({ webhook_id: identifier }),
+    data: z.looseObject({ webhook_id: identifier.describe('Id of the webhook that is tested.') }),
     example: { webhook_id: 'whk_01jd6kz5r8e2v9qxm3c7t4b0na', message: 'This is a test event.' },
   },
 } as const satisfies Record<string, EventTypeDefinition>;

@@ -33,13 +33,13 @@ const emitExample = {
 export const emitEventSchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),
-    type: emittableEventTypeSchema,
+    type: emittableEventTypeSchema.describe('The type of the event.'),
     data: eventDataSchema,
     id: z
       .string()
       .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
       .optional()
-      .describe("The producer's own id. For one organization, the same id names the same event, whatever the rest."),
+      .describe("The producer's own id. If an event of the organization has this id already, no new event is made."),
     occurred_at: instantSchema.optional().describe('When it happened; the time of acceptance by default.'),
   })
   .superRefine((event, context) => {
@@ -65,7 +65,7 @@ export type EmitEventInput = z.input<typeof emitEventSchema>;
 export type EmitEvent = z.output<typeof emitEventSchema>;
 
 export const emitBatchSchema = z
-  .strictObject({ events: z.array(emitEventSchema).min(1).max(maxEventsPerRequest) })
+  .strictObject({ events: z.array(emitEventSchema).min(1).max(maxEventsPerRequest).describe('The events.') })
   .meta({ id: 'EmitEvents', description: 'Events, all or nothing.', examples: [{ events: [emitExample] }] });
 
 export const emitRequestSchema = z.union([emitBatchSchema, emitEventSchema]).meta({
@@ -91,17 +91,19 @@ const emittedExample = {
 export const emittedEventSchema = z
   .strictObject({
     id: publicIdSchema('evt'),
-    type: eventTypeSchema,
+    type: eventTypeSchema.describe('The type of the event.'),
     organization_id: publicIdSchema('org'),
     duplicate: z
       .boolean()
-      .describe("Whether there was an event with this producer's id before; then that one is named."),
+      .describe('Whether an earlier event has the same producer id. `id` then names the earlier event.'),
   })
   .meta({ id: 'EmittedEvent', description: 'An event that was accepted.', examples: [emittedExample] });
 export type EmittedEvent = z.infer<typeof emittedEventSchema>;
 
-export const emittedEventsSchema = z.strictObject({ data: z.array(emittedEventSchema) }).meta({
-  id: 'EmittedEvents',
-  description: 'The events that were accepted, in the order of the request.',
-  examples: [{ data: [emittedExample] }],
-});
+export const emittedEventsSchema = z
+  .strictObject({ data: z.array(emittedEventSchema).describe('The events, in the order of the request.') })
+  .meta({
+    id: 'EmittedEvents',
+    description: 'The events that were accepted, in the order of the request.',
+    examples: [{ data: [emittedExample] }],
+  });

@@ -6,16 +6,20 @@ import { webhookExample, webhookSchema } from './webhooks.ts';
 export const inspectedWebhookSchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),
-    webhook: webhookSchema,
-    sending_paused: z.boolean().describe('Whether its deliveries are paused, with all or with its organization.'),
-    health: z.strictObject({
-      consecutive_failures: z.int().describe('Failures in a row of the kinds that open the circuit.'),
-      failed_attempts: z.int().describe('Failed attempts of any kind since the last success.'),
-      openings: z.int().describe('How often the circuit has opened since the last success.'),
-      open_until: timestampSchema
-        .nullable()
-        .describe('The circuit is open until then; half-open after it, until a success.'),
-    }),
+    webhook: webhookSchema.describe('The webhook, as its owner sees it.'),
+    sending_paused: z
+      .boolean()
+      .describe('Whether its deliveries are paused: all deliveries, or those of its organization.'),
+    health: z
+      .strictObject({
+        consecutive_failures: z.int().describe('Failures in a row of the kinds that open the circuit.'),
+        failed_attempts: z.int().describe('Failed attempts of any kind since the last success.'),
+        openings: z.int().describe('How often the circuit has opened since the last success.'),
+        open_until: timestampSchema
+          .nullable()
+          .describe('The circuit is open until then; half-open after it, until a success.'),
+      })
+      .describe('How its recent attempts ended.'),
   })
   .meta({
     id: 'InspectedWebhook',
@@ -33,15 +37,15 @@ export type InspectedWebhook = z.infer<typeof inspectedWebhookSchema>;
 
 /** The only field of a webhook that an operator may change; the webhook's owner controls all others. */
 export const operatorUpdateWebhookSchema = z
-  .strictObject({ enabled: z.boolean().describe('False stops deliveries to it, and cancels those that are pending.') })
+  .strictObject({ enabled: z.boolean().describe('False stops its deliveries and cancels pending ones.') })
   .meta({ id: 'OperatorUpdateWebhook', examples: [{ enabled: true }] });
 export type OperatorUpdateWebhook = z.infer<typeof operatorUpdateWebhookSchema>;
 
 export const inspectedDeliverySchema = z
   .strictObject({
     organization_id: publicIdSchema('org'),
-    delivery: deliverySchema,
-    attempts: z.array(attemptSchema).describe('The newest first.'),
+    delivery: deliverySchema.describe('The delivery, as its owner sees it.'),
+    attempts: z.array(attemptSchema).describe('The attempts, the newest first.'),
   })
   .meta({
     id: 'InspectedDelivery',

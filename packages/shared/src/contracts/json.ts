@@ -55,7 +55,7 @@ export function findUnstorable(root: unknown): Unstorable | null {
       if (!isStorableText(value)) return { path, reason: 'must not contain NUL or lone surrogates' };
     } else if (typeof value === 'number') {
       // JSON.parse turns 1e999 into Infinity, which JSON.stringify would turn into null.
-      if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can carry' };
+      if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can represent' };
     } else if (typeof value === 'object' && value !== null && !isExactNumber(value)) {
       if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };
       for (const [key, child] of Object.entries(value)) {

@@ -8,7 +8,11 @@ const externalIdSchema = z
   .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters')
   .describe("The caller's own id of the organization. No two organizations have the same.");
 
-const settableFields = { name: nameSchema, plan: planSchema, external_id: externalIdSchema.nullable() };
+const settableFields = {
+  name: nameSchema,
+  plan: planSchema.describe('Its plan.'),
+  external_id: externalIdSchema.nullable(),
+};
 
 export const createOrganizationSchema = z
   .strictObject(settableFields)
@@ -29,10 +33,10 @@ export const organizationSchema = z
   .strictObject({
     id: publicIdSchema('org'),
     object: z.literal('organization'),
-    name: z.string(),
-    plan: planSchema,
-    external_id: z.string().nullable(),
-    created_at: timestampSchema,
+    name: z.string().describe('A name for people.'),
+    plan: planSchema.describe('Its plan.'),
+    external_id: z.string().nullable().describe("The caller's own id of the organization."),
+    created_at: timestampSchema.describe('When the organization was created.'),
   })
   .meta({
     id: 'Organization',

@@ -56,7 +56,7 @@ const listSchemas = new WeakMap<z.ZodType, z.ZodType>();
 function bareListSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     object: z.literal('list'),
-    data: z.array(item),
+    data: z.array(item).describe('The items of this page.'),
     has_more: z.boolean().describe('Whether there are more items behind this page.'),
     next_cursor: z.string().nullable().describe('`cursor` of the next page; null when there is none.'),
   });

@@ -22,7 +22,7 @@ export const rateLimitExample = { limit: 6_000, window_seconds: 60 };
 export const rateLimitSchema = z
   .strictObject({
     limit: z.number().int().describe('Requests that the organization may make in each window.'),
-    window_seconds: z.number().int(),
+    window_seconds: z.number().int().describe('The length of a window, in seconds.'),
   })
   .meta({
     id: 'RateLimit',

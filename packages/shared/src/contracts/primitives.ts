@@ -5,6 +5,17 @@ import { isStorableText } from './json.ts';
 export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'req'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
+const idDescriptions: Readonly<Record<IdPrefix, string>> = {
+  org: 'Id of the organization.',
+  key: 'Id of the API key.',
+  whk: 'Id of the webhook.',
+  evt: 'Id of the event.',
+  dlv: 'Id of the delivery.',
+  att: 'Id of the attempt.',
+  aud: 'Id of the audit entry.',
+  req: 'Id of the request.',
+};
+
 /** A well-formed id of no existing object, for examples in documents. */
 export function exampleId<Prefix extends IdPrefix>(prefix: Prefix): `${Prefix}_${string}` {
   return `${prefix}_01jd6kz5r8e2v9qxm3c7t4b0na`;
@@ -17,8 +28,8 @@ export function exampleId<Prefix extends IdPrefix>(prefix: Prefix): `${Prefix}_$
 export function publicIdSchema<Prefix extends IdPrefix>(prefix: Prefix): z.ZodType<`${Prefix}_${string}`, string> {
   const schema = z
     .string()
-    .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), 'must be an id of this kind')
-    .meta({ examples: [exampleId(prefix)] });
+    .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), `must be an id: ${prefix}_ and 26 characters`)
+    .meta({ description: idDescriptions[prefix], examples: [exampleId(prefix)] });
   return schema as z.ZodType<string, string> as z.ZodType<`${Prefix}_${string}`, string>;
 }
 
@@ -55,7 +66,7 @@ export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefine
 
 export const textSchema = z.string().refine(isStorableText, 'must not contain NUL or lone surrogates');
 
-export const nameSchema = textSchema.min(1).max(200);
+export const nameSchema = textSchema.min(1).max(200).describe('A name for people.');
 
 const maxListed = 50;
 

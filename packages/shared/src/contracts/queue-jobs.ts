@@ -19,25 +19,26 @@ export const queueJobsShown = 50;
 export const queueJobsSchema = z
   .strictObject({
     object: z.literal('queue_jobs'),
-    queues: z.array(queueCountsSchema).describe('Every queue.'),
-    queue: queueSchema,
-    state: stateSchema,
+    queues: z.array(queueCountsSchema).describe('The counts of every queue.'),
+    queue: queueSchema.describe('The queue of the jobs.'),
+    state: stateSchema.describe('The state of the jobs.'),
     jobs: z
       .array(
         z.strictObject({
-          id: z.string(),
-          name: z.string(),
-          added_at: timestampSchema,
-          attempts: z.int().describe('How often it was begun.'),
-          failed_reason: z.string().nullable(),
+          id: z.string().describe('Id of the job in its queue.'),
+          name: z.string().describe('The kind of job.'),
+          added_at: timestampSchema.describe('When it was added.'),
+          attempts: z.int().describe('How often a worker has started it.'),
+          failed_reason: z.string().nullable().describe('Why it failed; null if it did not.'),
           event_ids: z.array(publicIdSchema('evt')).describe('The first events that it names.'),
         }),
       )
-      .describe(`The newest ${queueJobsShown}.`),
+      .describe(`The newest ${queueJobsShown} jobs.`),
   })
   .meta({
     id: 'QueueJobs',
-    description: 'The counts of every queue, and the newest jobs of one in one state. What an event says is not shown.',
+    description:
+      'The counts of every queue, and the newest jobs of one queue in one state, without the data of events.',
     examples: [
       {
         object: 'queue_jobs',
@@ -50,7 +51,7 @@ export const queueJobsSchema = z
             name: 'fan-out',
             added_at: '2026-11-21T07:00:00.000Z',
             attempts: 1,
-            failed_reason: 'not a job that this version understands: name "fan-out", version 2',
+            failed_reason: 'this version does not understand the job: name "fan-out", version 2',
             event_ids: [exampleId('evt')],
           },
         ],

@@ -4,14 +4,14 @@ import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 const ofOrganization = publicIdSchema('org').optional();
 
 export const getSendingQuerySchema = z.strictObject({
-  organization_id: ofOrganization.describe("The pause of one organization; without it, that of everybody's sending."),
+  organization_id: ofOrganization.describe('The organization; without it, all deliveries.'),
 });
 export type GetSendingQuery = z.infer<typeof getSendingQuerySchema>;
 
 export const setSendingSchema = z
   .strictObject({
-    paused: z.boolean(),
-    organization_id: ofOrganization.describe("Whose sending; without it, everybody's."),
+    paused: z.boolean().describe('Whether to pause or to resume.'),
+    organization_id: ofOrganization.describe('The organization; without it, all deliveries.'),
   })
   .meta({
     id: 'SetSending',
@@ -22,8 +22,8 @@ export type SetSending = z.infer<typeof setSendingSchema>;
 
 export const sendingSchema = z
   .strictObject({
-    paused: z.boolean(),
-    organization_id: publicIdSchema('org').nullable().describe('Null: the pause of all sending.'),
+    paused: z.boolean().describe('Whether deliveries are paused.'),
+    organization_id: publicIdSchema('org').nullable().describe('Id of the organization. Null: all deliveries.'),
     since: timestampSchema.nullable().describe('When it was paused; null while it is not.'),
   })
   .meta({

@@ -15,22 +15,23 @@ const periodSchema = z
     succeeded: countSchema,
     failed: countSchema,
     canceled: countSchema,
-    failed_attempts: countSchema.describe('Failed attempts that were recorded in this period, of whatever deliveries.'),
+    failed_attempts: countSchema.describe('Failed attempts of any delivery that were recorded in this period.'),
   })
   .meta({
     id: 'DeliveriesOfPeriod',
-    description: 'The deliveries that were made in a period, the newest `counts_stop_at` of them, by their status now.',
+    description:
+      'The deliveries that were created in a period, by their status now: at most the newest `counts_stop_at`.',
   });
 
 export const queueCountsSchema = z
   .strictObject({
-    name: z.string(),
-    is_paused: z.boolean(),
-    waiting: z.int(),
-    active: z.int(),
-    delayed: z.int(),
-    failed: z.int(),
-    workers: z.int().nullable().describe('Processes that take jobs of it; null where the server cannot tell.'),
+    name: z.string().describe('The name of the queue.'),
+    is_paused: z.boolean().describe('Whether workers take no jobs from it.'),
+    waiting: z.int().describe('Jobs that wait for a worker.'),
+    active: z.int().describe('Jobs that run.'),
+    delayed: z.int().describe('Jobs that wait for their time.'),
+    failed: z.int().describe('Jobs that failed.'),
+    workers: z.int().nullable().describe('Processes that take its jobs; null if the server cannot tell.'),
   })
   .meta({ id: 'QueueCounts', description: 'The jobs of a queue, by state.' });
 export type QueueCounts = z.infer<typeof queueCountsSchema>;
@@ -52,59 +53,70 @@ export type StatsPart = (typeof statsParts)[number];
 export const statsSchema = z
   .strictObject({
     object: z.literal('stats'),
-    at: timestampSchema,
-    counts_stop_at: z.literal(statsCountLimit).describe('A count of so many means so many or more.'),
+    at: timestampSchema.describe('When the statistics were taken.'),
+    counts_stop_at: z.literal(statsCountLimit).describe('A count that reaches this number means this many or more.'),
     unanswered: z
       .array(z.enum(statsParts))
       .describe('The parts that are null because they did not answer within their time. Empty on a healthy system.'),
     sending: z
       .strictObject({
-        paused: z.boolean(),
-        since: timestampSchema.nullable(),
-        paused_organizations: countSchema,
+        paused: z.boolean().describe('Whether all deliveries are paused.'),
+        since: timestampSchema.nullable().describe('When they were paused; null if they are not.'),
+        paused_organizations: countSchema.describe('Organizations whose deliveries are paused.'),
         organizations: z
-          .array(z.strictObject({ organization_id: publicIdSchema('org'), since: timestampSchema }))
-          .describe(`The first ${statsNamedOrganizations} that are paused by themselves.`),
+          .array(
+            z.strictObject({
+              organization_id: publicIdSchema('org'),
+              since: timestampSchema.describe('When its deliveries were paused.'),
+            }),
+          )
+          .describe(`The first ${statsNamedOrganizations} paused organizations.`),
       })
-      .nullable(),
+      .nullable()
+      .describe('Pauses.'),
     outbox: z
       .strictObject({
-        events: countSchema,
-        oldest_seconds: z.number().nullable().describe('Null while there is none.'),
+        events: countSchema.describe('Events that are not fanned out yet.'),
+        oldest_seconds: z.number().nullable().describe('The age of the oldest; null if there are none.'),
         parked_events: countSchema.describe('Events whose deliveries the database refuses.'),
       })
-      .nullable(),
+      .nullable()
+      .describe('Events that wait for fan-out.'),
     deliveries: z
       .strictObject({
-        pending: countSchema,
-        due: countSchema,
-        overdue: countSchema.describe('Due for longer than a minute.'),
+        pending: countSchema.describe('Deliveries that wait for an attempt.'),
+        due: countSchema.describe('Pending deliveries that are due.'),
+        overdue: countSchema.describe('Pending deliveries that have been due for more than a minute.'),
       })
-      .nullable(),
-    last_minute: periodSchema.nullable(),
-    last_hour: periodSchema.nullable(),
+      .nullable()
+      .describe('Deliveries that wait.'),
+    last_minute: periodSchema.nullable().describe('Deliveries that were created in the last minute.'),
+    last_hour: periodSchema.nullable().describe('Deliveries that were created in the last hour.'),
     webhooks: z
       .strictObject({
-        open_circuits: countSchema,
+        open_circuits: countSchema.describe('Webhooks whose circuit breaker is open.'),
         disabled_failing: countSchema.describe('Disabled because no attempt had succeeded for five days.'),
         disabled_gone: countSchema.describe('Disabled because their endpoints answered 410.'),
       })
-      .nullable(),
-    queues: z.array(queueCountsSchema).nullable(),
+      .nullable()
+      .describe('Webhooks with problems.'),
+    queues: z.array(queueCountsSchema).nullable().describe('The jobs of every queue.'),
     partitions: z
       .strictObject({
-        oldest_month: z.string().nullable().describe('`2026-11`'),
-        newest_month: z.string().nullable(),
+        oldest_month: z.string().nullable().describe('The month of the oldest partition, such as `2026-11`.'),
+        newest_month: z.string().nullable().describe('The month of the newest partition.'),
       })
-      .nullable(),
+      .nullable()
+      .describe('The monthly partitions of the ledger.'),
     retention: z
       .strictObject({
-        bodies_removed_until: timestampSchema.nullable(),
-        keys_removed_until: timestampSchema.nullable(),
-        completed_at: timestampSchema.nullable(),
-        kept_months: z.int().describe('Months past their time that something pending keeps.'),
+        bodies_removed_until: timestampSchema.nullable().describe('Bodies of older events are removed.'),
+        keys_removed_until: timestampSchema.nullable().describe('Producer ids of older events are removed.'),
+        completed_at: timestampSchema.nullable().describe('When retention last completed.'),
+        kept_months: z.int().describe('Months past retention that are kept because something in them is pending.'),
       })
-      .nullable(),
+      .nullable()
+      .describe('What retention has removed.'),
     delivery_policy: z
       .strictObject({
         workers: z.int().describe('Workers that have reported their settings within the last three minutes.'),
@@ -113,7 +125,8 @@ export const statsSchema = z
           .array(z.string())
           .describe('The fields of the delivery policy in which they differ. Customers see the values of the API.'),
       })
-      .nullable(),
+      .nullable()
+      .describe('Whether workers and this API process have the same delivery settings.'),
   })
   .meta({
     id: 'Stats',

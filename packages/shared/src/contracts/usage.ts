@@ -26,7 +26,7 @@ export const usageQuerySchema = forwardPeriod(
       .enum(usageGranularities)
       .default('day')
       .describe('At most 1,000 hours, days or months in one answer.'),
-    group_by: z.enum(usageGroups).optional().describe('What the usage of each hour, day or month is divided by.'),
+    group_by: z.enum(usageGroups).optional().describe('Splits each hour, day or month by API key or by area.'),
   }),
 );
 export type UsageQuery = z.infer<typeof usageQuerySchema>;
@@ -39,9 +39,9 @@ const countsShape = {
   refused: countSchema.describe('Requests that were answered 403 or 429 here.'),
   bytes_in: countSchema.describe('Bytes of request bodies.'),
   bytes_out: countSchema.describe('Bytes of answer bodies.'),
-  events: countSchema,
-  deliveries: countSchema,
-  attempts: countSchema,
+  events: countSchema.describe('Events that were accepted.'),
+  deliveries: countSchema.describe('Deliveries that were created.'),
+  attempts: countSchema.describe('Attempts that were made.'),
 };
 
 const countsExample = {
@@ -58,31 +58,32 @@ export const usageSchema = z
   .strictObject({
     object: z.literal('usage'),
     organization_id: publicIdSchema('org'),
-    plan: planSchema,
-    rate_limit: rateLimitSchema,
-    since: timestampSchema,
-    until: timestampSchema,
-    granularity: z.enum(usageGranularities),
-    data: z.array(
-      z.strictObject({
-        start: timestampSchema.describe('When the hour, day or month begins, UTC, even when `since` is later.'),
-        key_id: publicIdSchema('key')
-          .nullable()
-          .optional()
-          .describe('With `group_by=key`; null for events, deliveries and attempts, which no key made.'),
-        area: z
-          .enum(usageAreaNames)
-          .optional()
-          .describe('With `group_by=area`; events, deliveries and attempts stand under `webhooks`.'),
-        ...countsShape,
-      }),
-    ),
-    totals: z.strictObject(countsShape),
+    plan: planSchema.describe('The plan of the organization.'),
+    rate_limit: rateLimitSchema.describe('How many requests the organization may make.'),
+    since: timestampSchema.describe('The beginning of the period.'),
+    until: timestampSchema.describe('The end of the period.'),
+    granularity: z.enum(usageGranularities).describe('The length of each entry of `data`.'),
+    data: z
+      .array(
+        z.strictObject({
+          start: timestampSchema.describe('When the hour, day or month begins, UTC, even when `since` is later.'),
+          key_id: publicIdSchema('key')
+            .nullable()
+            .optional()
+            .describe('Present with `group_by=key`. The entry of events, deliveries and attempts has null.'),
+          area: z
+            .enum(usageAreaNames)
+            .optional()
+            .describe('Present with `group_by=area`. Events, deliveries and attempts count under `webhooks`.'),
+          ...countsShape,
+        }),
+      )
+      .describe('The usage of each hour, day or month, the oldest first.'),
+    totals: z.strictObject(countsShape).describe('The usage of the whole period.'),
   })
   .meta({
     id: 'Usage',
-    description:
-      'What an organization used in a period, oldest first; hours, days and months without usage are left out.',
+    description: 'The usage of an organization in a period. Hours, days and months without usage are left out.',
     examples: [
       {
         object: 'usage',

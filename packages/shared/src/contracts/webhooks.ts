@@ -23,12 +23,16 @@ export type DisabledReason = (typeof disabledReasons)[number];
 const urlSchema = z
   .string()
   .describe(
-    'Where deliveries go: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters.',
+    'Where deliveries are sent: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters.',
   );
 
 const settableFields = {
   url: urlSchema,
-  events: distinct(eventPatternSchema, 'must not name an event twice', 'The events that the webhook gets.'),
+  events: distinct(
+    eventPatternSchema,
+    'must not name an event twice',
+    'The types and wildcards that the webhook subscribes to.',
+  ),
   description: textSchema.max(500).nullable().describe("The owner's own note."),
   enabled: z.boolean().describe('Whether new events are delivered.'),
 };
@@ -52,7 +56,7 @@ export const listWebhooksQuerySchema = z.strictObject({
     .transform((text) => text === 'true')
     .optional()
     .meta({
-      description: 'Only webhooks that are enabled, or only those that are not.',
+      description: 'Only enabled webhooks (`true`), or only disabled ones (`false`).',
       jsonSchema: { type: 'boolean' },
     }),
 });
@@ -61,20 +65,24 @@ export type ListWebhooksQuery = z.infer<typeof listWebhooksQuerySchema>;
 const webhookFields = z.strictObject({
   id: publicIdSchema('whk'),
   object: z.literal('webhook'),
-  url: z.string(),
-  events: z.array(z.string()),
-  description: z.string().nullable(),
-  enabled: z.boolean(),
-  disabled_reason: disabledReasonSchema.nullable(),
+  url: z.string().describe('Where deliveries are sent.'),
+  events: z.array(z.string()).describe('The types and wildcards that the webhook subscribes to.'),
+  description: z.string().nullable().describe("The owner's own note."),
+  enabled: z.boolean().describe('Whether new events are delivered.'),
+  disabled_reason: disabledReasonSchema.nullable().describe('Why the webhook is disabled; null if it is enabled.'),
   failing_since: timestampSchema
     .nullable()
-    .describe('Since when no delivery has succeeded; null when the last one did.'),
-  disable_at: timestampSchema.nullable().describe('When it will be disabled, if no delivery succeeds until then.'),
+    .describe('When the failures since the last success began; null if there are none.'),
+  disable_at: timestampSchema
+    .nullable()
+    .describe(
+      'When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.',
+    ),
   previous_secret_expires_at: timestampSchema
     .nullable()
-    .describe('Until then the secret before the last rotation is in use too; null when only one is.'),
-  created_at: timestampSchema,
-  updated_at: timestampSchema,
+    .describe('When the previous secret stops signing; null if only one secret is in use.'),
+  created_at: timestampSchema.describe('When the webhook was registered.'),
+  updated_at: timestampSchema.describe('When the webhook last changed.'),
 });
 
 export const webhookExample = {

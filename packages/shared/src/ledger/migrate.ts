@@ -85,8 +85,8 @@ async function refuseOtherLedger(session: Database): Promise<void> {
   const others = rows.map(({ name }) => name).filter((name) => !(name in migrations));
   if (others.length === 0) return;
   throw new Error(
-    `The database is of another version (it has ${others.join(', ')}) and cannot be brought to this one: ` +
-      'give an empty database, or remove .data where make start keeps its own.',
+    `The database has migrations of another version (${others.join(', ')}) and cannot be migrated to this one. ` +
+      'Use an empty database. If make start created this one, remove .data.',
   );
 }
 

@@ -30,6 +30,6 @@ export async function runPreflightChecks(parts: {
   await clock.measure(db);
   const offsetMs = clock.offsetMs();
   if (Math.abs(offsetMs) > tolerableOffsetMs) {
-    log.warn({ offset_ms: offsetMs }, "this machine's clock is far from the database's");
+    log.warn({ offset_ms: offsetMs }, 'the clock of this machine differs from the database clock');
   }
 }

@@ -84,7 +84,9 @@ describe('the check of the Redis of the queue', () => {
     const wrong = [`redis+cluster://${host}`, `redis+sentinel://${host}/main`, group.url.replace('/main', '/other')];
     for (const url of wrong) {
       const { problem } = await inspect(url);
-      expect(problem).toMatch(/^REDIS_URL has the form of another kind of Redis, or names no master of it: .*ERR/);
+      expect(problem).toMatch(
+        /^REDIS_URL does not fit this Redis: the kind of server or the name of the master is wrong: .*ERR/,
+      );
     }
   });
 

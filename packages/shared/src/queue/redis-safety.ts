@@ -33,7 +33,7 @@ export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> 
     const { message } = error.lastNodeError ?? error;
     if (credentialsRefused.test(message)) refusal = `Redis refused the credentials in REDIS_URL: ${message}`;
     if (formRefused.test(message))
-      refusal = `REDIS_URL has the form of another kind of Redis, or names no master of it: ${message}`;
+      refusal = `REDIS_URL does not fit this Redis: the kind of server or the name of the master is wrong: ${message}`;
   });
   try {
     await redis.connect();
@@ -54,7 +54,7 @@ async function inspectServer(server: Pick<Redis, 'info'>, asCluster: boolean): P
   const mode = /^(?:redis|server)_mode:(\S+)/m.exec(await server.info('server'))?.[1];
   const form = modes[mode ?? 'standalone'];
   if (form !== undefined && !asCluster) {
-    return { problem: `REDIS_URL names ${form.what} as if it were a server: write it ${form.as}`, warnings: [] };
+    return { problem: `REDIS_URL names ${form.what} like a plain server. Write it as ${form.as}`, warnings: [] };
   }
   return judge(await server.info('memory'), await server.info('persistence'));
 }

@@ -40,6 +40,6 @@ type HistorySettings = z.output<z.ZodObject<typeof historySettings>>;
 export function historyProblems({ RETENTION_BODIES, RETENTION_HISTORY }: HistorySettings): string[] {
   if (RETENTION_BODIES <= RETENTION_HISTORY) return [];
   return [
-    'RETENTION_BODIES: must not be above RETENTION_HISTORY (0 is for ever): the body of an event goes with the event at the latest',
+    'RETENTION_BODIES: must not exceed RETENTION_HISTORY (0 means forever), because retention removes a body together with its event',
   ];
 }

@@ -47,7 +47,7 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
   }
   if (parsed.success) problems.push(...crossCheck(parsed.data));
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: must not be 0: no certificate would be verified');
+    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: must not be 0, because certificates would then not be verified');
   }
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
   return { ok: true, settings: parsed.data, warnings: unknownNames(Object.keys(shape), environment, rules) };
@@ -58,7 +58,7 @@ function readSecret(name: string, environment: Environment, problems: string[]):
   const file = emptyAsUnset(environment[`${name}_FILE`]);
   if (file === undefined) return direct;
   if (direct !== undefined) {
-    problems.push(`${name}: is set together with ${name}_FILE; set one of them`);
+    problems.push(`${name}: is set together with ${name}_FILE; set only one of them`);
     return direct;
   }
   try {

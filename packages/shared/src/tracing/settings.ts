@@ -26,7 +26,7 @@ const endpointSchema = z.string().refine((text) => {
 
 /** `name=value,name=value` with percent-encoded values, as W3C Baggage defines it. */
 function pairsSchema(isName: RegExp, isValue: RegExp) {
-  const message = 'must be a comma list of name=value, the values percent-encoded';
+  const message = 'must be a comma-separated list of name=value, with percent-encoded values';
   return z.string().transform((text, context): Record<string, string> => {
     const pairs = commaList(text).map((entry) => /^([^=]+?)\s*=\s*(.*)$/.exec(entry));
     const decoded = pairs.map((pair) => [pair?.[1] ?? '', decode(pair?.[2] ?? '')] as const);

@@ -9,7 +9,7 @@ export function auditRoutes(audit: AuditService): Route<InternalAccess>[] {
       endpoint: 'GET /internal/v1/audit',
       operationId: 'listAuditEntries',
       tag: 'Audit',
-      summary: 'List changes of organizations, keys and webhooks, with actor and time',
+      summary: 'List audit entries',
       query: listAuditQuerySchema,
       response: listSchema(auditEntrySchema),
       handle: ({ query }) => audit.list(query),

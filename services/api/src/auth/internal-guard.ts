@@ -31,8 +31,8 @@ export function createInternalGuard({ holderOf }: InternalSecrets): Guard<Intern
 export type InternalRole = 'service' | 'ingress' | 'producer';
 
 const refusals: Readonly<Record<Exclude<InternalRole, 'service'>, string>> = {
-  ingress: 'This secret may ask for authorizations only.',
-  producer: 'This secret may emit events only.',
+  ingress: 'This secret only permits authorization requests.',
+  producer: 'This secret only permits emitting events.',
 };
 
 export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {

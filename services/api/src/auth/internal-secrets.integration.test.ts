@@ -55,7 +55,7 @@ function refusalOf(holder: Holder, { method, path }: { method: string; path: str
   return mayCall ? undefined : 'forbidden_scope';
 }
 
-describe('each secret opens what its setting says, and nothing else:', () => {
+describe('a shared secret would open both:', () => {
   it.each(cases)('$holder, $method $path', async ({ holder, ...operation }) => {
     const answer = await ask(holder, operation);
     const code = answer.body.error?.code;

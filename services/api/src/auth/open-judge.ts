@@ -31,7 +31,7 @@ export async function openJudge({ log, clock, closers }: Foundation, options: Op
   const lastUsed = createLastUsed({
     write: (uses) => markKeysUsed(db, uses),
     clock,
-    onError: createLimitedWarning(log, 'last use of keys not written'),
+    onError: createLimitedWarning(log, 'last use of keys not written yet'),
   });
   closers.add('last use of keys', lastUsed.flush);
   const judge = createJudge({

@@ -49,6 +49,6 @@ export function createDatabaseShare(options: DatabaseShareOptions): WithinDataba
 }
 
 const tooMany = problem('rate_limited', {
-  message: 'Too many requests of the organization wait for the database. Try again shortly.',
+  message: 'Too many requests of this organization are waiting for the database. Try again shortly.',
   retryAfterSeconds: 1,
 });

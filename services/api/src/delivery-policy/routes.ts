@@ -14,7 +14,7 @@ export function deliveryPolicyRoutes({ deliveryPolicy, sourceAddresses }: Delive
       endpoint: 'GET /v1/webhooks/delivery-policy',
       operationId: 'getDeliveryPolicy',
       tag: 'Webhooks',
-      summary: 'Read the timeout, the retry schedule and the retention of deliveries',
+      summary: 'Read the delivery policy',
       scope: 'webhooks:read',
       withoutDatabase: true,
       response: deliveryPolicySchema,
@@ -24,7 +24,7 @@ export function deliveryPolicyRoutes({ deliveryPolicy, sourceAddresses }: Delive
       endpoint: 'GET /v1/webhooks/source-addresses',
       operationId: 'getSourceAddresses',
       tag: 'Webhooks',
-      summary: 'Read the addresses from which deliveries come',
+      summary: 'Read source addresses',
       description:
         'If `addresses` is null, they are unknown or may change: do not filter by address, and rely on the signature alone.',
       scope: 'webhooks:read',

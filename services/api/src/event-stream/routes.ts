@@ -19,7 +19,7 @@ export function eventStreamRoutes(streams: EventStreamService): Route<Principal>
       endpoint: 'GET /v1/events/stream',
       operationId: 'streamEvents',
       tag: 'Events',
-      summary: 'Events as they come, as server-sent events',
+      summary: 'Stream events',
       description,
       errors: ['not_found', 'event_expired', 'rate_limited'],
       scope: streamScope,

@@ -31,7 +31,7 @@ export function eventTypeRoutes({ cursors }: { cursors: Cursors }): Route<Princi
       endpoint: 'GET /v1/webhooks/event-types',
       operationId: 'listEventTypes',
       tag: 'Events',
-      summary: 'The event types that webhooks can subscribe to, with a schema and an example of their bodies',
+      summary: 'List event types',
       scope: 'webhooks:read',
       withoutDatabase: true,
       query: pageQuerySchema,

@@ -9,8 +9,9 @@ export function eventRoutes(events: EventService): Route<InternalAccess>[] {
       endpoint: 'POST /internal/v1/events',
       operationId: 'emitEvents',
       tag: 'Events',
-      summary: 'Emit one event, or up to 1,000, all or nothing',
-      description: 'The same `id` again is a duplicate, whatever the body: the first event wins.',
+      summary: 'Emit events',
+      description:
+        'Accepts one event or up to 1,000, all or nothing. If an event has an `id` that was used before, the first event wins, whatever the body.',
       caller: 'producer',
       body: emitRequestSchema,
       narrowBody: narrowEmitRequest,

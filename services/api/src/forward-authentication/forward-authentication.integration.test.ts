@@ -134,7 +134,7 @@ describe('a path that is not the API’s', () => {
   });
 });
 
-describe('what was asked about', () => {
+describe('a request that was asked about', () => {
   it('is in the usage of its area, or of the area of its scope, and a repeat is not', async () => {
     const { secret, organization_id: organizationId } = await api.createKey({ scopes: ['batches:read', 'me:read'] });
     const repeat = { 'X-Authorize-Repeat': '1' };

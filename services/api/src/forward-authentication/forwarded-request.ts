@@ -49,5 +49,5 @@ const scopes: ReadonlySet<string> = new Set(scopeNames.filter((scope) => scope !
 
 function readScope([scope = '', ...more]: readonly string[] = []): RequiredScope | Problem {
   if (scopes.has(scope) && more.length === 0) return scope as RequiredScope;
-  return invalidHeader('X-Required-Scope', 'must name one scope, because the path is not one of the API');
+  return invalidHeader('X-Required-Scope', 'must name one scope, because the API does not own this path');
 }

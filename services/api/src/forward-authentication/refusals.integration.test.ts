@@ -23,7 +23,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-describe('what the ingress says', () => {
+describe('the headers of an ingress', () => {
   it.each([
     [{ 'X-Original-Method': 'DELETE', 'X-Original-URI': '/v1/panels' }, 405],
     [{ 'X-Original-Method': 'DELETE', 'X-Forwarded-Uri': '/v1/batches' }, 200],

@@ -39,7 +39,7 @@ describe('an upstream receives', () => {
     expect(host).toBe(`host: ${new URL(fixture.upstream.url).host}`);
   });
 
-  it('who asks, where from, and a token, and nothing else that the client has not sent', async () => {
+  it('headers that name the caller, its address and a token, and no others that the client did not send', async () => {
     await start({ identityToken: (key, area) => Promise.resolve(`token-of-${area}-${key.organization.plan}`) });
     const lines = await linesFor(get('Accept: a/b'));
     expect(lines.slice(2)).toEqual([

@@ -10,7 +10,7 @@ export const upstreamsSetting = z.string().transform((text, context): Upstreams 
   for (const entry of commaList(text)) {
     const [, area = '', base = ''] = /^([a-z]+)=(.+)$/.exec(entry) ?? [];
     const refuse = (message: string) => context.addIssue({ code: 'custom', message });
-    if (!isArea(area)) refuse(`each entry is area=url, with an area of ${areaNames.join(', ')}`);
+    if (!isArea(area)) refuse(`each entry must be area=url, where the area is one of ${areaNames.join(', ')}`);
     else if (upstreams.has(area)) refuse(`${area} appears more than once`);
     else {
       const url = URL.parse(base);

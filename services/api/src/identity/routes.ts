@@ -10,7 +10,7 @@ export function identityRoutes({ publicKeys }: Pick<IdentityTokens, 'publicKeys'
       endpoint: 'GET /internal/v1/jwks.json',
       operationId: 'getSigningKeys',
       tag: 'Identity',
-      summary: 'Read the public keys that verify identity tokens',
+      summary: 'Read signing keys',
       caller: 'anyone',
       response: publicSigningKeysSchema,
       handle: (_input: { access: InternalAccess }) => ({ keys: [...publicKeys] }),

@@ -119,6 +119,24 @@ describe('a document', () => {
     expect(described?.sort()).toEqual(expected.filter((name) => !name.startsWith('Content-')).sort());
   });
 
+  it.each(['public', 'internal'] as const)(
+    'of the %s listener describes every property of every schema',
+    (listener) => {
+      const undescribedProperties: string[] = [];
+      const visit = (value: unknown, place: string, namesProperties: boolean) => {
+        if (typeof value !== 'object' || value === null) return;
+        for (const [name, part] of Object.entries(value)) {
+          if (namesProperties && typeof part.description !== 'string') undescribedProperties.push(`${place}.${name}`);
+          if (namesProperties || !/^examples?$/.test(name)) {
+            visit(part, `${place}.${name}`, !namesProperties && name === 'properties');
+          }
+        }
+      };
+      visit(documents[listener], '', false);
+      expect(undescribedProperties).toEqual([]);
+    },
+  );
+
   it.each(['public', 'internal'] as const)('of the %s listener has examples that satisfy their schemas', (listener) => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);

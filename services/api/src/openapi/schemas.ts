@@ -55,6 +55,8 @@ function overrideFor(direction: Direction): Override {
       // Do not throw yet: zod later converts a copy of this schema, and the copy has the schema's `meta`.
       jsonSchema[inexpressibleMark] = type;
     }
+    if (type === 'literal' && jsonSchema.const !== undefined)
+      jsonSchema.description ??= `Always \`${String(jsonSchema.const)}\`.`;
     delete jsonSchema.id;
     // A transforming schema's examples describe its input. zod omits them, because it takes them for examples of the
     // output.

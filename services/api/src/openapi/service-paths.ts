@@ -55,7 +55,7 @@ function openOperation(
 const documentOperation: OpenOperation = {
   operationId: 'getOpenApiDocument',
   summary: 'Read this document',
-  description: 'It changes only with the version of the service. Needs no key.',
+  description: 'Changes only with the version of the service. Needs no key.',
   success: {
     description: 'An OpenAPI document.',
     content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.1.1' } } },
@@ -65,29 +65,33 @@ const documentOperation: OpenOperation = {
 
 const healthOperation: OpenOperation = {
   operationId: 'getHealth',
-  summary: 'Whether the process is alive',
-  description: 'It says nothing of the database. Needs no key.',
+  summary: 'Check that the process is alive',
+  description: 'Does not check the database. Needs no key.',
   success: statusAnswer('ok'),
 };
 
 const readyOperation: OpenOperation = {
   operationId: 'getReadiness',
-  summary: 'Whether the process can serve requests',
-  description: 'The database answers, and the process is not stopping. Needs no key.',
+  summary: 'Check that the process is ready',
+  description: 'Succeeds if the database answers and the process is not stopping. Needs no key.',
   success: statusAnswer('ready'),
   codes: ['service_unavailable'],
 };
 
 const metricsOperation: OpenOperation = {
   operationId: 'getMetrics',
-  summary: 'Metrics for Prometheus',
-  description: 'Of this process. Needs no secret.',
+  summary: 'Read metrics',
+  description: 'The metrics of this process, for Prometheus. Needs no secret.',
   success: { description: "Prometheus' text format.", content: { 'text/plain': { schema: { type: 'string' } } } },
 };
 
 function statusAnswer(status: string): OpenOperation['success'] {
-  const schema = { type: 'object', properties: { status: { type: 'string', enum: [status] } }, required: ['status'] };
-  return { description: 'It is.', content: { 'application/json': { schema, example: { status } } } };
+  const schema = {
+    type: 'object',
+    properties: { status: { type: 'string', enum: [status], description: 'The state of the process.' } },
+    required: ['status'],
+  };
+  return { description: 'Yes.', content: { 'application/json': { schema, example: { status } } } };
 }
 
 const authorizeMethods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
@@ -116,9 +120,9 @@ function authorizeOperation(method: string, errors: ErrorResponses): JsonObject 
   return {
     operationId: `authorize${method.charAt(0).toUpperCase()}${method.slice(1)}`,
     tags: ['Identity'],
-    summary: 'Forward authentication: ask whether a request may pass',
+    summary: 'Authorize a request',
     description:
-      'For an ingress that passes requests on itself. It does not matter which method it asks with. A refusal has the status, headers and body that the API would have answered the client with, under `/scim/v2` in the shape of SCIM.',
+      'For an ingress that forwards requests itself. It may ask with any method. A refusal has the status, headers and body that the API would return to the client; under `/scim/v2` the body has the shape of SCIM.',
     security: [{ authorizeSecret: [] }],
     parameters: [
       headerParameter('X-Forwarded-Method', 'The method of the request.', 'GET'),
@@ -139,7 +143,7 @@ function authorizeOperation(method: string, errors: ErrorResponses): JsonObject 
     ],
     responses: {
       200: {
-        description: 'It may pass. The headers tell whose request it is; there is no body.',
+        description: 'The request may pass. The headers identify the caller; there is no body.',
         headers: { ...headersOf(facts), ...identityHeaders },
       },
       ...errors.of(authorizeErrors, facts),

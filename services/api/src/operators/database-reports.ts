@@ -48,7 +48,7 @@ export function createDatabaseReports({ db, clock }: { db: Database; clock: Cloc
 }
 
 const tooSlow = problem('service_unavailable', {
-  message: 'The database did not answer within 2 seconds: a lock may delay it, or its load.',
+  message: 'The database did not answer within 2 seconds. A lock or high load may delay it.',
 });
 
 async function readLocks(trx: DatabaseTransaction, at: string): Promise<DatabaseLocks> {

@@ -19,7 +19,9 @@ export interface QueueJobsOptions {
 
 export type QueueJobsReader = ReturnType<typeof createQueueJobsReader>;
 
-const closed = problem('not_found', { message: 'The queue board is closed: INTERNAL_QUEUE_BOARD=true opens it.' });
+const closed = problem('not_found', {
+  message: 'The queue board is off. Set INTERNAL_QUEUE_BOARD=true to turn it on.',
+});
 
 export function createQueueJobsReader({ isOpen, countJobs, newestJobs }: QueueJobsOptions) {
   return {

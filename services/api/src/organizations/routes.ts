@@ -71,7 +71,7 @@ export function organizationRoutes({
       endpoint: 'PATCH /internal/v1/organizations/{id}',
       operationId: 'updateOrganization',
       tag: 'Organizations',
-      summary: 'Rename an organization, change its plan or its external id',
+      summary: 'Update an organization',
       description: 'On `starter`, its keys are refused; deliveries of its webhooks continue.',
       errors: ['conflict'],
       ids: { id: 'org' },

@@ -21,7 +21,7 @@ const badCursor = {
   location: 'query',
   path: 'cursor',
   code: 'invalid_cursor',
-  message: 'is not one of this list with these filters',
+  message: 'belongs to another list or other filters',
 } as const;
 
 /**

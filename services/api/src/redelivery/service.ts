@@ -150,7 +150,9 @@ function whyNotRestarted(delivery: Awaited<ReturnType<typeof findDelivery>>): Pr
   return delivery?.hasReachedAttemptLimit ? attemptLimitReached : eventRemoved;
 }
 
-const stillPending = problem('conflict', { message: 'The delivery is pending: it will be sent anyway.' });
+const stillPending = problem('conflict', {
+  message: 'The delivery is pending. It will be sent without a retry.',
+});
 const attemptLimitReached = problem('conflict', { message: 'The delivery has reached the limit of 1,000 attempts.' });
 const eventRemoved = problem('conflict', { message: 'The body of this delivery is no longer stored.' });
 
@@ -170,4 +172,4 @@ function checkEnabled(webhook: WebhookState | undefined, policy: AddressPolicy):
   return isProblem(found) || found.state === 'enabled' ? found : notEnabled;
 }
 
-const notEnabled = problem('conflict', { message: 'The webhook is not enabled: nothing is sent to it.' });
+const notEnabled = problem('conflict', { message: 'The webhook is not enabled, so nothing is sent to it.' });

@@ -4,7 +4,8 @@ import { curlLine } from './curl.ts';
 import type { ListedOperation } from './open-api.ts';
 
 function operation(fields: Partial<ListedOperation>): ListedOperation {
-  return { operationId: 'x', method: 'GET', path: '/v1/me', parameters: [], responses: {}, tag: 'x', ...fields };
+  const facts = { operationId: 'x', summary: 'x', tag: 'x', method: 'GET', path: '/v1/me' };
+  return { ...facts, parameters: [], responses: {}, ...fields };
 }
 
 /** The arguments that a shell gives to curl. */

@@ -11,7 +11,7 @@ export type OrReference<Thing> = Thing | { readonly $ref: string };
 
 export interface Operation {
   readonly operationId: string;
-  readonly summary?: string;
+  readonly summary: string;
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly 'x-required-scope'?: string;

@@ -15,11 +15,11 @@ export function openUsage(
   { log, closers }: Pick<Foundation, 'log' | 'closers'>,
   { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
 ): Pick<UsageCounters, 'count'> {
-  const rollup = createUsageRollup({ db, onError: createLimitedWarning(log, 'usage not counted from the ledger') });
+  const rollup = createUsageRollup({ db, onError: createLimitedWarning(log, 'usage rollup failed') });
   closers.add('usage rollup', rollup.stop, closeWithinMs);
   rollup.start();
 
-  const onDropped = createLimitedWarning(log, 'dropped request counts: too many wait for the database');
+  const onDropped = createLimitedWarning(log, 'dropped request counts: too many are waiting for the database');
   const counters = createUsageCounters({
     write: (batch) => addRequestCounts(db, batch),
     clock: databaseClock,

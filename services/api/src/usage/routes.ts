@@ -10,9 +10,9 @@ export function usageRoutes(usage: UsageService): Route<Principal>[] {
       endpoint: 'GET /v1/usage',
       operationId: 'getUsage',
       tag: 'Usage',
-      summary: 'Read how much the organization has used, by hour, day or month',
+      summary: 'Read usage',
       description:
-        'Where a service owns the area `usage`, the request is forwarded to it, and the shape of the answer is its own.',
+        'The usage of the organization by hour, day or month. If a service owns the area `usage`, the request is forwarded to it, and that service defines the answer.',
       scope: 'usage:read',
       query: usageQuerySchema,
       response: usageSchema,

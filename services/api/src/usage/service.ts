@@ -38,7 +38,7 @@ export function createUsageService({ history, clock, rateLimits }: UsageServiceO
       const question = { since, until, granularity, groupBy, limit: maxUsageEntries + 1 };
       const rows = await history((from) => listUsage(from, organization.id, question));
       if (rows.length > maxUsageEntries) {
-        return refused('group_by', `must lead to at most ${maxUsageEntries} entries: ask for a shorter period`);
+        return refused('group_by', `must produce at most ${maxUsageEntries} entries: choose a shorter period`);
       }
       return {
         object: 'usage',

@@ -98,7 +98,7 @@ describe('no answer', () => {
   });
 });
 
-describe('what is said of an answer', () => {
+describe('the description of an answer', () => {
   const url = 'https://user.example/hooks/1?token=secret';
   const describeWith = (statusCode: number, more: Partial<SendResponse>) => {
     const response = { ...answer(statusCode), ...more };

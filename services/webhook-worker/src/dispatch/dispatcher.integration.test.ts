@@ -53,7 +53,7 @@ it('a run that its limit cut short says nothing about the webhooks that it did n
   expect(drained).not.toContain(webhookIds[0]);
 });
 
-it('what a run says about webhooks with nothing due is as of its beginning: more may have become due meanwhile', async () => {
+it('a run reports the webhooks that had nothing due when it began, because more may have become due since', async () => {
   const { webhookId } = await leaseDeliveries(db, 1);
   let now = 1;
   const drained = Promise.withResolvers<{ ids: string[]; askedAt: number }>();

@@ -29,7 +29,7 @@ async function retention(args: string[], settings: Record<string, string> = {}) 
   return { code, text: command.lines.join('\n') };
 }
 
-it('make retention says what would go, removes it, and says when the next part goes', async () => {
+it('make retention prints its plan, removes expired data, and names the next removal', async () => {
   const organizationId = await insertOrganization(db);
   await insertWebhook(db, { organizationId });
   const [history, young] = [
@@ -40,9 +40,9 @@ it('make retention says what would go, removes it, and says when the next part g
   await monthBefore(db, 3);
 
   const plan = await retention(['--dry-run']);
-  expect(plan).toMatchObject({ code: 0, text: expect.stringContaining('would go now: events_') });
+  expect(plan).toMatchObject({ code: 0, text: expect.stringContaining('would be removed now: events_') });
   for (const name of ['events', 'deliveries', 'attempts', 'event_bodies']) {
-    expect(plan.text).toMatch(new RegExp(`^${name}: would go now: [^\\n]*\\n  next: \\w+, from 20..-`, 'm'));
+    expect(plan.text).toMatch(new RegExp(`^${name}: would be removed now: [^\\n]*\\n  next: \\w+, from 20..-`, 'm'));
   }
   expect(await countRows(db, history.eventIds)).toMatchObject({ events: 1, deliveries: 1 });
 
@@ -54,7 +54,7 @@ it('make retention says what would go, removes it, and says when the next part g
   expect(await countRows(db, history.eventIds)).toMatchObject({ events: 0, deliveries: 0, keys: 0 });
   expect(await countRows(db, young.eventIds)).toMatchObject({ events: 1, bodies: 1, deliveries: 1, keys: 1 });
   const after = await retention(['--dry-run']);
-  expect(after.text).toMatch(/^deliveries: nothing would go now$/m);
+  expect(after.text).toMatch(/^deliveries: nothing would be removed now$/m);
 });
 
 it('make retention exits with 1 while another process has the lock, and without a database', async () => {
@@ -67,5 +67,5 @@ it('make retention exits with 1 while another process has the lock, and without 
 
 it('make retention exits with 78 where bodies would be kept for longer than the history', async () => {
   const refused = await retention(['--dry-run'], { RETENTION_BODIES: '0' });
-  expect(refused).toMatchObject({ code: 78, text: expect.stringContaining('RETENTION_BODIES: must not be above') });
+  expect(refused).toMatchObject({ code: 78, text: expect.stringContaining('RETENTION_BODIES: must not exceed') });
 });

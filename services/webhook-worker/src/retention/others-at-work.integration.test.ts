@@ -38,7 +38,7 @@ const old = async (months: number): Promise<OldDeliveries> => {
   return insertOldEvents(db, organizationId, await monthBefore(db, months), 3);
 };
 
-describe('what a retry makes pending that is under way meanwhile', () => {
+describe('a delivery that a concurrent retry makes pending', () => {
   /** Runs while the transaction is open, and again when it has committed: once it waits, then it sees what is pending. */
   const runBesideRetry = async (past: OldDeliveries) => {
     // Older partitions go while this one is pending, or the run would wait at the first of them.
@@ -128,7 +128,7 @@ it('history waits for who reads it for long, and who writes does not wait', asyn
   expect(await countRows(db, past.eventIds)).toEqual(gone);
 });
 
-it('who waits behind retention waits for 0.1 s at most, and gets on while the transaction that retention waits for goes on', async () => {
+it('a statement behind retention waits 0.1 s at most, while retention still waits for a transaction', async () => {
   const past = await old(monthsAgo.pastHistory);
   await deliverAll(db, past.leases);
   const partition = await partitionAt(db, 'deliveries', past);

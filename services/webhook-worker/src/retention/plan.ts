@@ -15,31 +15,34 @@ export async function planRetention(db: Database, periods: RetentionPeriods): Pr
     const kept: string[] = [];
     for (const partition of ofTable.filter(({ expiry }) => expiry <= now)) {
       const pending = await countPending(db, partition);
-      const others = table === bodiesTable ? '; all other bodies go' : '';
+      const others = table === bodiesTable ? '; all other bodies would be removed' : '';
       if (pending === 0) going.push(partition.name);
       else kept.push(`  ${partition.name} is kept: ${pending} pending in it${others}`);
     }
-    lines.push(`${table}: ${going.length > 0 ? `would go now: ${going.join(', ')}` : 'nothing would go now'}`, ...kept);
+    lines.push(
+      `${table}: ${going.length > 0 ? `would be removed now: ${going.join(', ')}` : 'nothing would be removed now'}`,
+      ...kept,
+    );
     const next = ofTable.find(({ expiry }) => expiry > now && Number.isFinite(expiry));
     if (next) lines.push(`  next: ${next.name}, from ${new Date(next.expiry).toISOString()} on`);
   }
   const historyFrom = startOfHistory(periods, now);
   return [
     ...lines,
-    describe('event_keys', 'those of events', historyFrom),
-    describe('deleted webhooks', 'those without a delivery, deleted', historyFrom),
+    describe('event_keys', 'keys of events', historyFrom),
+    describe('deleted webhooks', 'webhooks without deliveries that were deleted', historyFrom),
     describe('audit_log', 'rows', now - periods.RETENTION_AUDIT),
   ];
 }
 
 function describe(name: string, what: string, before: number): string {
-  return `${name}: ${before > 0 ? `would go now: ${what} before ${new Date(before).toISOString()}` : 'nothing would go now'}`;
+  return `${name}: ${before > 0 ? `would be removed now: ${what} before ${new Date(before).toISOString()}` : 'nothing would be removed now'}`;
 }
 
 /** @param isSet tells whether the operator gave a setting of this name; all other settings have their defaults */
 export function describePeriods(periods: RetentionPeriods, isSet: (name: string) => boolean): string {
   const kept = Object.entries(periods).map(
-    ([name, ms]) => `${name} ${Number.isFinite(ms) ? `${ms / hourMs}h` : 'for ever'}${isSet(name) ? '' : ' (default)'}`,
+    ([name, ms]) => `${name} ${Number.isFinite(ms) ? `${ms / hourMs}h` : 'forever'}${isSet(name) ? '' : ' (default)'}`,
   );
-  return `Kept: ${kept.join(', ')}. A month of history, or a day of bodies, goes when its youngest rows are that old.`;
+  return `Kept: ${kept.join(', ')}. Retention removes a month of history, or a day of bodies, when its youngest rows are that old.`;
 }

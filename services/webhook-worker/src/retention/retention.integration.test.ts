@@ -238,8 +238,8 @@ describe('a run', () => {
       await sql`insert into webhook_health (webhook_id) values (${id})`.execute(db);
     }
     const plan = await planRetention(db, testPeriods);
-    expect(plan).toContainEqual(expect.stringMatching(/^audit_log: would go now: rows before 20..-/));
-    expect(plan).toContainEqual(expect.stringMatching(/^deleted webhooks: would go now: .* before 20..-/));
+    expect(plan).toContainEqual(expect.stringMatching(/^audit_log: would be removed now: rows before 20..-/));
+    expect(plan).toContainEqual(expect.stringMatching(/^deleted webhooks: would be removed now: .* before 20..-/));
     await run();
     expect(await db.selectFrom('audit_log').select('created_at').execute()).toHaveLength(1);
     const left = { webhooks: 'id', webhook_urls: 'webhook_id', webhook_health: 'webhook_id' };

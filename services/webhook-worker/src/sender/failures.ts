@@ -34,12 +34,12 @@ export const connectionLost: Failure = {
 
 export const tooManyInformational: Failure = {
   code: 'response_invalid',
-  message: 'The receiver sends informational responses without end.',
+  message: 'The receiver keeps sending informational (1xx) responses.',
 };
 
 export const foreignAnswer: Failure = {
   code: 'response_invalid',
-  message: 'The answer is not one that belongs to the request.',
+  message: 'The answer does not belong to the request.',
 };
 
 const closed = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ENOTCONN', 'ERR_STREAM_DESTROYED', 'UND_ERR_SOCKET'];
@@ -51,7 +51,7 @@ const noDescriptor = ours('connection_refused', 'file_descriptors', 'No file des
  * more than one that did not.
  */
 const connectFailures = new Map<string, Failure>([
-  ...sameFor(closed, 'connection_reset', 'The receiver closed the connection while it was being made.'),
+  ...sameFor(closed, 'connection_reset', 'The receiver closed the connection before it was established.'),
   ...sameFor(['ECONNREFUSED'], 'connection_refused', 'The receiver refused the connection.'),
   ['EMFILE', noDescriptor],
   ['ENFILE', noDescriptor],
@@ -68,7 +68,7 @@ const networkDown = ours(
 
 /** Marks a failed look-up as a failure on our side: our name servers fail for other names too. */
 export function resolverDown({ code, message }: Failure): Failure {
-  return ours(code, 'resolver', `${message} It is on our side, because other names fail too.`);
+  return ours(code, 'resolver', `${message} The failure is on our side, because other names fail too.`);
 }
 
 export function isTemporaryDnsError(error: unknown): boolean {
@@ -100,7 +100,7 @@ export function connectFailure(error: unknown, isNetworkDown: boolean): Failure 
   if (isNetworkDown && isWithoutRoute(error)) return networkDown;
   const codes = codesOf(error);
   const [, known] = [...connectFailures].find(([code]) => codes.includes(code)) ?? [];
-  return known ?? { code: 'connection_refused', message: 'The connection to the receiver could not be made.' };
+  return known ?? { code: 'connection_refused', message: 'The connection to the receiver could not be established.' };
 }
 
 const notHttp: Failure = { code: 'response_invalid', message: 'The answer is not valid HTTP/1.1.' };

@@ -159,7 +159,7 @@ const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 function mediaTypeProblem(request: IncomingMessage): Problem | null {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return unsupported('Content-Encoding', 'must be left out: bodies are read uncompressed');
+    return unsupported('Content-Encoding', 'must be omitted: compressed bodies are not supported');
   }
   const type = request.headers['content-type'] ?? '';
   const label = charset.exec(type)?.[1];

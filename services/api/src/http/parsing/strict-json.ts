@@ -70,7 +70,7 @@ function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail 
       inside.names.add(string);
       names += 1;
       if (names > maxKeys) {
-        return { ...flaw('too_many_fields', `must not have more than ${maxKeys} fields in all`), path: '' };
+        return { ...flaw('too_many_fields', `must not have more than ${maxKeys} fields in total`), path: '' };
       }
     }
   }

@@ -46,9 +46,9 @@ export function operationsNavigation(document: OpenApiDocument): NavigationGroup
     title: tag,
     links: operations.map((operation) => ({
       href: `/docs/operations#${operation.operationId}`,
-      label: titleOf(operation),
+      label: operation.summary,
       method: operation.method,
-      words: `${operation.path} ${operation.summary ?? ''}`,
+      words: operation.path,
     })),
   }));
 }
@@ -67,19 +67,12 @@ function descriptionOf({ tags = [] }: OpenApiDocument, tag: string): Html | unde
   return description === undefined ? undefined : renderMarkdown(description);
 }
 
-/** `rotateWebhookSecret` → `Rotate webhook secret` */
-function titleOf({ operationId }: ListedOperation): string {
-  const words = operationId.replace(/(?<=[a-z])[A-Z](?=[a-z])/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
 function operationSection(document: OpenApiDocument, operation: ListedOperation): Html {
   const { operationId: id, method, path, summary, description } = operation;
   return html`<section class="operation">
-<h3 id="${id}"><a href="#${id}">${titleOf(operation)}</a></h3>
+<h3 id="${id}"><a href="#${id}">${summary}</a></h3>
 <p class="endpoint">${methodBadge(method)} <code>${path}</code></p>
 <p class="needs">${needsOf(operation)}</p>
-${summary !== undefined && html`<p>${renderInline(summary)}.</p>`}
 ${description !== undefined && renderMarkdown(withoutScope(description))}
 ${parametersOf(operation)}
 ${bodyOf(document, operation)}
