@@ -104,7 +104,7 @@ function eventText(id: string, body: string, secret: string): string {
   const standard = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   const headers = {
     'Content-Type': 'application/json',
-    'User-Agent': 'enterprise-api-webhooks/0.1.0',
+    'User-Agent': 'enterprise-api-webhooks/1.0.0',
     'X-Service-Signature': createHmac('sha256', secret).update(body).digest('hex'),
     'X-Service-Event': 'batch.completed',
     'X-Service-Event-Id': id,
