@@ -34,12 +34,25 @@ RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/webhook-worker \
  && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
 
 FROM manifests AS api-packages
-RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/api \
- && rm -r package-lock.json packages/testkit packages/cli packages/sdk services/webhook-worker \
+RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/api --workspace=packages/cli \
+ && rm -r package-lock.json packages/testkit services/webhook-worker \
  && npm pkg delete devDependencies scripts overrides allowScripts \
+ && (cd packages/sdk && npm pkg delete devDependencies) \
  && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
 
+# The SDK and the command line as customers install them. The API serves them at /docs/downloads.
+FROM manifests AS downloads
+RUN npm ci --omit=dev --no-audit --no-fund --workspace=packages/cli
+RUN npm install --omit=dev --save-prod --no-save --no-audit --no-fund $(node -p "const wanted = require('./package.json').devDependencies; ['@types/node', 'typescript'].map((name) => name + '@' + wanted[name]).join(' ')")
+COPY LICENSE tsconfig.base.json ./
+COPY packages/cli packages/cli
+COPY packages/sdk packages/sdk
+COPY tools/pack tools/pack
+RUN node tools/pack/main.ts downloads
+
 FROM base AS sources
+COPY packages/cli packages/cli
+COPY packages/sdk packages/sdk
 COPY packages/shared packages/shared
 COPY services services
 # Code that is made for tests must not reach production.
@@ -50,7 +63,7 @@ FROM base AS runtime
 # The base image brings npm, yarn and corepack, which no process here runs.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
 COPY LICENSE deploy/image/healthy.sh ./
-COPY --from=sources /app/packages packages
+COPY --from=sources /app/packages/shared packages/shared
 # The user `node` of the base image, by number: Kubernetes can verify runAsNonRoot only of a number.
 USER 1000:1000
 STOPSIGNAL SIGTERM
@@ -104,8 +117,15 @@ CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "services/
 
 FROM runtime AS api
 COPY --from=api-packages /app ./
+COPY --from=sources /app/packages/cli packages/cli
+COPY --from=sources /app/packages/sdk packages/sdk
 COPY --from=sources /app/services/api services/api
 COPY docs/customers docs/customers
+COPY --from=downloads /app/services/api/dist/downloads services/api/dist/downloads
+# The command line reads the container's own settings: `kubectl exec deploy/api -- enterprise-api ops stats`.
+USER 0:0
+RUN ln -s /app/packages/cli/bin/enterprise-api.js /usr/local/bin/enterprise-api
+USER 1000:1000
 ARG BUILD_COMMIT=
 ENV BUILD_COMMIT=${BUILD_COMMIT}
 EXPOSE 3000 3001

@@ -93,7 +93,8 @@ describe('what production runs', () => {
   it('is copied from stages that have removed what is made for tests', () => {
     for (const target of ['api', 'webhook-worker', 'migrate']) {
       const sources = linesOf(target).flatMap((line) => /^COPY --from=(\S+) /.exec(line)?.[1] ?? []);
-      expect(new Set(sources)).toEqual(new Set(['sources', `${target}-packages`]));
+      const more = target === 'api' ? ['downloads'] : [];
+      expect(new Set(sources)).toEqual(new Set(['sources', `${target}-packages`, ...more]));
     }
     expect(inForce('sources', 'RUN')).toBe('find packages services -type d -name testing -prune -exec rm -r {} +');
   });
@@ -106,7 +107,9 @@ describe('what production runs', () => {
     expect(installs).toEqual([
       `${ci}packages/shared`,
       `${ci}services/webhook-worker`,
-      `${ci}services/api`,
+      `${ci}services/api --workspace=packages/cli`,
+      `${ci}packages/cli`,
+      expect.stringMatching(/^npm install .*--no-save /),
       `${ci}packages/shared`,
       expect.stringMatching(/^npm install .*--no-save /),
     ]);
@@ -117,6 +120,12 @@ describe('what production runs', () => {
     expect(copied('manifests').sort()).toEqual(
       [...manifests, ...globSync('{packages,services}/*/package.json', { cwd: project })].sort(),
     );
+  });
+
+  it('has the command line in the image of the API, on the PATH', () => {
+    expect(missingIn('api', importsOf(project, 'packages/cli/src/main.ts').files)).toEqual([]);
+    expect(linesOf('api')).toContain('RUN ln -s /app/packages/cli/bin/enterprise-api.js /usr/local/bin/enterprise-api');
+    expect(inForce('downloads', 'RUN')).toBe('node tools/pack/main.ts downloads');
   });
 
   it('has the guide of the reference, and the files that its pages load', () => {

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Environment } from '@enterprise-api/shared/runtime';
 import { createApiClient, lockFolder, writeStateFile } from '@enterprise-api/testkit';
 import { Interruption } from './interruption.ts';
@@ -71,6 +73,7 @@ async function tour(options: TourOptions, life: AbortController, resources: Asyn
   };
   const onDeath = (error: Error) => life.abort(error);
   terminal.title('Starting');
+  if (!options.demo) await packDownloads(options);
   const running = await bringUp({ ...options, state, onArrival, onDeath, signal }, resources);
   const connect = connectTo(running, signal);
   const data = await ensureDemoData({ ...running, connect, receiverUrl: running.receiver.url, state });
@@ -82,6 +85,14 @@ async function tour(options: TourOptions, life: AbortController, resources: Asyn
   report(verdict, state, running.database, terminal);
   if (options.demo) return verdict.problems.length === 0 ? 0 : 1;
   return await serve(closingWords(facts, { folder: dataFolder, eventsSecret: running.eventsSecret }), terminal, signal);
+}
+
+/** The API serves these at /docs/downloads. */
+async function packDownloads({ project, terminal, signal }: TourOptions): Promise<void> {
+  await terminal.step('Packing the SDK and the command line', async () => {
+    await promisify(execFile)(process.execPath, ['tools/pack/main.ts', 'downloads'], { cwd: project, signal });
+    return 'SDK and command line can be installed from /docs/downloads.';
+  });
 }
 
 function connectTo({ apiUrl, internalUrl, internalSecret }: Running, signal: AbortSignal): Connect {

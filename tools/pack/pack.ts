@@ -1,7 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
@@ -37,6 +48,7 @@ export function pack(name: PackageName, folder: string): string {
   const dist = mkdtempSync(join(tmpdir(), 'enterprise-api-pack-'));
   try {
     compile(source, dist);
+    if (name === 'cli') bundleSdk(dist);
     const manifest = manifestOfPackage(name, readManifest(source));
     writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     copyFileSync(join(project, 'LICENSE'), join(dist, 'LICENSE'));
@@ -52,6 +64,32 @@ export function pack(name: PackageName, folder: string): string {
   }
 }
 
+/** Packs what the API serves at /docs/downloads: `sdk-<version>.tgz` and `cli-<version>.tgz`. */
+export function packDownloads(folder: string): void {
+  const draft = `${folder}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  for (const name of ['sdk', 'cli'] as const) {
+    const { version } = readManifest(join(project, 'packages', name));
+    renameSync(pack(name, draft), join(draft, `${name}-${version}.tgz`));
+  }
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(draft, folder);
+}
+
+/** Nobody owns our names on a registry, so the command line carries the SDK and imports it by its path. */
+function bundleSdk(dist: string): void {
+  const source = join(project, 'packages/sdk');
+  const sdk = join(dist, 'sdk');
+  compile(source, sdk);
+  const manifest = readManifest(source);
+  writeFileSync(join(sdk, 'package.json'), JSON.stringify({ version: manifest.version, type: 'module' }));
+  for (const file of globSync(join(dist, 'lib/**/*.js'))) {
+    const text = readFileSync(file, 'utf8');
+    const entry = relative(dirname(file), join(sdk, 'lib/index.js'));
+    writeFileSync(file, text.replaceAll("'@enterprise-api/sdk'", `'${entry}'`));
+  }
+}
+
 function compile(source: string, dist: string): void {
   const places = ['--outDir', join(dist, 'lib'), '--tsBuildInfoFile', join(dist, 'lib.tsbuildinfo')];
   const compiler = [join(project, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', ...places];
@@ -62,7 +100,7 @@ function compile(source: string, dist: string): void {
 /** The same entries as inside the workspace. */
 function manifestOfPackage(packageName: PackageName, manifest: Manifest): object {
   const { name, version, description, license, dependencies, exports, bin } = manifest;
-  const common = { name, version, description, license, type: 'module', files: ['lib', 'bin'], dependencies };
+  const common = { name, version, description, license, type: 'module', files: ['lib', 'bin', 'sdk'], dependencies };
   return {
     ...common,
     ...(exports && {
@@ -76,7 +114,11 @@ function manifestOfPackage(packageName: PackageName, manifest: Manifest): object
 function particulars(name: PackageName, { dependencies, peerDependencies, peerDependenciesMeta }: Manifest): object {
   // The verifier runs on Node.js 20 already; the client's own dependencies say what they need.
   if (name === 'sdk') return { engines: { node: '>=20' }, sideEffects: false };
-  if (name === 'cli') return { engines: { node: '>=22.12' } };
+  if (name === 'cli') {
+    const { '@enterprise-api/sdk': _bundled, ...own } = dependencies;
+    const ofSdk = readManifest(join(project, 'packages/sdk')).dependencies;
+    return { engines: { node: '>=22.12' }, dependencies: { ...ofSdk, ...own } };
+  }
   const { kysely, ...others } = dependencies;
   return {
     engines: { node: '>=22' },

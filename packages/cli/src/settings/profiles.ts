@@ -50,7 +50,7 @@ function readAll(file: string): Map<string, Profile> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return new Map();
     throw new Failure(
       'usage',
       `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`,

@@ -81,6 +81,24 @@ describe('the address and the key of a command', () => {
     expect(resolve({ apiUrl: 'https://stored.example.com/' }, {})).toMatchObject({ secret: 'nwk_stored' });
   });
 
+  it('of the internal listener come from the settings of the container of the API', () => {
+    const secretFile = join(folder, 'secret');
+    writeFileSync(secretFile, ' newest-secret,older-secret\n');
+    const internal = (env: Record<string, string>) => resolveAccess('internal', {}, env, profiles);
+    const own = { url: 'http://127.0.0.1:3001', secret: 'newest-secret' };
+    expect(internal({ INTERNAL_API_SECRET: 'newest-secret,older-secret' })).toEqual(own);
+    expect(internal({ INTERNAL_API_SECRET_FILE: secretFile, INTERNAL_HOST: '0.0.0.0' })).toEqual(own);
+    expect(internal({ INTERNAL_API_SECRET_FILE: secretFile, INTERNAL_PORT: '4001', INTERNAL_HOST: '::1' }).url).toBe(
+      'http://[::1]:4001',
+    );
+    expect(() => internal({ INTERNAL_API_SECRET_FILE: join(folder, 'missing') })).toThrow('cannot be read (ENOENT)');
+  });
+
+  it('never send the secret of the container to another address', () => {
+    const env = { INTERNAL_API_SECRET: 'secret-of-container', ENTERPRISE_API_INTERNAL_URL: 'http://elsewhere:3001' };
+    expect(() => resolveAccess('internal', {}, env, profiles)).toThrow('There is no internal secret');
+  });
+
   it('are missed with a hint', () => {
     expect(() => resolve({ profile: 'none' }, {})).toThrow('There is no API key in profile "none".');
     expect(() => resolve({}, { ENTERPRISE_API_KEY: 'nwk_env' })).toThrow('ENTERPRISE_API_KEY is set, but no address.');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Failure } from '../failure.ts';
 import type { Environment } from '../io.ts';
 import type { Profile, Profiles } from './profiles.ts';
@@ -67,8 +68,11 @@ export function profileName(options: GlobalOptions, env: Environment): string {
  */
 export function resolveAccess(kind: AccessKind, options: GlobalOptions, env: Environment, profiles: Profiles): Access {
   const { urlVariable, urlFlag, secretVariable, urlField, secretField, secret: what, login }: Kind = kinds[kind];
-  const profile: Profile = profiles.read(profileName(options, env)) ?? {};
   const given = givenUrl(kind, options, env);
+  const isNamed = (options.profile ?? env.ENTERPRISE_API_PROFILE) !== undefined;
+  const container = kind === 'internal' && given === undefined && !isNamed ? containerAccess(env) : undefined;
+  if (container !== undefined && !env[secretVariable]) return container;
+  const profile: Profile = profiles.read(profileName(options, env)) ?? {};
   const stored = profile[urlField];
   const url = given ?? stored;
   const secret = env[secretVariable] || undefined;
@@ -92,6 +96,29 @@ export function resolveAccess(kind: AccessKind, options: GlobalOptions, env: Env
     );
   }
   return { url: stored, secret: storedSecret };
+}
+
+/** In a container of the API, its own settings name the internal listener and the secret. */
+function containerAccess(env: Environment): Access | undefined {
+  const file = env.INTERNAL_API_SECRET_FILE;
+  const secrets = env.INTERNAL_API_SECRET || (file ? readSecretFile(file) : '');
+  const secret = secrets
+    .split(',')
+    .map((each) => each.trim())
+    .find((each) => each !== '');
+  if (secret === undefined) return undefined;
+  const { INTERNAL_HOST: host = '' } = env;
+  const isAny = ['', '0.0.0.0', '::'].includes(host);
+  const name = isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return { url: `http://${name}:${env.INTERNAL_PORT || '3001'}`, secret };
+}
+
+function readSecretFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Failure('usage', `INTERNAL_API_SECRET_FILE cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
 }
 
 /** Returns the canonical form of an address from an option or the environment. */

@@ -17,6 +17,9 @@ export interface Answer {
   readonly streamed?: Streamed;
 }
 
+/** An answer whose body may be a binary file. */
+type SendableAnswer = Omit<Answer, 'body'> & { readonly body: string | Buffer | null };
+
 export type Renderer = (response: Response, outcome: unknown) => Answer;
 
 /** @param check validates the answer against its schema instead of only removing undeclared fields */
@@ -85,7 +88,7 @@ function problemAnswer(response: Response, found: Problem): Answer {
  * Sends an answer. If the request's body is still unread, this function closes the connection after the answer.
  * Otherwise the client's next request would wait until the rest of this body was received.
  */
-export function sendAnswer(response: Response, answer: Answer): void {
+export function sendAnswer(response: Response, answer: SendableAnswer): void {
   const { req: request } = response;
   if (request.complete || !announcesBody(request)) return write(response, answer);
   // A body that has already arrived counts as read. Node.js needs one more loop iteration to parse the bytes that the
@@ -101,7 +104,7 @@ export function sendAnswer(response: Response, answer: Answer): void {
 }
 
 /** Avoids Express's `json()`, which would compute ETags and negotiate formats. */
-function write(response: Response, { status, headers, body, streamed }: Answer): void {
+function write(response: Response, { status, headers, body, streamed }: SendableAnswer): void {
   const all: Record<string, string | number> = { ...requestContextOf(response).headers, ...headers };
   if (streamed !== undefined) return sendStreamed(response.writeHead(status, all), streamed);
   if (body === null) {

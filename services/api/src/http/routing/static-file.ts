@@ -6,13 +6,17 @@ import { sendAnswer } from './respond.ts';
 /** A file that is the same for every client and changes only with the program's version. */
 export interface StaticFile {
   readonly contentType: string;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly etag: string;
 }
 
 /** @param type media type without a charset; the charset is UTF-8 */
 export function staticFile(type: string, body: string): StaticFile {
   return { contentType: `${type}; charset=utf-8`, body, etag: `"${hash('sha256', body, 'hex').slice(0, 16)}"` };
+}
+
+export function binaryFile(contentType: string, body: Buffer): StaticFile {
+  return { contentType, body, etag: `"${hash('sha256', body, 'hex').slice(0, 16)}"` };
 }
 
 /**
